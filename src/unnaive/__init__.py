@@ -1,0 +1,70 @@
+"""Bayesian classifiers that do not pretend features are independent.
+
+Every semi-naive Bayes classifier under one scikit-learn API, from one pass of counting.
+Public names are loaded when first asked for: ``import unnaive`` itself imports nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from unnaive.counts import JointCounts, count
+    from unnaive.discretize import MDLP, EqualFrequency, EqualWidth, Quantile
+    from unnaive.models import AODE, TAN, NaiveBayes, all_models, load, make
+    from unnaive.schema import Schema
+    from unnaive.tables import ML, Backoff, BDeu, Laplace, MEstimate
+
+_HOME = {
+    "AODE": "models",
+    "BDeu": "tables",
+    "Backoff": "tables",
+    "EqualFrequency": "discretize",
+    "EqualWidth": "discretize",
+    "JointCounts": "counts",
+    "Laplace": "tables",
+    "MDLP": "discretize",
+    "MEstimate": "tables",
+    "ML": "tables",
+    "NaiveBayes": "models",
+    "Quantile": "discretize",
+    "Schema": "schema",
+    "TAN": "models",
+    "all_models": "models",
+    "count": "counts",
+    "load": "models",
+    "make": "models",
+}
+
+__all__ = [
+    "AODE",
+    "MDLP",
+    "ML",
+    "TAN",
+    "BDeu",
+    "Backoff",
+    "EqualFrequency",
+    "EqualWidth",
+    "JointCounts",
+    "Laplace",
+    "MEstimate",
+    "NaiveBayes",
+    "Quantile",
+    "Schema",
+    "__version__",
+    "all_models",
+    "count",
+    "load",
+    "make",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'unnaive' has no attribute {name!r}")
+    return getattr(import_module(f"unnaive.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

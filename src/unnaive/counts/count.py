@@ -1,0 +1,86 @@
+"""Counting, in one call: rows in, sufficient statistics out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.counts.engines.memory import CodedRows, pair_bytes, require_memory
+from unnaive.discretize import discretizer
+from unnaive.io.frames import to_column, to_frame
+from unnaive.schema import Schema, learn_schema
+
+if TYPE_CHECKING:
+    from unnaive.counts.joint import JointCounts
+
+
+def count(
+    source: Any,
+    target: Any,
+    *,
+    schema: Schema | None = None,
+    pairs: str | None = "all",
+    sample_weight: Any = None,
+    discretize: Any = "mdlp",
+    bins: int = 5,
+    categorical_features: Any = "auto",
+    categories: Any = None,
+    max_memory: int = 2**31,
+    n_jobs: int | None = None,
+) -> JointCounts:
+    """Count the rows of a table.
+
+    Parameters
+    ----------
+    source : array or data frame
+        The rows.
+    target : str or array
+        Name of the class column in ``source``, or the class labels themselves.
+    schema : Schema, default=None
+        What the columns are; counts add up only if they share it. None: learned from these
+        rows by the other parameters, which are those of the models.
+    pairs : "all" or None, default="all"
+        Whether pairs of columns are counted (naive Bayes needs none).
+    sample_weight : array of shape (n,), default=None
+        Weights of the rows.
+    max_memory : int, default=2 GiB
+        Bytes that the tables may take.
+    n_jobs : int, default=None
+        Threads.
+
+    Examples
+    --------
+    >>> import unnaive
+    >>> X = [["a", "u"], ["b", "u"], ["b", "w"]]
+    >>> counts = unnaive.count(X, target=[0, 1, 1])
+    >>> counts
+    JointCounts(3 rows, 2 columns, 2 classes, 1 pairs, 112 bytes)
+    >>> counts.pair(0, 1)[1].tolist()
+    [[0, 0], [1, 1]]
+    """
+    frame = to_frame(source)
+    if isinstance(target, str):
+        frame, labels = frame.split(target)
+    else:
+        labels = to_column(target)
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if schema is None:
+        schema, codes, classes = learn_schema(
+            frame,
+            labels,
+            discretizer=None if discretize is None else discretizer(discretize, bins),
+            categorical_features=categorical_features,
+            categories=categories,
+            weights=weights,
+            n_jobs=n_jobs,
+        )
+    else:
+        codes, classes = schema.encode(frame, n_jobs=n_jobs), schema.encode_target(labels)
+    rows = CodedRows(schema, codes, classes, weights, n_jobs)
+    if pairs is None:
+        return rows.select(np.empty((0, 2), dtype=np.int64))
+    if pairs != "all":
+        raise ValueError(f"pairs={pairs!r}; it must be 'all' or None")
+    require_memory(schema, pair_bytes(schema), max_memory, "counting all pairs of columns")
+    return rows.count()

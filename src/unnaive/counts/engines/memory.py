@@ -1,0 +1,211 @@
+"""Counting rows that are in memory: threads over blocks of rows and tiles of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unnaive import _parallel
+from unnaive.counts.joint import JointCounts, all_pairs, starts_of
+from unnaive.counts.kernels import (
+    WORD,
+    add_pairs,
+    add_values,
+    class_positions,
+    count_pairs,
+    fill_bitmaps,
+)
+from unnaive.exceptions import TableTooLarge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
+    from unnaive.schema import Schema
+
+BITMAP_VALUES = 16  # beyond this many values an increment a row beats v² words
+BLOCK_ROWS = 1 << 16
+TILE_COLUMNS = 8
+CHUNK_BYTES = 1 << 26
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """Rows as codes, ready to be counted: ``codes`` (d, n), ``classes`` (n,)."""
+
+    schema: Schema
+    codes: CodeArray
+    classes: IntArray
+    weights: FloatArray | None = None
+    n_jobs: int | None = None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes k."""
+        return len(self.schema.classes)
+
+    @cached_property
+    def class_counts(self) -> CountArray:
+        """N(c); shape (k,)."""
+        counts = np.bincount(self.classes, weights=self.weights, minlength=self.n_classes)
+        return counts.astype(np.int64) if self.weights is None else counts
+
+    @cached_property
+    def values(self) -> CountArray:
+        """N(c, x_i) of every column; shape (k, V)."""
+        bitmaps = self._bitmaps
+        starts = starts_of(self.schema.sizes)
+        counts = np.zeros((self.n_classes, starts[-1]), dtype=self._row_weights.dtype)
+        for column in np.flatnonzero(bitmaps.layout[:, 1]):
+            first, used, start, size = bitmaps.layout[column]
+            counts[:, start : start + used] = bitmaps.tally[:, first : first + used]
+            if used < size:
+                counted = counts[:, start : start + used].sum(axis=1)
+                counts[:, start + used] = self.class_counts - counted
+        rest = np.flatnonzero(bitmaps.layout[:, 1] == 0)
+
+        def add(columns: IntArray) -> None:
+            add_values(
+                self.codes, self._row_classes, self._row_weights, bitmaps.layout, columns, counts
+            )
+
+        if len(rest):
+            _parallel.run(add, rest.reshape(-1, 1), self.n_jobs)
+        return counts
+
+    def count(self, pairs: IntArray | None = None) -> JointCounts:
+        """Count classes, values, and the given pairs i < j (all of them by default)."""
+        columns = all_pairs(len(self.codes)) if pairs is None else np.unique(pairs, axis=0)
+        return JointCounts(
+            self.schema, self.class_counts, self.values, columns, self.count_pairs(columns)
+        )
+
+    def select(self, pairs: IntArray) -> JointCounts:
+        """Count classes, values, and these pairs."""
+        return self.count(np.asarray(pairs, dtype=np.int64).reshape(-1, 2))
+
+    def pair_chunks(self) -> Iterator[tuple[IntArray, CountArray]]:
+        """Yield all pairs with their tables, some tens of megabytes at a time."""
+        pairs = all_pairs(len(self.codes))
+        sizes = self.schema.sizes
+        lengths = sizes[pairs[:, 0]] * sizes[pairs[:, 1]] * self.n_classes * 8
+        chunk = np.cumsum(lengths) // CHUNK_BYTES
+        for columns in np.split(pairs, np.flatnonzero(np.diff(chunk)) + 1):
+            yield columns, self.count_pairs(columns)
+
+    def count_pairs(self, pairs: IntArray) -> CountArray:
+        """N(c, x_i, x_j) of the given pairs, table behind table; shape (k, P)."""
+        sizes = self.schema.sizes
+        starts = starts_of(sizes[pairs[:, 0]] * sizes[pairs[:, 1]])
+        counts = np.zeros((self.n_classes, starts[-1]), dtype=self._row_weights.dtype)
+        if not len(pairs):
+            return counts
+        bitmaps = self._bitmaps
+        by_words = (bitmaps.layout[pairs, 1] > 0).all(axis=1)
+
+        def count_tile(members: IntArray) -> None:
+            chosen, begins = pairs[members], starts[members]
+            if by_words[members[0]]:
+                layout, runs = bitmaps.layout, bitmaps.runs
+                count_pairs(bitmaps.words, layout, runs, chosen, begins, self.values, counts)
+            else:
+                rows = (self.codes, self._row_classes, self._row_weights)
+                add_pairs(*rows, bitmaps.layout, chosen, begins, counts)
+
+        _parallel.run(count_tile, _tiles(pairs, by_words), self.n_jobs)
+        return counts
+
+    @cached_property
+    def _row_classes(self) -> AnyArray:
+        narrow = np.uint8 if self.n_classes <= 256 else np.uint32
+        return self.classes.astype(narrow)
+
+    @cached_property
+    def _row_weights(self) -> CountArray:
+        if self.weights is not None:
+            return self.weights
+        return np.ones(len(self.classes), dtype=np.int64)
+
+    @cached_property
+    def _bitmaps(self) -> Bitmaps:
+        return make_bitmaps(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Bitmaps:
+    """Bitmaps of the columns of few values; see :mod:`unnaive.counts.kernels`."""
+
+    layout: IntArray
+    runs: IntArray
+    words: AnyArray
+    tally: IntArray
+
+
+def make_bitmaps(rows: CodedRows) -> Bitmaps:
+    """Order the rows by class within blocks and make one bitmap a value.
+
+    Weighted rows get none: popcount knows no weights.
+    """
+    layout = _layout(rows)
+    n_bitmaps = int(layout[:, 1].sum())
+    n_rows, n_classes = len(rows.classes), rows.n_classes
+    blocks = _parallel.row_blocks(n_rows, BLOCK_ROWS * n_classes) if n_bitmaps else []
+    per_class = [np.bincount(rows.classes[slice(*b)], minlength=n_classes) for b in blocks]
+    lengths = [-(-counts // WORD) for counts in per_class]
+    runs = starts_of(np.concatenate(lengths)) if blocks else np.zeros(1, dtype=np.int64)
+    words = np.empty((n_bitmaps, runs[-1]), dtype=np.uint64)
+
+    def fill(index: int) -> IntArray:
+        low, high = blocks[index]
+        boundaries = runs[index * n_classes : (index + 1) * n_classes + 1]
+        positions = np.empty(high - low, dtype=np.uint32)
+        cursor = (boundaries[:-1] - boundaries[0]) * WORD
+        class_positions(rows.classes[low:high], cursor, positions)
+        ordered = np.empty((boundaries[-1] - boundaries[0]) * WORD, dtype=rows.codes.dtype)
+        tally = np.zeros((n_classes, n_bitmaps), dtype=np.int64)
+        fill_bitmaps(rows.codes, low, positions, layout, boundaries, ordered, words, tally)
+        return tally
+
+    tallies = _parallel.run(fill, range(len(blocks)), rows.n_jobs)
+    tally = np.sum(tallies, axis=0) if tallies else np.zeros((n_classes, 0), dtype=np.int64)
+    return Bitmaps(layout, runs, words, tally)
+
+
+def _layout(rows: CodedRows) -> IntArray:
+    sizes = rows.schema.sizes
+    used = np.zeros(len(sizes), dtype=np.int64)
+    if rows.weights is None:
+        for column in np.flatnonzero((sizes > 0) & (sizes <= BITMAP_VALUES)):
+            complete = not (rows.codes[column] == sizes[column]).any()
+            used[column] = sizes[column] - (complete and sizes[column] > 1)
+    first = starts_of(used)[:-1]
+    return np.stack([first, used, starts_of(sizes)[:-1], sizes], axis=1)
+
+
+def _tiles(pairs: IntArray, by_words: AnyArray) -> list[IntArray]:
+    """Group pairs into tiles of columns whose bitmaps stay in the cache."""
+    tile = pairs // TILE_COLUMNS
+    key = (tile[:, 0] * (tile[:, 1].max() + 1) + tile[:, 1]) * 2 + by_words
+    order = np.argsort(key, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
+
+
+def pair_bytes(schema: Schema) -> int:
+    """Bytes that the tables of all pairs take."""
+    sizes = schema.sizes.astype(object)
+    both = (sizes.sum() ** 2 - (sizes**2).sum()) // 2
+    return int(both) * len(schema.classes) * 8
+
+
+def require_memory(schema: Schema, needed: int, max_memory: int, what: str) -> None:
+    """Raise :class:`TableTooLarge` with the figure and the cure."""
+    if needed > max_memory:
+        widest = schema.columns[int(np.argmax(schema.sizes))]
+        raise TableTooLarge(
+            f"{what} would take {needed / 2**30:,.2f} GiB, more than max_memory "
+            f"({max_memory / 2**30:,.2f} GiB); the widest column is {widest.name!r} with "
+            f"{widest.size:,} values: drop it, group its rare values, or raise max_memory"
+        )

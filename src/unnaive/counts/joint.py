@@ -1,0 +1,232 @@
+"""JointCounts: the sufficient statistics, a value that adds, subtracts, compares and travels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.exceptions import SchemaMismatch, UnnaiveError
+from unnaive.io import store
+from unnaive.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from unnaive._typing import CountArray, IntArray
+
+_ROUNDING = 1e-9  # relative: what subtracting float weights may leave behind
+
+
+@dataclass(frozen=True, eq=False)
+class JointCounts:
+    """How often each class, each value, and each pair of values occurred.
+
+    Made by :func:`unnaive.count`. A row counts wherever all the cells that a count speaks of
+    are observed (SPEC 0.8, "available cases"). Plain rows give 64-bit integers, weighted rows
+    floats. ``a + b`` are the counts of both sets of rows, ``a - b`` those of a without b, and
+    both are exact for integers.
+
+    Attributes
+    ----------
+    schema : Schema
+        What the columns are.
+    class_counts : ndarray of shape (k,)
+    values : ndarray of shape (k, V)
+        N(c, x_i): column i's values begin at ``value_starts[i]``.
+    pair_columns : ndarray of shape (m, 2)
+        The pairs i < j that are held, in lexicographic order.
+    pairs : ndarray of shape (k, P)
+        N(c, x_i, x_j), table (v_i, v_j) of each pair behind the other.
+
+    Examples
+    --------
+    >>> import numpy as np, unnaive
+    >>> X = np.array([[0, 1], [1, 1], [1, 0], [1, 1]])
+    >>> first = unnaive.count(X[:2], target=["a", "b"], discretize=None, categories=[[0, 1]] * 2)
+    >>> second = unnaive.count(X[2:], target=["a", "b"], schema=first.schema)
+    >>> (first + second).marginal(0).tolist()
+    [[1, 1], [0, 2]]
+    >>> (first + second) - second == first
+    True
+    """
+
+    schema: Schema
+    class_counts: CountArray
+    values: CountArray
+    pair_columns: IntArray
+    pairs: CountArray
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes k."""
+        return len(self.class_counts)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns d."""
+        return len(self.schema.columns)
+
+    @property
+    def total(self) -> float:
+        """Rows counted, or their weight."""
+        return float(self.class_counts.sum())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the tables take."""
+        return self.class_counts.nbytes + self.values.nbytes + self.pairs.nbytes
+
+    @cached_property
+    def value_starts(self) -> IntArray:
+        """Where each column's values begin; shape (d + 1,)."""
+        return starts_of(self.schema.sizes)
+
+    @cached_property
+    def pair_starts(self) -> IntArray:
+        """Where each held pair's table begins; shape (m + 1,)."""
+        sizes = self.schema.sizes
+        return starts_of(sizes[self.pair_columns[:, 0]] * sizes[self.pair_columns[:, 1]])
+
+    @property
+    def has_all_pairs(self) -> bool:
+        """Whether every pair of columns is held."""
+        return len(self.pair_columns) == self.n_columns * (self.n_columns - 1) // 2
+
+    def marginal(self, column: int) -> CountArray:
+        """N(c, x) of one column; shape (k, v)."""
+        return self.values[:, self.value_starts[column] : self.value_starts[column + 1]]
+
+    def pair(self, first: int, second: int) -> CountArray:
+        """N(c, x_first, x_second); shape (k, v_first, v_second)."""
+        low, high = sorted((first, second))
+        place = self._place(low, high)
+        sizes = self.schema.sizes
+        start, stop = self.pair_starts[place], self.pair_starts[place + 1]
+        table = self.pairs[:, start:stop].reshape(self.n_classes, sizes[low], sizes[high])
+        return table if first < second else table.transpose(0, 2, 1)
+
+    def _place(self, low: int, high: int) -> int:
+        if self.has_all_pairs and low < high:
+            return low * self.n_columns - low * (low + 1) // 2 + high - low - 1
+        keys = self.pair_columns[:, 0] * self.n_columns + self.pair_columns[:, 1]
+        place = int(np.searchsorted(keys, low * self.n_columns + high))
+        if place == len(keys) or keys[place] != low * self.n_columns + high:
+            names = self.schema.names
+            raise UnnaiveError(
+                f"these counts do not hold the pair {names[low]!r}, {names[high]!r}; count with "
+                'pairs="all"'
+            )
+        return place
+
+    def select(self, pairs: IntArray) -> JointCounts:
+        """Return counts that hold at least these pairs (these have what they have)."""
+        for low, high in pairs:
+            self._place(int(low), int(high))
+        return self
+
+    def pair_chunks(self) -> Iterator[tuple[IntArray, CountArray]]:
+        """Yield all pairs with their tables: one chunk, since they are held."""
+        if not self.has_all_pairs:
+            raise UnnaiveError(
+                f"these counts hold {len(self.pair_columns)} of "
+                f"{self.n_columns * (self.n_columns - 1) // 2} pairs of columns; this model needs "
+                'all of them: count with pairs="all"'
+            )
+        yield self.pair_columns, self.pairs
+
+    def without_pairs(self) -> JointCounts:
+        """Return class and value counts alone."""
+        return replace(
+            self,
+            pair_columns=np.empty((0, 2), dtype=np.int64),
+            pairs=np.empty((self.n_classes, 0), dtype=self.pairs.dtype),
+        )
+
+    def __add__(self, other: JointCounts) -> JointCounts:
+        return self._combine(other, np.add)
+
+    def __sub__(self, other: JointCounts) -> JointCounts:
+        difference = self._combine(other, np.subtract)
+        for name in ("class_counts", "values", "pairs"):
+            table = getattr(difference, name)
+            if table.dtype.kind == "f":
+                slack = _ROUNDING * max(1.0, float(getattr(self, name).max(initial=0)))
+                table[np.abs(table) < slack] = 0
+            if table.min(initial=0) < 0:
+                raise UnnaiveError(
+                    "cannot subtract: the result would have negative counts, so some of these "
+                    "rows (or their weight) were never counted here"
+                )
+        return difference
+
+    def _combine(self, other: JointCounts, operation: Any) -> JointCounts:
+        if not isinstance(other, JointCounts):
+            return NotImplemented
+        self.schema.require_same(other.schema)
+        if not np.array_equal(self.pair_columns, other.pair_columns):
+            raise SchemaMismatch(
+                f"{len(self.pair_columns)} pairs of columns are held here, "
+                f"{len(other.pair_columns)} there; count both with the same pairs="
+            )
+        return replace(
+            self,
+            class_counts=operation(self.class_counts, other.class_counts),
+            values=operation(self.values, other.values),
+            pairs=operation(self.pairs, other.pairs),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, JointCounts):
+            return NotImplemented
+        return self.schema == other.schema and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("class_counts", "values", "pair_columns", "pairs")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return (
+            f"JointCounts({self.total:g} rows, {self.n_columns} columns, {self.n_classes} classes,"
+            f" {len(self.pair_columns)} pairs, {self.nbytes:,} bytes)"
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Plain values and arrays for the store."""
+        return {
+            "schema": self.schema.state(),
+            "class_counts": self.class_counts,
+            "values": self.values,
+            "pair_columns": self.pair_columns,
+            "pairs": self.pairs,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> JointCounts:
+        """Make the counts that :meth:`state` described."""
+        return cls(**{**state, "schema": Schema.from_state(state["schema"])})
+
+    def save(self, path: str | Path) -> None:
+        """Write to one file, atomically."""
+        store.save(path, self.state(), kind="counts")
+
+    @classmethod
+    def load(cls, path: str | Path) -> JointCounts:
+        """Read what :meth:`save` wrote."""
+        return cls.from_state(store.load(path, kind="counts"))
+
+
+def starts_of(lengths: IntArray) -> IntArray:
+    """Return the running starts of consecutive pieces, and the end; shape (m + 1,)."""
+    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
+
+
+def all_pairs(n_columns: int) -> IntArray:
+    """Every pair i < j in lexicographic order; shape (d(d−1)/2, 2)."""
+    return np.stack(np.triu_indices(n_columns, 1), axis=1).astype(np.int64)

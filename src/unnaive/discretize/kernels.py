@@ -1,0 +1,109 @@
+"""Numba kernels of MDLP: sorted rows to blocks, and the best cut of a run of blocks."""
+
+from __future__ import annotations
+
+import math
+
+from unnaive._kernel import kernel
+
+TIE_TOL = 1e-10
+LOG2_3 = math.log2(3.0)
+
+
+@kernel
+def collapse(values, codes, weights, ends, latest):
+    """Sum sorted rows, in place, to one entry per block and class; returns their number; O(n).
+
+    A block is a distinct value, or several in a row that hold one and the same class:
+    between those no cut can be best (Fayyad & Irani 1993, theorem 1). ``ends`` is the
+    block's last row at the last entry of each block and -1 elsewhere; ``latest`` is
+    scratch, -1 for each class.
+    """
+    size = start = block = 0
+    for i in range(values.size):
+        c = codes[i]
+        if latest[c] < start:
+            latest[c] = size
+            codes[size] = c
+            weights[size] = weights[i]
+            ends[size] = -1
+            size += 1
+        else:
+            weights[latest[c]] += weights[i]
+        if i + 1 == values.size or values[i] != values[i + 1]:
+            if size == start + 1 and block == start - 1 and codes[block] == c:
+                weights[block] += weights[start]
+                size = start
+                latest[c] = block
+            else:
+                block = start
+            ends[size - 1] = i
+            start = size
+    return size
+
+
+@kernel
+def xlogx(x, table):
+    """``x log2(x)``, looked up where x is a whole number that the table reaches."""
+    whole = int(x)
+    if whole < table.size and whole == x:
+        return table[whole]
+    return x * math.log2(x) if x > 0.0 else 0.0
+
+
+@kernel
+def describe(codes, weights, table, counts, first, last):
+    """Class counts of entries first..last-1 into ``counts``; total, n·H in bits, classes."""
+    for c in range(counts.size):
+        counts[c] = 0.0
+    total = 0.0
+    for i in range(first, last):
+        counts[codes[i]] += weights[i]
+        total += weights[i]
+    bits = xlogx(total, table)
+    present = 0
+    for c in range(counts.size):
+        bits -= xlogx(counts[c], table)
+        present += counts[c] > 0.0
+    return total, bits, present
+
+
+@kernel
+def best_split(codes, weights, ends, table, scratch, first, last, candidates):
+    """First entry right of the best cut of entries first..last-1, or -1 if not worth it.
+
+    ``candidates`` is the number of cuts to choose from, ``scratch`` is of shape (3, k).
+    O(entries · k), with four look-ups an entry.
+    """
+    left, right, terms = scratch[0], scratch[1], scratch[2]
+    total, bits, present = describe(codes, weights, table, right, first, last)
+    if total < 2.0:
+        return -1
+    for c in range(right.size):
+        left[c] = 0.0
+        terms[c] = xlogx(right[c], table)
+    lowest = bits - TIE_TOL * total
+    best = first
+    passed = 0.0
+    for i in range(first, last - 1):
+        c = codes[i]
+        left[c] += weights[i]
+        right[c] -= weights[i]
+        passed += weights[i]
+        terms[c] = xlogx(left[c], table) + xlogx(right[c], table)
+        if ends[i] >= 0:
+            split = xlogx(passed, table) + xlogx(total - passed, table)
+            for j in range(terms.size):
+                split -= terms[j]
+            if split < lowest:
+                lowest = split - TIE_TOL * total
+                best = i + 1
+    if best == first:
+        return -1
+    below, bits_below, present_below = describe(codes, weights, table, left, first, best)
+    above, bits_above, present_above = describe(codes, weights, table, right, best, last)
+    spread = present * bits / total
+    spread -= present_below * bits_below / below + present_above * bits_above / above
+    alphabet = present * LOG2_3 + math.log2(1.0 - 2.0 * 3.0**-present)
+    cost = math.log2(candidates) + alphabet - spread
+    return best if bits - bits_below - bits_above > cost else -1

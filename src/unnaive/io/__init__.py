@@ -1,0 +1,1 @@
+"""Where rows come from and models go: frames, files, the model store."""

@@ -1,0 +1,282 @@
+"""The one door for tables: numpy, pandas, polars and pyarrow become plain columns.
+
+Nothing right of this file knows one library from another. A column is numeric (a numpy
+array of integers or floats, NaN = missing) or it is text-like (indices into a list of
+categories, −1 = missing). A two-dimensional numeric array is handed on as it is, so that
+the kernels read it once and nothing is copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_array, column_or_1d
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from unnaive._typing import AnyArray, BoolArray
+
+_MISSING_TYPES = {"NAType", "NaTType"}  # pandas.NA and NaT, without importing pandas
+
+
+@dataclass(frozen=True)
+class Column:
+    """Plain values of one column.
+
+    ``categories is None``: ``values`` are numbers. Otherwise ``values`` index
+    ``categories``, −1 where missing, and ``declared`` says that the list is the column's
+    whole domain in its own order (a pandas category, an ARFF nominal), seen or not.
+    """
+
+    name: str
+    values: AnyArray
+    categories: tuple[Hashable, ...] | None = None
+    declared: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the values are labels rather than numbers."""
+        return self.categories is not None
+
+    @property
+    def missing(self) -> BoolArray:
+        """Where the cell is missing; shape (n,)."""
+        if self.is_text:
+            return np.asarray(self.values < 0)
+        if self.values.dtype.kind == "f":
+            return np.isnan(self.values)
+        return np.zeros(len(self.values), dtype=bool)
+
+    def take(self, rows: AnyArray) -> Column:
+        """Return the same column for some rows only."""
+        return replace(self, values=self.values[rows])
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A table of plain columns; ``matrix`` instead of columns for a numeric array."""
+
+    names: tuple[str, ...]
+    n_rows: int
+    columns: tuple[Column, ...] = ()
+    matrix: AnyArray | None = None
+
+    def column(self, index: int) -> Column:
+        """Return column ``index`` as plain values."""
+        if self.matrix is not None:
+            return Column(self.names[index], self.matrix[:, index])
+        return self.columns[index]
+
+    def take(self, rows: AnyArray) -> Frame:
+        """Return the same table for some rows only (a mask or positions)."""
+        columns = tuple(column.take(rows) for column in self.columns)
+        matrix = None if self.matrix is None else self.matrix[rows]
+        n_rows = int(rows.sum()) if rows.dtype == bool else len(rows)
+        return Frame(self.names, n_rows, columns, matrix)
+
+    def split(self, target: str) -> tuple[Frame, Column]:
+        """Separate the column ``target`` from the rest."""
+        if target not in self.names:
+            known = ", ".join(repr(name) for name in self.names)
+            raise ValueError(f"there is no column {target!r}; the columns are {known}")
+        at = self.names.index(target)
+        rest = [i for i in range(len(self.names)) if i != at]
+        features = Frame(
+            tuple(self.names[i] for i in rest), self.n_rows, tuple(self.column(i) for i in rest)
+        )
+        return features, self.column(at)
+
+
+def to_frame(X: Any) -> Frame:
+    """Turn whatever holds rows into a :class:`Frame`.
+
+    Raises for sparse matrices, lazy frames, duplicate column names, and columns (dates,
+    lists, …) that are neither numbers nor labels.
+    """
+    if isinstance(X, Frame):
+        return _at_least_one(X)
+    if issparse(X):
+        raise TypeError("sparse data was passed, but dense data is required; use X.toarray()")
+    table = nw.from_native(X, pass_through=True, eager_only=False)
+    if isinstance(table, nw.LazyFrame):
+        raise TypeError("X is a lazy frame; call .collect() first")
+    if isinstance(table, nw.DataFrame):
+        return _at_least_one(_from_table(table))
+    return _from_array(X)
+
+
+def to_column(y: Any, name: str = "y") -> Column:
+    """Turn a vector of labels (series, list, array, pandas categorical) into a column."""
+    if isinstance(y, Column):
+        return y
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    series = nw.from_native(_unwrap_single_column(y), pass_through=True, allow_series=True)
+    if isinstance(series, nw.Series):
+        return _from_series(series, series.name or name)
+    values = column_or_1d(y if hasattr(y, "__array__") else _as_array(y), warn=True)
+    return _from_vector(np.asarray(values), name)
+
+
+def _unwrap_single_column(y: Any) -> Any:
+    table = nw.from_native(y, pass_through=True, eager_only=False)
+    if isinstance(table, nw.DataFrame) and len(table.columns) == 1:
+        return table[table.columns[0]].to_native()
+    return y
+
+
+def _as_array(labels: Sequence[Any]) -> AnyArray:
+    """Make an array of a list without turning numbers among strings into strings."""
+    array = np.asarray(labels)
+    if array.dtype.kind in "US" and not all(isinstance(label, str) for label in labels):
+        array = np.empty(len(labels), dtype=object)
+        array[:] = labels
+    return array
+
+
+def _at_least_one(frame: Frame) -> Frame:
+    if not frame.names:
+        shape = (frame.n_rows, 0)
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+        )
+    if not frame.n_rows:
+        shape = (0, len(frame.names))
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required: "
+            "the frame has columns but no rows"
+        )
+    return frame
+
+
+def _from_array(X: Any) -> Frame:
+    array = check_array(X, dtype=None, ensure_all_finite=False)
+    names = tuple(f"x{i}" for i in range(array.shape[1]))
+    if array.dtype.kind in "iufb":
+        return Frame(names, len(array), matrix=array)
+    columns = tuple(_from_vector(array[:, i], name) for i, name in enumerate(names))
+    return Frame(names, len(array), columns)
+
+
+def _from_vector(values: AnyArray, name: str) -> Column:
+    kind = values.dtype.kind
+    if kind in "iufb":
+        return Column(name, values)
+    if kind in "US":
+        labels, indices = np.unique(values.astype(str), return_inverse=True)
+        return Column(name, indices.astype(np.int32), tuple(labels.tolist()))
+    if kind == "O":
+        return _from_objects(values.tolist(), name)
+    raise _unsupported(name, str(values.dtype))
+
+
+def _from_objects(values: Sequence[Any], name: str) -> Column:
+    """Index the distinct values of a list; a list of numbers becomes a numeric column."""
+    index: dict[Any, int] = {}
+    indices = np.empty(len(values), dtype=np.int32)
+    try:
+        for row, value in enumerate(values):
+            if value is None or value != value or type(value).__name__ in _MISSING_TYPES:  # noqa: PLR0124 - NaN
+                indices[row] = -1
+            else:
+                indices[row] = index.setdefault(value, len(index))
+    except (TypeError, ValueError):
+        if type(value).__name__ in _MISSING_TYPES:  # pandas.NA refuses to be compared
+            plain = [None if type(v).__name__ in _MISSING_TYPES else v for v in values]
+            return _from_objects(plain, name)
+        raise TypeError(
+            f"column {name!r} has value {value!r} of type {type(value).__name__}; "
+            "argument must be a string or a number"
+        ) from None
+    return _numbers_or_labels(name, indices, list(index))
+
+
+def _numbers_or_labels(name: str, indices: AnyArray, categories: list[Any]) -> Column:
+    """Make a column of distinct objects: numbers if all of them are, else labels."""
+    if any(isinstance(c, complex | np.complexfloating) for c in categories):
+        raise ValueError(f"Complex data not supported: column {name!r}")
+    numeric = all(isinstance(c, Real) and not isinstance(c, bool | np.bool_) for c in categories)
+    if numeric and (categories or not len(indices)):
+        whole = all(isinstance(c, int | np.integer) for c in categories)
+        if whole and indices.min(initial=0) >= 0:
+            return Column(name, np.asarray(categories, dtype=np.int64)[indices])
+        return Column(name, np.append(np.asarray(categories, dtype=float), np.nan)[indices])
+    return Column(name, indices, tuple(categories))
+
+
+def _from_table(table: nw.DataFrame[Any]) -> Frame:
+    names = tuple(str(name) for name in table.columns)
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"column name {name!r} occurs more than once; rename the columns")
+    columns = tuple(
+        _from_series(table[original], name)
+        for original, name in zip(table.columns, names, strict=True)
+    )
+    return Frame(names, table.shape[0], columns)
+
+
+def _from_series(series: nw.Series[Any], name: str) -> Column:
+    dtype = series.dtype
+    if dtype == nw.Boolean:
+        indices = series.cast(nw.Int8).fill_null(-1).to_numpy().astype(np.int32)
+        return Column(name, indices, (False, True), declared=True)
+    if dtype.is_numeric():
+        return Column(name, _numeric_values(series))
+    if dtype in {nw.Categorical, nw.Enum}:
+        return _from_categorical(series, name)
+    if dtype == nw.String:
+        return _from_strings(series, name)
+    if dtype == nw.Object:
+        return _from_objects(series.to_list(), name)
+    if series.null_count() == len(series):
+        return Column(name, np.full(len(series), np.nan))
+    raise _unsupported(name, str(dtype))
+
+
+def _numeric_values(series: nw.Series[Any]) -> AnyArray:
+    if series.dtype.is_integer() and not series.null_count():
+        return np.asarray(series.to_numpy())
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _from_strings(series: nw.Series[Any], name: str) -> Column:
+    if nw.dependencies.is_pandas_series(series.to_native()):
+        pandas = nw.dependencies.get_pandas()
+        indices, labels = pandas.factorize(series.to_native())
+        return Column(name, np.asarray(indices, dtype=np.int32), tuple(labels.tolist()))
+    return _indexed(series, name, series.drop_nulls().unique().to_list(), declared=False)
+
+
+def _from_categorical(series: nw.Series[Any], name: str) -> Column:
+    native = series.to_native()
+    if nw.dependencies.is_pandas_series(native):
+        indices = np.asarray(native.cat.codes, dtype=np.int32)
+        return Column(name, indices, tuple(native.cat.categories.tolist()), declared=True)
+    # A polars Categorical lists every label of the session, in order of appearance: no domain.
+    declared = not (nw.dependencies.is_polars_series(native) and series.dtype == nw.Categorical)
+    text = series.cast(nw.String)
+    labels = series.cat.get_categories() if declared else text.drop_nulls().unique()
+    return _indexed(text, name, labels.to_list(), declared=declared)
+
+
+def _indexed(series: nw.Series[Any], name: str, labels: list[Any], *, declared: bool) -> Column:
+    """Index a series by its labels inside its own library."""
+    if not labels:
+        return Column(name, np.full(len(series), -1, dtype=np.int32), (), declared)
+    codes = series.replace_strict(labels, list(range(len(labels))), return_dtype=nw.Int32)
+    indices = codes.fill_null(-1).to_numpy().astype(np.int32)
+    return Column(name, indices, tuple(labels), declared)
+
+
+def _unsupported(name: str, dtype: str) -> TypeError:
+    return TypeError(
+        f"column {name!r} has type {dtype}, which is neither numbers nor labels; "
+        "convert it to numbers or strings, or drop it"
+    )

@@ -1,0 +1,299 @@
+"""One file for a model or for counts: a zip of JSON and plain arrays, never pickle.
+
+``unnaive.json`` tells format, version, kind and writer, then the state; arrays are members
+of their own, little-endian, in C order. The zip is not compressed, so what a file claims to
+hold can be checked against its size before memory is taken. SHA-256 sums of every array and
+of the JSON find alterations. The same state, keys in the same order, gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import math
+import os
+import re
+import secrets
+import shutil
+import struct
+import zipfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.exceptions import ModelFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unnaive._typing import AnyArray
+
+FORMAT = "unnaive"
+VERSION = 1
+_MEMBER = "unnaive.json"
+_ARRAY, _FLOAT = "__array__", "__float__"
+_TYPES = {"|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8"}
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON may join to another
+_DEPTH = 100  # levels; a state deeper than that is a mistake or an attack
+_AGAIN = "save it or copy it again"
+_OTHER = "this is not a file that unnaive saved, check its name"
+_DOUBT = "unnaive does not write such files, do not trust it"
+
+
+def save(
+    path: str | os.PathLike[str], state: dict[str, Any], kind: str = "model", written_by: str = ""
+) -> None:
+    """Write a state to one file, or leave what was there untouched.
+
+    Parameters
+    ----------
+    path : str or path
+        Where to. A new file takes this name once all of it is on the disk; a symbolic link
+        stays one, and a file that is replaced leaves its permissions to the new one.
+    state : dict
+        Nested dictionaries with string keys, lists, strings, numbers, booleans, None, and
+        numpy arrays of booleans, integers and floats; all come back bit for bit.
+    kind : str
+        What the state is of; :func:`load` must be asked for the same.
+    written_by : str
+        Version of the library, which a reader too old for the file will name.
+
+    Raises
+    ------
+    TypeError
+        If something in the state cannot be stored; the message gives its place.
+    OSError
+        If the file cannot be written, a full disk for one; an older file is still there.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     save(Path(folder) / "model.unb", {"prior": np.array([0.25, 0.75])})
+    ...     load(Path(folder) / "model.unb")
+    {'prior': array([0.25, 0.75])}
+    """
+    arrays: list[AnyArray] = []
+    document = {"format": FORMAT, "version": VERSION, "kind": kind, "written_by": written_by}
+    document["state"] = _encode(state, "state", arrays, 0)
+    document["sha256"] = _checksum(_dump(document))
+    with _replacing(Path(path)) as stream, zipfile.ZipFile(stream, "w") as archive:
+        _write_member(archive, _MEMBER, _dump(document))
+        for number, array in enumerate(arrays):
+            _write_member(archive, f"arrays/{number}", _bytes_of(array))
+
+
+def load(path: str | os.PathLike[str], kind: str = "model") -> dict[str, Any]:
+    """Read back a state that :func:`save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    kind : str
+        What it must hold.
+
+    Returns
+    -------
+    dict
+        The state; its arrays are writable and belong to the caller.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is of another kind, truncated, altered, or from a newer version.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     save(Path(folder) / "counts.unb", {"rows": 3}, kind="counts")
+    ...     load(Path(folder) / "counts.unb")
+    Traceback (most recent call last):
+    unnaive.exceptions.ModelFileError: ...counts.unb is of kind 'counts', not 'model'; ...
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise ModelFileError(f"{path} is a folder; name the file in it")
+    with path.open("rb") as stream:
+        head = stream.read(4)
+        try:
+            return _read(stream, kind)
+        except MemoryError:
+            raise
+        except Exception as error:  # zipfile meets altered bytes with a dozen kinds of error
+            what = f"is {'damaged or cut off' if head else 'empty'}; {_AGAIN}"
+            if isinstance(error, ModelFileError):
+                what = str(error)
+            elif not b"PK\x03\x04".startswith(head):
+                what = f"is not a zip file; {_OTHER}"
+            raise ModelFileError(f"{path} {what}") from error
+
+
+def _encode(value: Any, place: str, arrays: list[AnyArray], depth: int) -> Any:
+    """Turn a state into strict JSON, its arrays into references."""
+    if depth > _DEPTH:
+        raise TypeError(f"{place[:60]}… is nested deeper than {_DEPTH} levels; flatten it")
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, str) and not _SURROGATE.search(value):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {_FLOAT: struct.pack(">d", value).hex()}
+    if isinstance(value, list):
+        return [_encode(v, f"{place}[{i}]", arrays, depth + 1) for i, v in enumerate(value)]
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str) or key in {_ARRAY, _FLOAT} or _SURROGATE.search(key):
+                raise TypeError(f"{place} has the key {key!r}; use other keys, all strings")
+        return {k: _encode(v, f"{place}[{k!r}]", arrays, depth + 1) for k, v in value.items()}
+    if type(value) is np.ndarray:
+        return _encode_array(value, place, arrays)
+    cure = "use dict, list, str (valid Unicode), int, float, bool, None or a numpy array"
+    raise TypeError(f"{place} is a {type(value).__name__} that cannot be stored; {cure}")
+
+
+def _encode_array(array: AnyArray, place: str, arrays: list[AnyArray]) -> dict[str, Any]:
+    kind = array.dtype.newbyteorder("<")
+    if kind.str not in _TYPES:
+        raise TypeError(f"{place} is an array of {array.dtype}; store bool, int, uint or float")
+    arrays.append(array.astype(kind, order="C", copy=False))
+    return {
+        _ARRAY: f"arrays/{len(arrays) - 1}",
+        "dtype": kind.str,
+        "shape": list(array.shape),
+        "sha256": _checksum(_bytes_of(arrays[-1])),
+    }
+
+
+def _bytes_of(array: AnyArray) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
+
+
+def _checksum(content: bytes | memoryview) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _dump(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _write_member(archive: zipfile.ZipFile, name: str, content: bytes | memoryview) -> None:
+    info = zipfile.ZipInfo(name)  # dated 1980, on every machine the same
+    info.create_system = 3
+    info.external_attr = 0o644 << 16
+    archive.writestr(info, content)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a new file that takes the place of ``path`` if all goes well."""
+    final = path.resolve()
+    if final.exists() and not (final.is_file() and os.access(final, os.W_OK)):
+        what = "this is a folder, a device or a protected file; save elsewhere"
+        raise PermissionError(errno.EACCES, what, str(path))
+    new = final.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with new.open("xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        if final.exists():
+            shutil.copymode(final, new)
+        new.replace(final)
+    except OSError as error:
+        what = f"{error.strerror or error}; an older file is untouched: make room or save elsewhere"
+        raise OSError(error.errno, what, str(path)) from error
+    finally:
+        with suppress(OSError):
+            new.unlink()
+
+
+def _read(stream: IO[bytes], kind: str) -> dict[str, Any]:
+    """Read a whole file, trusting nothing that it claims."""
+    size = os.fstat(stream.fileno()).st_size
+    with zipfile.ZipFile(stream) as archive:
+        if _MEMBER not in archive.namelist():
+            raise ModelFileError(f"is a zip without {_MEMBER}; {_OTHER}")
+        _check_members([archive.getinfo(_MEMBER)], size)
+        document = _parse(archive.read(_MEMBER), kind)
+        _check_members(archive.infolist(), size)
+        reader = _Reader(archive)
+        state: dict[str, Any] = reader.decode(document["state"], 0)
+        if reader.expected != len(archive.infolist()) - 1:
+            raise ModelFileError(f"has members that no array refers to; {_DOUBT}")
+    return state
+
+
+def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
+    plain = all(m.compress_type == zipfile.ZIP_STORED and not m.flag_bits & 1 for m in members)
+    if not plain or sum(m.file_size for m in members) > size:
+        raise ModelFileError(f"has compressed, encrypted or overlapping members; {_DOUBT}")
+
+
+def _parse(content: bytes, kind: str) -> dict[str, Any]:
+    """Check the JSON before anything of the state is believed."""
+    try:
+        document: dict[str, Any] = json.loads(content)
+    except RecursionError as error:
+        raise ModelFileError(f"is nested too deeply; {_DOUBT}") from error
+    if document["format"] != FORMAT:
+        raise ModelFileError(f"is of format {document['format']!r}; {_OTHER}")
+    if (version := document["version"]) > VERSION:
+        what = f"was written by unnaive {document['written_by']}, in format {version}"
+        raise ModelFileError(f"{what}; upgrade with pip install -U unnaive")
+    if document.pop("sha256") != _checksum(_dump(document)):
+        raise ModelFileError(f"was altered after it was saved; {_AGAIN}")
+    if (found := document["kind"]) != kind:
+        raise ModelFileError(f"is of kind {found!r}, not {kind!r}; open it as what it is")
+    return document
+
+
+class _Reader:
+    """Puts arrays back into a state; each member is read once, in order."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self.archive = archive
+        self.expected = 0
+
+    def decode(self, value: Any, depth: int) -> Any:
+        if depth > _DEPTH:
+            raise ModelFileError(f"is nested too deeply; {_DOUBT}")
+        if isinstance(value, list):
+            return [self.decode(item, depth + 1) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if _FLOAT in value:
+            return struct.unpack(">d", bytes.fromhex(value[_FLOAT]))[0]
+        if _ARRAY in value:
+            return self.read_array(value)
+        return {key: self.decode(item, depth + 1) for key, item in value.items()}
+
+    def read_array(self, reference: dict[str, Any]) -> AnyArray:
+        name, dtype, shape = reference[_ARRAY], reference["dtype"], reference["shape"]
+        if name != f"arrays/{self.expected}" or name not in self.archive.namelist():
+            raise ModelFileError(f"lacks its member {name!r}; {_AGAIN}")
+        self.expected += 1
+        if dtype not in _TYPES:
+            raise ModelFileError(f"has an array of type {dtype!r}; {_DOUBT}")
+        size = self.archive.getinfo(name).file_size
+        if min(shape, default=0) < 0 or math.prod(shape) * np.dtype(dtype).itemsize != size:
+            raise ModelFileError(f"has {size} bytes for shape {shape} of {dtype}; {_DOUBT}")
+        array = np.empty(shape, dtype=dtype)
+        if self.fill(name, _bytes_of(array)) != reference["sha256"]:
+            raise ModelFileError(f"was altered after it was saved, in {name!r}; {_AGAIN}")
+        if dtype == "|b1" and array.size and array.view(np.uint8).max() > 1:
+            raise ModelFileError(f"has booleans that are neither 0 nor 1; {_DOUBT}")
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+    def fill(self, name: str, buffer: memoryview) -> str:
+        """Read one member into memory that is already there; return its checksum."""
+        done = 0
+        with self.archive.open(name) as member:
+            while piece := member.read(1 << 20):
+                buffer[done : done + len(piece)] = piece
+                done += len(piece)
+        return _checksum(buffer[:done])

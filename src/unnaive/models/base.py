@@ -1,0 +1,356 @@
+"""The estimator that all models from counts share; a model adds its structure and its vote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from unnaive.counts import CodedRows, JointCounts
+from unnaive.counts.engines.memory import pair_bytes, require_memory
+from unnaive.discretize import discretizer
+from unnaive.exceptions import SchemaMismatch, UnnaiveError
+from unnaive.io.frames import Frame, to_column, to_frame
+from unnaive.models import persistence
+from unnaive.schema import Schema, learn_schema
+from unnaive.tables.kernels import log_posterior, posterior
+from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
+from unnaive.tables.trees import log_prior
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
+    from unnaive.io.frames import Column
+
+_COMMON = """
+    discretize : {"mdlp", "quantile", "width", "frequency"}, a discretiser, or None, default="mdlp"
+        How numeric columns are cut into bins, learned in ``fit`` from its rows alone. None:
+        every column's distinct values are its categories.
+    bins : int, default=5
+        Number of bins for the discretisers that take one.
+    categorical_features : "auto", list of names or positions, or mask, default="auto"
+        Which numeric columns are categories. "auto": those of whole numbers with at most ten
+        distinct values. Labels (strings, booleans, category types) always are.
+    categories : dict or list, default=None
+        Declared values of some columns, ``{"smoker": ["no", "ex", "yes"]}``, or a list with an
+        entry (or None) a column. Values count in smoothing even if no row has them.
+    smoothing : policy, str or None, default=None
+        None: {smoothing}. See :mod:`unnaive.tables.smoothing`.
+    class_prior : array of shape (k,), default=None
+        Prior probabilities of the classes; None: estimated from the counts.
+    handle_unknown : {"missing", "error"}, default="missing"
+        What a category never seen in fit is at prediction.
+    max_memory : int, default=2 GiB
+        Bytes that tables may take; a model that needs more says so before it takes them.
+    n_jobs : int, default=None
+        Threads, as in scikit-learn. The result is the same to the bit for any number.
+"""
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the classifiers that learn from :class:`~unnaive.counts.JointCounts`.
+
+    ``fit`` is: learn the schema, code the rows, count, then ``fit_counts``.
+
+    Parameters
+    ----------
+    {parameters}
+    """
+
+    discretize: Any = "mdlp"
+    bins: int = 5
+    categorical_features: Any = "auto"
+    categories: Any = None
+    smoothing: Any = None
+    class_prior: Any = None
+    handle_unknown: str = "missing"
+    max_memory: int = 2**31
+    n_jobs: int | None = None
+
+    default_smoothing: ClassVar[Smoothing] = Laplace(1.0)
+    needs_pairs: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Write the parameters that all models share into the model's docstring."""
+        super().__init_subclass__(**options)
+        common = cleandoc(_COMMON.replace("{smoothing}", f"``{cls.default_smoothing}``", 1))
+        if cls.__doc__:
+            cls.__doc__ = cleandoc(cls.__doc__).replace("{parameters}", common)
+
+    def _learn_structure(self, source: JointCounts | CodedRows) -> Any:
+        """Learn what depends on what; the result has ``state()``."""
+        raise NotImplementedError
+
+    def _restore_structure(self, state: Any, schema: Schema) -> Any:
+        """Make the structure whose ``state()`` was saved."""
+        raise NotImplementedError
+
+    def _pairs_of(self, structure: Any) -> IntArray | None:
+        """Pairs of columns that the tables need; None: all."""
+        raise NotImplementedError
+
+    def _make_tables(self, held_out: float | None = None) -> Any:
+        """Estimate the tables from ``counts_`` and ``structure_``."""
+        raise NotImplementedError
+
+    def _joint(self, tables: Any, codes: CodeArray, held: IntArray) -> FloatArray:
+        """Log joint of every row and class; shape (n, k)."""
+        joint: FloatArray = tables.joint(codes, held, self.n_jobs)
+        return joint
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : array, pandas, polars or pyarrow table of shape (n, d)
+            Missing cells (NaN, None, NA, null) are welcome.
+        y : array of shape (n,)
+            Class labels: strings, integers, floats or booleans.
+        sample_weight : array of shape (n,), default=None
+            Weights of the rows; counts are then sums of weights.
+        """
+        frame, target, weights = self._rows(X, y, sample_weight, reset=True)
+        return self._fit_rows(self._learn_rows(frame, target, weights))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to what was learned.
+
+        The first call fixes the schema: categories, bin edges and, by ``classes``, the class
+        labels. Declare by ``categories=`` what the first rows may lack.
+        """
+        first = not hasattr(self, "counts_")
+        frame, target, weights = self._rows(X, y, sample_weight, reset=first)
+        if first:
+            return self._fit_rows(self._learn_rows(frame, target, weights, classes), keep_all=True)
+        if classes is not None and list(np.asarray(classes)) != list(self.classes_):
+            raise ValueError(
+                f"classes={list(classes)!r} is not the same as on the first call to partial_fit: "
+                f"{list(self.classes_)!r}"
+            )
+        return self._refit(self.counts_ + self._count(frame, target, weights))
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows out of what was learned, as if they had never been there."""
+        check_is_fitted(self)
+        frame, target, weights = self._rows(X, y, sample_weight, reset=False)
+        return self._refit(self.counts_ - self._count(frame, target, weights))
+
+    def fit_counts(self, counts: JointCounts) -> Self:
+        """Learn from counts, wherever they were made."""
+        names = np.array(counts.schema.names, dtype=object)
+        if list(names) != [f"x{i}" for i in range(len(names))]:
+            self.feature_names_in_ = names
+        self.n_features_in_ = len(names)
+        self.classes_ = np.array(counts.schema.classes)
+        return self._refit(counts)
+
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """Log P(c, x) as the model estimates it; shape (n, k)."""
+        codes = self._codes(X)
+        return self._joint(self._tables, codes, np.full(codes.shape[1], -1))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Log P(c | x); shape (n, k)."""
+        return self._normalised(self.predict_joint_log_proba(X), log_posterior)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """P(c | x), classes in the order of ``classes_``; shape (n, k)."""
+        return self._normalised(self.predict_joint_log_proba(X), posterior)
+
+    def predict(self, X: Any) -> AnyArray:
+        """Most probable class of every row, the first one on ties; shape (n,)."""
+        chances = self.predict_log_proba(X)
+        tied = chances >= chances.max(axis=1, keepdims=True) - 1e-10
+        return np.asarray(self.classes_[np.argmax(tied, axis=1)])
+
+    def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
+        """P(c | x) for rows of the fit, each by the model without that row; shape (n, k).
+
+        Exact and without refits: leaving a row out changes only its own class's tables, each
+        by one count. Structure, bins and categories stay those of all rows. Rows (and
+        weights) must be among those that were learned from.
+        """
+        check_is_fitted(self)
+        frame, target, weights = self._rows(X, y, sample_weight, reset=False, keep_all=True)
+        codes = self._encode(frame)
+        held = self.schema_.encode_target(target)
+        off = np.ones(len(held)) if weights is None else weights
+        joint = np.empty((len(held), len(self.classes_)))
+        for weight in np.unique(off):
+            rows = np.flatnonzero(off == weight)
+            tables = self._make_tables(held_out=float(weight))
+            part = codes if len(rows) == len(off) else np.ascontiguousarray(codes[:, rows])
+            joint[rows] = self._joint(tables, part, held[rows])
+        return self._normalised(joint, posterior)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one file, atomically; :func:`unnaive.load` reads it."""
+        check_is_fitted(self)
+        persistence.save_model(path, self)
+
+    def _rows(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, keep_all: bool = False
+    ) -> tuple[Frame, Column, FloatArray | None]:
+        """Check rows, labels and weights; rows of no weight are left out."""
+        frame = self._frame(X, reset=reset)
+        target = to_column(y)
+        check_consistent_length(target.values, np.empty((frame.n_rows, 0)))
+        if not target.is_text and target.values.dtype.kind == "f" and not target.missing.any():
+            check_classification_targets(target.values)
+        if sample_weight is None:
+            return frame, target, None
+        weights = _check_sample_weight(sample_weight, target.values, dtype=np.float64, copy=True)
+        if (weights < 0).any():
+            row = int(np.argmax(weights < 0))
+            raise UnnaiveError(
+                f"sample_weight is {weights[row]} in row {row}; weights must not be negative"
+            )
+        if not weights.any():
+            raise UnnaiveError("sample_weight is zero in every row; no row is left to learn from")
+        used = weights > 0
+        if used.all() or keep_all:
+            return frame, target, weights
+        return frame.take(used), target.take(used), weights[used]
+
+    def _frame(self, X: Any, *, reset: bool) -> Frame:
+        if isinstance(X, Frame):
+            return self._check_names(X, reset=reset)
+        frame = to_frame(X)
+        validate_data(self, X if hasattr(X, "shape") else np.empty((1, len(frame.names))),
+                      reset=reset, skip_check_array=True)
+        return frame
+
+    def _check_names(self, frame: Frame, *, reset: bool) -> Frame:
+        """Do for our own frames what scikit-learn does for pandas'."""
+        names = list(frame.names)
+        if reset:
+            self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_ = len(names)
+        elif names != list(getattr(self, "feature_names_in_", names)):
+            known = list(self.feature_names_in_)
+            missing = [name for name in known if name not in names]
+            extra = [name for name in names if name not in known]
+            raise SchemaMismatch(
+                "The feature names should match those that were passed during fit: "
+                f"missing {missing}, not seen in fit {extra}, or in another order"
+            )
+        return to_frame(frame)
+
+    def _learn_rows(
+        self, frame: Frame, target: Column, weights: FloatArray | None, classes: Any = None
+    ) -> CodedRows:
+        schema, codes, class_codes = learn_schema(
+            frame,
+            target,
+            discretizer=self._discretizer,
+            categorical_features=self.categorical_features,
+            categories=self.categories,
+            classes=classes,
+            weights=weights,
+            n_jobs=self.n_jobs,
+        )
+        dtype = target.values.dtype if not target.is_text else None
+        self.classes_ = np.array(schema.classes, dtype=dtype)
+        return CodedRows(schema, codes, class_codes, weights, self.n_jobs)
+
+    def _fit_rows(self, rows: CodedRows, *, keep_all: bool = False) -> Self:
+        """Learn the structure from rows, and count what its tables need."""
+        if not self.needs_pairs:
+            return self._refit(rows.select(np.empty((0, 2))))
+        needed = pair_bytes(rows.schema)
+        if keep_all:
+            require_memory(rows.schema, needed, self.max_memory, "counting all pairs of columns")
+        if needed <= self.max_memory:
+            return self._refit(rows.count())
+        structure = self._learn_structure(rows)
+        pairs = self._pairs_of(structure)
+        if pairs is None:
+            require_memory(rows.schema, needed, self.max_memory, "counting all pairs of columns")
+        return self._set(rows.select(pairs), structure)
+
+    def _refit(self, counts: JointCounts) -> Self:
+        return self._set(counts, self._learn_structure(counts))
+
+    def _restore(self, state: dict[str, Any], counts: JointCounts) -> Self:
+        """Become the model whose saved state this is."""
+        dtype = None if state["classes"] == "labels" else np.dtype(state["classes"])
+        self.classes_ = np.array(counts.schema.classes, dtype=dtype)
+        self.n_features_in_ = counts.n_columns
+        if state["named"]:
+            self.feature_names_in_ = np.array(counts.schema.names, dtype=object)
+        return self._set(counts, self._restore_structure(state["structure"], counts.schema))
+
+    def _set(self, counts: JointCounts, structure: Any) -> Self:
+        self.schema_ = counts.schema
+        self.counts_ = counts
+        self.structure_ = structure
+        self._tables = self._make_tables()
+        self._log_prior = log_prior(counts, self._smoothing, self._class_prior)
+        return self
+
+    def _count(self, frame: Frame, target: Column, weights: FloatArray | None) -> JointCounts:
+        """Count rows by the schema that is there."""
+        classes = self.schema_.encode_target(target)
+        rows = CodedRows(self.schema_, self._encode(frame), classes, weights, self.n_jobs)
+        return rows.select(self.counts_.pair_columns)
+
+    def _codes(self, X: Any) -> CodeArray:
+        check_is_fitted(self)
+        return self._encode(self._frame(X, reset=False))
+
+    def _encode(self, frame: Frame) -> CodeArray:
+        return self.schema_.encode(
+            frame, handle_unknown=self.handle_unknown, n_jobs=self.n_jobs
+        )
+
+    def _normalised(self, joint: FloatArray, function: Any) -> FloatArray:
+        out = np.empty_like(joint)
+        function(joint, self._log_prior, out)
+        return out
+
+    @property
+    def _discretizer(self) -> Any:
+        return None if self.discretize is None else discretizer(self.discretize, self.bins)
+
+    @property
+    def _smoothing(self) -> Smoothing:
+        return smoothing_policy(self.smoothing, self.default_smoothing)
+
+    @property
+    def _class_prior(self) -> FloatArray | None:
+        if self.class_prior is None:
+            return None
+        prior = np.asarray(self.class_prior, dtype=np.float64)
+        if prior.shape != (len(self.classes_),):
+            raise ValueError(
+                f"class_prior has shape {prior.shape}; it needs one number for each of the "
+                f"{len(self.classes_)} classes {list(self.classes_)}"
+            )
+        if (prior < 0).any() or not np.isclose(prior.sum(), 1.0):
+            raise ValueError("class_prior must hold probabilities that sum to 1")
+        return prior
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell scikit-learn whether there are counts."""
+        return hasattr(self, "counts_")
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that gaps, labels and categories are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags

@@ -1,0 +1,79 @@
+"""Models as plain values: what is saved, and how a model is made of it again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import unnaive.discretize as discretizers
+from unnaive.counts import JointCounts
+from unnaive.discretize import Discretizer
+from unnaive.exceptions import ModelFileError
+from unnaive.io import store
+from unnaive.tables.smoothing import POLICIES, Smoothing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from unnaive.models.base import CountsClassifier
+
+
+def save_model(path: str | Path, model: CountsClassifier, written_by: str = "") -> None:
+    """Write a fitted model to one file, atomically."""
+    structure = model.structure_
+    state = {
+        "model": type(model).__name__,
+        "parameters": {key: _plain(value) for key, value in model.get_params(deep=False).items()},
+        "counts": model.counts_.state(),
+        "structure": None if structure is None else structure.state(),
+        "classes": model.classes_.dtype.str if model.classes_.dtype.kind in "biuf" else "labels",
+        "named": hasattr(model, "feature_names_in_"),
+    }
+    store.save(path, state, kind="model", written_by=written_by)
+
+
+def load_model(path: str | Path, models: dict[str, type[CountsClassifier]]) -> CountsClassifier:
+    """Read a model that :func:`save_model` wrote; nothing in the file is ever run."""
+    state = store.load(path, kind="model")
+    try:
+        parameters = {key: _object(value) for key, value in state["parameters"].items()}
+        model = models[state["model"]](**parameters)
+        return model._restore(state, JointCounts.from_state(state["counts"]))  # noqa: SLF001
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise ModelFileError(
+            f"{path} is a model file, but not one that this version understands "
+            f"({type(error).__name__}: {error}); save the model again with this version"
+        ) from error
+
+
+def _plain(value: Any) -> Any:
+    """Turn a parameter into JSON values, policies and discretisers into tagged ones."""
+    if isinstance(value, Smoothing):
+        return {"__smoothing__": value.state()}
+    if isinstance(value, Discretizer):
+        return {"__discretizer__": [type(value).__name__, value.get_params()]}
+    if isinstance(value, dict):
+        return {"__dict__": [[_plain(key), _plain(entry)] for key, entry in value.items()]}
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def _object(value: Any) -> Any:
+    """Undo :func:`_plain`; only the policies and discretisers of this library are made."""
+    if isinstance(value, list):
+        return [_object(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    if "__smoothing__" in value:
+        settings = dict(value["__smoothing__"])
+        return POLICIES[settings.pop("policy")](**settings)
+    if "__discretizer__" in value:
+        name, settings = value["__discretizer__"]
+        if name not in discretizers.__all__:
+            raise ValueError(f"unknown discretiser {name!r}")
+        return getattr(discretizers, name)(**settings)
+    return {_object(key): _object(entry) for key, entry in value["__dict__"]}

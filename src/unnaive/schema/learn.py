@@ -1,0 +1,248 @@
+"""Learn a schema from rows: which columns are categories, where numbers are cut."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from unnaive import _parallel
+from unnaive.schema.columns import (
+    CategoricalColumn,
+    ColumnSchema,
+    NumericColumn,
+    learn_categories,
+    refuse_infinite,
+)
+from unnaive.schema.kernels import OUTSIDE, offset_integers
+from unnaive.schema.schema import Schema, refuse_missing_target
+
+if TYPE_CHECKING:
+    from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+    from unnaive.io.frames import Column, Frame
+
+FEW_VALUES = 10  # whole numbers with no more distinct values than this are categories
+_BLOCK_ROWS = 1 << 15
+_SAMPLE_ROWS = 1000
+
+
+class Discretizer(Protocol):
+    """What the schema asks of a discretiser: the edges of one column."""
+
+    def column_edges(
+        self,
+        values: FloatArray,
+        classes: IntArray | None,
+        n_classes: int,
+        weights: FloatArray | None,
+    ) -> FloatArray:
+        """Edges of bins for values without gaps."""
+
+
+def learn_target(column: Column, classes: Sequence[Any] | None = None) -> tuple[Any, IntArray]:
+    """Return the class labels in order, as an array of the target's type, and the codes."""
+    refuse_missing_target(column)
+    if classes is not None:
+        labels = np.asarray(classes)
+        schema = Schema((), tuple(labels.tolist()), column.name)
+        return labels, schema.encode_target(column)
+    found, codes = learn_categories(column)
+    dtype: Any = column.values.dtype
+    if column.is_text:
+        dtype = None if all(isinstance(x, str) for x in found.categories) else object
+        dtype = bool if found.categories == (False, True) else dtype
+    return np.array(found.categories, dtype=dtype), codes.astype(np.int64)
+
+
+def learn_schema(
+    frame: Frame,
+    target: Column,
+    *,
+    discretizer: Discretizer | None = None,
+    categorical_features: Any = "auto",
+    categories: Any = None,
+    classes: Sequence[Any] | None = None,
+    weights: FloatArray | None = None,
+    n_jobs: int | None = None,
+) -> tuple[Schema, CodeArray, IntArray]:
+    """Learn what the columns are and code the rows; a whole-number cell is read once.
+
+    Returns the schema, the codes (d, n) and the class codes (n,). ``discretizer=None``
+    makes every column's distinct values its categories.
+    """
+    labels, class_codes = learn_target(target, classes)
+    declared = declared_categories(categories, frame.names)
+    chosen = categorical_mask(categorical_features, frame.names)
+    columns: list[ColumnSchema | None] = [None] * len(frame.names)
+    codes: list[CodeArray | None] = [None] * len(frame.names)
+    if discretizer is None and not declared:
+        _scan_matrix(frame, columns, codes, n_jobs)
+
+    def learn_one(index: int) -> None:
+        column = frame.column(index)
+        if columns[index] is not None:
+            return
+        if column.name in declared:
+            found: ColumnSchema = CategoricalColumn(column.name, declared[column.name])
+            columns[index], codes[index] = found, found.encode(column)
+        elif discretizer is None or _is_categorical(column, chosen, index):
+            columns[index], codes[index] = learn_categories(column)
+        else:
+            found = _cut(column, discretizer, class_codes, len(labels), weights)
+            columns[index], codes[index] = found, found.encode(column)
+
+    _parallel.run(learn_one, range(len(columns)), n_jobs)
+    schema = Schema(
+        tuple(column for column in columns if column is not None),
+        tuple(labels.tolist()),
+        target.name,
+    )
+    _warn_of_empty(schema)
+    return schema, _stack(codes, schema, frame.n_rows), class_codes
+
+
+def _stack(codes: list[Any], schema: Schema, n_rows: int) -> CodeArray:
+    """Put the columns' codes below each other; no copy where they are one array already."""
+    base = codes[0].base
+    whole = (len(codes), n_rows)
+    if (
+        base is not None
+        and base.shape == whole
+        and base.dtype == schema.code_type
+        and all(column.base is base for column in codes)
+    ):
+        return np.asarray(base)
+    stacked = np.empty(whole, dtype=schema.code_type)
+    for index, column in enumerate(codes):
+        stacked[index] = column
+    return stacked
+
+
+def _scan_matrix(frame: Frame, columns: list[Any], codes: list[Any], n_jobs: int | None) -> None:
+    """Learn the columns of an integer array in one pass; wide-ranging ones are left alone."""
+    matrix = frame.matrix
+    if matrix is None or matrix.dtype.kind not in "iub" or matrix.dtype == np.uint64:
+        return
+    base = matrix[:_SAMPLE_ROWS].min(axis=0).astype(np.int64)
+    limit = np.full(len(base), OUTSIDE, dtype=np.uint64)
+    raw = np.empty((len(base), len(matrix)), dtype=np.uint8)
+
+    def scan(rows: tuple[int, int]) -> AnyArray:
+        marks = np.zeros(len(base), dtype=np.uint64)
+        block = np.ascontiguousarray(matrix[slice(*rows)], dtype=np.int64)
+        offset_integers(block, base, limit, marks, raw, rows[0])
+        return marks
+
+    blocks = _parallel.row_blocks(len(matrix), _BLOCK_ROWS)
+    marks = np.bitwise_or.reduce(_parallel.run(scan, blocks, n_jobs))
+    for index, mark in enumerate(marks.tolist()):
+        if mark >> OUTSIDE:
+            continue
+        present = np.array([value for value in range(OUTSIDE) if mark >> value & 1])
+        labels = (present + base[index]).astype(matrix.dtype).tolist()
+        columns[index], codes[index] = (
+            CategoricalColumn(frame.names[index], tuple(labels)),
+            raw[index],
+        )
+        if present[-1] != len(present) - 1:
+            rank = np.zeros(OUTSIDE, dtype=np.uint8)
+            rank[present] = np.arange(len(present))
+            raw[index] = rank[raw[index]]
+
+
+def _is_categorical(column: Column, chosen: BoolArray | None, index: int) -> bool:
+    """Labels are categories; so are, unless told otherwise, whole numbers of few values."""
+    if column.is_text:
+        return True
+    if chosen is not None:
+        return bool(chosen[index])
+    values = column.values[~column.missing]
+    for sample in (values[:_SAMPLE_ROWS], values):
+        whole = sample.dtype.kind in "iub" or bool(np.all(np.trunc(sample) == sample))
+        if not whole or len(np.unique(sample)) > FEW_VALUES:
+            return False
+    return True
+
+
+def _cut(
+    column: Column,
+    discretizer: Discretizer,
+    classes: IntArray,
+    n_classes: int,
+    weights: FloatArray | None,
+) -> ColumnSchema:
+    """Cut a numeric column where the discretiser says; one with no value has no bins."""
+    values = column.values
+    refuse_infinite(column.name, values)
+    observed = ~column.missing
+    if not observed.any():
+        return CategoricalColumn(column.name, ())
+    if not observed.all():
+        values, classes = values[observed], classes[observed]
+        weights = None if weights is None else weights[observed]
+    numbers = np.ascontiguousarray(values, dtype=np.float64)
+    edges = discretizer.column_edges(numbers, classes, n_classes, weights)
+    return NumericColumn(column.name, tuple(edges.tolist()))
+
+
+def _warn_of_empty(schema: Schema) -> None:
+    empty = [column.name for column in schema.columns if not column.size]
+    if empty:
+        names = ", ".join(repr(name) for name in empty)
+        warnings.warn(
+            f"column {names} has no value in any row and is ignored", UserWarning, stacklevel=2
+        )
+
+
+def declared_categories(categories: Any, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    """Read ``categories=``: a mapping by name, or a list with one entry (or None) a column."""
+    if categories is None or (isinstance(categories, str) and categories == "auto"):
+        return {}
+    if isinstance(categories, Mapping):
+        unknown = [name for name in categories if name not in names]
+        if unknown:
+            raise ValueError(f"categories= names {unknown[0]!r}, which is no column of X")
+        given = dict(categories)
+    else:
+        if isinstance(categories, str) or len(categories) != len(names):
+            raise ValueError(
+                f"categories= must be a mapping from column names or a list of {len(names)} "
+                "entries, one a column (None: learn them)"
+            )
+        given = {n: c for n, c in zip(names, categories, strict=True) if c is not None}
+    declared = {name: tuple(np.asarray(labels).tolist()) for name, labels in given.items()}
+    for name, labels in declared.items():
+        if len(set(labels)) != len(labels):
+            raise ValueError(f"categories= of column {name!r} has a value twice")
+    return declared
+
+
+def categorical_mask(features: Any, names: Sequence[str]) -> BoolArray | None:
+    """Read ``categorical_features=``: "auto" (None here), names, positions or a mask."""
+    if isinstance(features, str) and features == "auto":
+        return None
+    mask = np.zeros(len(names), dtype=bool)
+    if features is None or (not isinstance(features, str) and not len(features)):
+        return mask
+    chosen: AnyArray = np.asarray(features)
+    if chosen.ndim != 1 or (chosen.dtype == bool and len(chosen) != len(names)):
+        raise ValueError(
+            "categorical_features must be 'auto', a list of column names or positions, or a "
+            f"mask of {len(names)} booleans; it is {features!r}"
+        )
+    if chosen.dtype == bool:
+        return chosen
+    for feature in chosen.tolist():
+        if isinstance(feature, str):
+            if feature not in names:
+                raise ValueError(f"categorical_features names {feature!r}, no column of X")
+            mask[list(names).index(feature)] = True
+        elif isinstance(feature, int) and -len(names) <= feature < len(names):
+            mask[feature] = True
+        else:
+            raise ValueError(
+                f"categorical_features has {feature!r}; positions run from 0 to {len(names) - 1}"
+            )
+    return mask

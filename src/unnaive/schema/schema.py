@@ -1,0 +1,237 @@
+"""The schema: every column's categories or bin edges, the classes, and rows → codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive import _parallel
+from unnaive.exceptions import SchemaMismatch, UnnaiveError
+from unnaive.schema.columns import (
+    CategoricalColumn,
+    ColumnSchema,
+    Label,
+    NumericColumn,
+    code_type,
+    refuse_infinite,
+)
+from unnaive.schema.kernels import look_up_floats, offset_integers
+
+if TYPE_CHECKING:
+    from unnaive._typing import AnyArray, CodeArray, IntArray
+    from unnaive.io.frames import Column, Frame
+
+_BLOCK_ROWS = 1 << 15
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What the columns are; the one thing that two counts must share to be added.
+
+    Column i has ``sizes[i]`` values, coded 0 … v−1; the code v means missing or never seen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unnaive.schema import learn_schema
+    >>> from unnaive.io.frames import to_column, to_frame
+    >>> X = np.array([["red", 1.5], ["blue", 2.5], ["red", None]], dtype=object)
+    >>> schema, codes, classes = learn_schema(to_frame(X), to_column(["no", "yes", "no"]))
+    >>> schema.columns[0].categories, schema.classes
+    (('blue', 'red'), ('no', 'yes'))
+    >>> schema.encode(to_frame(np.array([["green", 9.0]], dtype=object))).tolist()
+    [[2], [0]]
+    """
+
+    columns: tuple[ColumnSchema, ...]
+    classes: tuple[Label, ...]
+    target: str = "y"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Number of values v_i of every column; shape (d,)."""
+        return np.array([column.size for column in self.columns], dtype=np.int64)
+
+    @property
+    def code_type(self) -> type[np.unsignedinteger[Any]]:
+        """The narrowest type that holds every column's codes."""
+        return code_type(int(self.sizes.max(initial=0)))
+
+    def encode(
+        self, frame: Frame, *, handle_unknown: str = "missing", n_jobs: int | None = None
+    ) -> CodeArray:
+        """Code the rows of a frame; shape (d, n).
+
+        ``handle_unknown="missing"`` codes a value that no category holds like a missing one,
+        ``"error"`` raises and names it.
+        """
+        if len(frame.names) != len(self.columns):
+            raise SchemaMismatch(
+                f"X has {len(frame.names)} features, but the schema has {len(self.columns)}"
+            )
+        codes = np.empty((len(self.columns), frame.n_rows), dtype=self.code_type)
+        if not self._encode_matrix(frame.matrix, codes, n_jobs):
+
+            def encode_one(index: int) -> None:
+                codes[index] = self.columns[index].encode(frame.column(index))
+
+            _parallel.run(encode_one, range(len(self.columns)), n_jobs)
+        if handle_unknown == "error":
+            self._refuse_unknown(frame, codes)
+        elif handle_unknown != "missing":
+            raise ValueError(f"handle_unknown={handle_unknown!r}; it must be 'missing' or 'error'")
+        return codes
+
+    def encode_target(self, column: Column) -> IntArray:
+        """Code class labels; a label that is missing or not in ``classes`` raises; shape (n,)."""
+        refuse_missing_target(column)
+        labels = CategoricalColumn(self.target, self.classes)
+        codes = labels.encode(column).astype(np.int64)
+        unknown = np.flatnonzero(codes == labels.size)
+        if len(unknown):
+            raise UnnaiveError(
+                f"the target has the label {_cell(column, unknown[0])!r} in row {unknown[0]}, "
+                f"which is not one of the classes {list(self.classes)}; name all classes at the "
+                "first partial_fit, or fit anew"
+            )
+        return codes
+
+    def _encode_matrix(self, matrix: AnyArray | None, codes: CodeArray, n_jobs: int | None) -> bool:
+        """Code a numeric array block by block where one kernel fits all of its columns."""
+        if matrix is None:
+            return False
+        if all(isinstance(column, NumericColumn) for column in self.columns):
+            encode_block = self._float_encoder(matrix, codes)
+        elif matrix.dtype.kind in "iub" and self._offsets is not None:
+            encode_block = self._integer_encoder(matrix, codes)
+        else:
+            return False
+        _parallel.run(encode_block, _parallel.row_blocks(len(matrix), _BLOCK_ROWS), n_jobs)
+        return True
+
+    def _float_encoder(self, matrix: AnyArray, codes: CodeArray) -> Any:
+        cuts = [column.edges for column in self.columns if isinstance(column, NumericColumn)]
+        edges = np.array([edge for column in cuts for edge in column], dtype=np.float64)
+        starts = np.concatenate([[0], np.cumsum([len(column) for column in cuts])])
+
+        def encode_block(rows: tuple[int, int]) -> None:
+            block = np.ascontiguousarray(matrix[slice(*rows)], dtype=np.float64)
+            infinite = look_up_floats(block, edges, starts, codes, rows[0])
+            if infinite >= 0:
+                refuse_infinite(self.columns[infinite].name, matrix[:, infinite])
+
+        return encode_block
+
+    def _integer_encoder(self, matrix: AnyArray, codes: CodeArray) -> Any:
+        assert self._offsets is not None
+        base, limit, tables = self._offsets
+
+        def encode_block(rows: tuple[int, int]) -> None:
+            block = np.ascontiguousarray(matrix[slice(*rows)], dtype=np.int64)
+            marks = np.zeros(len(base), dtype=np.uint64)
+            offset_integers(block, base, limit, marks, codes, rows[0])
+            for index, table in tables.items():
+                codes[index, slice(*rows)] = table[codes[index, slice(*rows)]]
+
+        return encode_block
+
+    @cached_property
+    def _offsets(self) -> tuple[IntArray, AnyArray, dict[int, CodeArray]] | None:
+        """For integer categories: lowest, highest offset + 1, and a table where there are gaps."""
+        base, limit, tables = [], [], {}
+        for index, column in enumerate(self.columns):
+            entry = column.integer_table if isinstance(column, CategoricalColumn) else None
+            if entry is None or len(entry[1]) - 1 > np.iinfo(self.code_type).max:
+                return None
+            base.append(entry[0])
+            limit.append(len(entry[1]) - 1)
+            if not np.array_equal(entry[1], np.arange(len(entry[1]))):
+                tables[index] = entry[1]
+        return np.array(base, dtype=np.int64), np.array(limit, dtype=np.uint64), tables
+
+    def _refuse_unknown(self, frame: Frame, codes: CodeArray) -> None:
+        for index, column in enumerate(self.columns):
+            if not (codes[index] == column.size).any():
+                continue
+            source = frame.column(index)
+            unknown = np.flatnonzero((codes[index] == column.size) & ~source.missing)
+            if len(unknown):
+                raise UnnaiveError(
+                    f"column {column.name!r} has value {_cell(source, unknown[0])!r} not seen in "
+                    'fit; use handle_unknown="missing", or declare it in categories='
+                )
+
+    def state(self) -> dict[str, Any]:
+        """Plain values for the store."""
+        return {
+            "target": self.target,
+            "classes": list(self.classes),
+            "columns": [
+                {"name": column.name, "edges": list(column.edges)}
+                if isinstance(column, NumericColumn)
+                else {"name": column.name, "categories": list(column.categories)}
+                for column in self.columns
+            ],
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Schema:
+        """Make the schema that :meth:`state` described."""
+        columns: list[ColumnSchema] = [
+            NumericColumn(column["name"], tuple(column["edges"]))
+            if "edges" in column
+            else CategoricalColumn(column["name"], tuple(column["categories"]))
+            for column in state["columns"]
+        ]
+        return cls(tuple(columns), tuple(state["classes"]), state["target"])
+
+    def require_same(self, other: Schema) -> None:
+        """Raise :class:`SchemaMismatch` naming the first difference and the cure."""
+        cure = "encode both with one Schema"
+        if self.classes != other.classes:
+            raise SchemaMismatch(
+                f"target: classes {list(self.classes)} here, {list(other.classes)} there; {cure}"
+            )
+        if self.names != other.names:
+            raise SchemaMismatch(
+                f"columns {list(self.names)} here, {list(other.names)} there; {cure}"
+            )
+        for mine, theirs in zip(self.columns, other.columns, strict=True):
+            if mine != theirs:
+                raise SchemaMismatch(
+                    f"column {mine.name!r}: {_describe(mine)} here, {_describe(theirs)} there; "
+                    f"{cure}"
+                )
+
+
+def refuse_missing_target(column: Column) -> None:
+    """Raise if a class label is missing."""
+    missing = column.missing
+    if missing.any():
+        raise UnnaiveError(
+            f"Input y contains NaN: the target {column.name!r} is missing in {int(missing.sum())} "
+            f"of {len(missing)} rows (first in row {int(np.argmax(missing))}); drop these rows "
+            "before the fit"
+        )
+
+
+def _cell(column: Column, row: int) -> Any:
+    value = column.values[row]
+    if column.categories is not None:
+        return column.categories[value] if value >= 0 else None
+    return value.item()
+
+
+def _describe(column: ColumnSchema) -> str:
+    if isinstance(column, NumericColumn):
+        return f"{column.size} bins with edges {list(column.edges)}"
+    shown = ", ".join(repr(label) for label in column.categories[:5])
+    return f"{column.size} categories ({shown}{', …' if column.size > 5 else ''})"

@@ -1,0 +1,92 @@
+"""What depends on what, for people and for other libraries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.exceptions import UnnaiveError
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class ParentGraph:
+    """A graph in which the class is a parent of every column, and a column has one more at most.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the columns.
+    target : str
+        Name of the class.
+    parents : ndarray of shape (d,)
+        Each column's other parent, −1 for none.
+    weights : ndarray of shape (d,)
+        Information of the edge to the parent, in nats; 0 where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> graph = ParentGraph(("a", "b"), "y", np.array([-1, 0]), np.array([0.0, 0.25]))
+    >>> graph.edges
+    [('a', 'b', 0.25)]
+    >>> print(graph.to_dot())
+    digraph {
+      "y" -> "a";
+      "y" -> "b";
+      "a" -> "b" [label="0.25"];
+    }
+    """
+
+    names: tuple[str, ...]
+    target: str
+    parents: IntArray
+    weights: FloatArray
+
+    @property
+    def edges(self) -> list[tuple[str, str, float]]:
+        """Edges between columns as (parent, child, information in nats)."""
+        return [
+            (self.names[parent], self.names[child], float(self.weights[child]))
+            for child, parent in enumerate(self.parents)
+            if parent >= 0
+        ]
+
+    @property
+    def order(self) -> IntArray:
+        """Columns, parents before children; raises if the graph has a cycle."""
+        depth = np.zeros(len(self.parents), dtype=np.int64)
+        above = self.parents.copy()
+        while (above >= 0).any():
+            depth += above >= 0
+            if depth.max() > len(self.parents):
+                raise UnnaiveError("the parents make a cycle, so they are no tree")
+            above = np.where(above >= 0, self.parents[above], -1)
+        return np.argsort(depth, kind="stable")
+
+    def to_dot(self) -> str:
+        """Describe the graph in Graphviz' language."""
+        quoted = {name: '"' + name.replace('"', r"\"") + '"' for name in (self.target, *self.names)}
+        lines = [f"  {quoted[self.target]} -> {quoted[name]};" for name in self.names]
+        lines += [
+            f'  {quoted[parent]} -> {quoted[child]} [label="{weight:.4g}"];'
+            for parent, child, weight in self.edges
+        ]
+        return "\n".join(["digraph {", *lines, "}"])
+
+    def to_networkx(self) -> Any:
+        """Make a ``networkx.DiGraph`` with the class, the columns and the edges' weights."""
+        import networkx  # noqa: PLC0415 - optional, see the extra "plot"
+
+        graph = networkx.DiGraph()
+        graph.add_edges_from((self.target, name) for name in self.names)
+        graph.add_weighted_edges_from(self.edges)
+        return graph
+
+    def state(self) -> dict[str, Any]:
+        """Plain values and arrays for the store."""
+        return {"parents": self.parents, "weights": self.weights}

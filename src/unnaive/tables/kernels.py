@@ -1,0 +1,276 @@
+"""Numba loops that make log-probability tables and look rows up in them.
+
+Tables are class-major and stacked: set 0 is used for the classes that a row does not
+belong to, set 1 for its own class (leave-one-out), set 2 where a row took no part in a
+table. Plain prediction has set 0 alone, and no row belongs to any class.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from unnaive._kernel import kernel
+
+BLOCK = 256
+
+
+@kernel
+def log_estimate(count, context, alpha, total, n_values):
+    """Log of the smoothed estimate (count + α) / (context + A); 0/0 is 1/v."""
+    denominator = max(context, 0.0) + total
+    if denominator <= 0.0:
+        return -math.log(n_values)
+    numerator = max(count, 0.0) + alpha
+    return math.log(numerator / denominator) if numerator > 0.0 else -np.inf
+
+
+@kernel
+def log_table(counts, alpha, total, held_value, held_context, out):
+    """Estimate every cell of (contexts, values); held-out weights are taken off first."""
+    n_contexts, n_values = counts.shape
+    for context in range(n_contexts):
+        size = 0.0
+        for value in range(n_values):
+            size += counts[context, value]
+        for value in range(n_values):
+            out[context, value] = log_estimate(
+                counts[context, value] - held_value,
+                size - held_context,
+                alpha[value],
+                total,
+                n_values,
+            )
+
+
+@kernel
+def sum_factors(codes, columns, tables, held, start, stop, out):
+    """Log joint of rows start … stop: one look-up a column and class; cost n·d·k.
+
+    ``columns`` (d, 4) holds parent, its stride (slots of the column), start of the table and
+    whether there is a parent; entry 0 of each table row is the log prior. ``held`` is the
+    row's own class, or k for none.
+    """
+    n_classes = out.shape[1]
+    width = tables.shape[1]
+    flat = tables.reshape(tables.size)
+    cell = np.empty(BLOCK, dtype=np.int64)
+    base = np.empty((n_classes, BLOCK), dtype=np.int64)
+    joint = np.empty((n_classes, BLOCK))
+    for low in range(start, stop, BLOCK):
+        rows = min(BLOCK, stop - low)
+        for label in range(n_classes):
+            for row in range(rows):
+                own = n_classes if held[low + row] == label else 0
+                base[label, row] = (label + own) * width
+                joint[label, row] = flat[base[label, row]]
+        for column in range(codes.shape[0]):
+            first, slots = columns[column, 2], columns[column, 1]
+            line = codes[column, low : low + rows]
+            if columns[column, 0] >= 0:
+                above = codes[columns[column, 0], low : low + rows]
+                for row in range(rows):
+                    cell[row] = first + np.int64(above[row]) * slots + np.int64(line[row])
+            else:
+                for row in range(rows):
+                    cell[row] = first + np.int64(line[row])
+            for label in range(n_classes):
+                add_cells(flat, base[label, :rows], cell[:rows], joint[label, :rows])
+        for row in range(rows):
+            for label in range(n_classes):
+                out[low + row, label] = joint[label, row]
+
+
+@kernel
+def add_cells(flat, base, cell, joint):
+    """Add one table entry to every row's sum; a loop that LLVM turns into gathers."""
+    for row in range(joint.size):
+        joint[row] += flat[np.uint64(base[row] + cell[row])]
+
+
+@kernel
+def sum_product(rows, codes, columns, order, tables, held, out):
+    """Log joint of rows with missing inner nodes: sum over their values; cost d·v²·k a row.
+
+    Children come first: ``message`` collects, for every value of a column, what its
+    children say; a missing column is summed out, a missing leaf says nothing.
+    """
+    n_columns, n_classes = codes.shape[0], out.shape[1]
+    inner = np.zeros(n_columns, dtype=np.bool_)
+    for column in range(n_columns):
+        if columns[column, 0] >= 0:
+            inner[columns[column, 0]] = True
+    widest = columns[:, 1].max()
+    message = np.zeros((n_columns, widest))
+    terms = np.empty(widest)
+    apart = tables.shape[0] - n_classes
+    for row in rows:
+        for label in range(n_classes):
+            message[:] = 0.0
+            own = n_classes if held[row] == label else 0
+            joint = tables[label + own, 0]
+            for place in range(n_columns - 1, -1, -1):
+                column = order[place]
+                parent, slots, first = columns[column, 0], columns[column, 1], columns[column, 2]
+                value = np.int64(codes[column, row])
+                if value == slots - 1 and not inner[column]:
+                    continue
+                table = tables[label + own]
+                low, high = 0, 1
+                if parent >= 0:
+                    low = np.int64(codes[parent, row])
+                    high = low + 1
+                    if low == columns[parent, 1] - 1:
+                        # The row took no part in this table, only in the child's frequencies.
+                        table = tables[label]
+                        low, high = 0, columns[parent, 1] - 1
+                if value == slots - 1:
+                    table = tables[apart + label]
+                for above in range(low, high):
+                    cells = table[first + above * slots : first + (above + 1) * slots]
+                    if value < slots - 1:
+                        said = cells[value] + message[column, value]
+                    else:
+                        for candidate in range(slots - 1):
+                            terms[candidate] = cells[candidate] + message[column, candidate]
+                        said = log_sum(terms[: slots - 1])
+                    if parent >= 0:
+                        message[parent, above] += said
+                    else:
+                        joint += said
+            out[row, label] = joint
+
+
+@kernel
+def log_sum(terms):
+    """Log of the sum of exponentials, −inf for none."""
+    peak = -np.inf
+    for term in terms:
+        peak = max(peak, term)
+    if peak == -np.inf:
+        return peak
+    total = 0.0
+    for term in terms:
+        total += math.exp(term - peak)
+    return peak + math.log(total)
+
+
+@kernel
+def super_parent_tables(pairs, pair_starts, slots, alpha, totals, shares, held, out):
+    """Log P(x_i | c, x_p) of every ordered pair into out (k, slots, slots); cost of the pairs.
+
+    ``slots`` are the columns' starts among all slots (values and a missing slot each); α and
+    A of column i are divided by ``shares[p]`` (BDeu), ``held`` is taken off every count.
+    """
+    n_classes, n_columns = out.shape[0], slots.size - 1
+    for label in range(n_classes):
+        pair = 0
+        for i in range(n_columns):
+            size_i = slots[i + 1] - slots[i] - 1
+            for j in range(i + 1, n_columns):
+                size_j = slots[j + 1] - slots[j] - 1
+                table = pairs[label, pair_starts[pair] : pair_starts[pair + 1]]
+                for a in range(size_i):
+                    context = 0.0
+                    for b in range(size_j):
+                        context += table[a * size_j + b]
+                    for b in range(size_j):
+                        out[label, slots[i] + a, slots[j] + b] = log_estimate(
+                            table[a * size_j + b] - held,
+                            context - held,
+                            alpha[slots[j] + b] / shares[i],
+                            totals[j] / shares[i],
+                            size_j,
+                        )
+                for b in range(size_j):
+                    context = 0.0
+                    for a in range(size_i):
+                        context += table[a * size_j + b]
+                    for a in range(size_i):
+                        out[label, slots[j] + b, slots[i] + a] = log_estimate(
+                            table[a * size_j + b] - held,
+                            context - held,
+                            alpha[slots[i] + a] / shares[j],
+                            totals[i] / shares[j],
+                            size_i,
+                        )
+                pair += 1
+
+
+@kernel
+def sum_super_parents(codes, slots, usable, tables, held, start, stop, out):
+    """Log mean over super-parents of each one's joint, rows start … stop; cost n·k·d².
+
+    ``usable[s]`` says whether slot s may be a super-parent. NaN where a row has none.
+    """
+    n_columns, n_classes, width = codes.shape[0], out.shape[1], tables.shape[2]
+    flat = tables.reshape(tables.size)
+    block = BLOCK // 4
+    place = np.empty((n_columns, block), dtype=np.int64)
+    base = np.empty(block, dtype=np.int64)
+    joint = np.empty((n_columns, block))
+    members = np.empty(n_columns)
+    for low in range(start, stop, block):
+        rows = min(block, stop - low)
+        for column in range(n_columns):
+            line = codes[column, low : low + rows]
+            for row in range(rows):
+                place[column, row] = slots[column] + np.int64(line[row])
+        for label in range(n_classes):
+            for parent in range(n_columns):
+                for row in range(rows):
+                    own = n_classes if held[low + row] == label else 0
+                    base[row] = ((label + own) * width + place[parent, row]) * width
+                joint[parent, :rows] = 0.0
+                for column in range(n_columns):
+                    add_cells(flat, base[:rows], place[column, :rows], joint[parent, :rows])
+            for row in range(rows):
+                n_members = 0
+                for parent in range(n_columns):
+                    if usable[place[parent, row]]:
+                        members[n_members] = joint[parent, row]
+                        n_members += 1
+                if n_members:
+                    out[low + row, label] = log_sum(members[:n_members]) - math.log(n_members)
+                else:
+                    out[low + row, label] = np.nan
+
+
+@kernel
+def drop_generalisations(codes, slots, generalises, out):
+    """Set to missing each cell that another cell of its row specialises; cost n·d²."""
+    n_columns = codes.shape[0]
+    for row in range(codes.shape[1]):
+        for i in range(n_columns):
+            missing = slots[i + 1] - slots[i] - 1
+            out[i, row] = codes[i, row]
+            if codes[i, row] == missing:
+                continue
+            general = slots[i] + np.int64(codes[i, row])
+            for j in range(n_columns):
+                if generalises[general, slots[j] + np.int64(codes[j, row])]:
+                    out[i, row] = missing
+                    break
+
+
+@kernel
+def log_posterior(joint, log_prior, out):
+    """Normalise each row's log joint; a row without any chance gets the log prior."""
+    for row in range(joint.shape[0]):
+        total = log_sum(joint[row])
+        for label in range(joint.shape[1]):
+            out[row, label] = joint[row, label] - total if total > -np.inf else log_prior[label]
+
+
+@kernel
+def posterior(joint, log_prior, out):
+    """Normalise each row's joint into probabilities that sum to one."""
+    log_posterior(joint, log_prior, out)
+    for row in range(joint.shape[0]):
+        total = 0.0
+        for label in range(joint.shape[1]):
+            out[row, label] = math.exp(out[row, label])
+            total += out[row, label]
+        for label in range(joint.shape[1]):
+            out[row, label] /= total

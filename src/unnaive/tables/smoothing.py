@@ -1,0 +1,163 @@
+r"""Smoothing policies: what is added to counts before they become probabilities.
+
+Every policy is of the form
+
+.. math:: P(x \mid \mathrm{ctx}) = \frac{N(x,\mathrm{ctx}) + \alpha_x}{N_\mathrm{ctx} + A},
+          \qquad A = \sum_x \alpha_x,
+
+and only says what :math:`\alpha` is (SPEC 0.5); the division is in one place,
+:func:`unnaive.tables.kernels.log_estimate`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """Base of the policies."""
+
+    key: ClassVar[str]
+    splits_contexts: ClassVar[bool] = False
+
+    @property
+    def strength(self) -> float:
+        """The policy's one number."""
+        return float(next(iter(asdict(self).values()), 0.0))
+
+    def pseudo_counts(
+        self, n_values: int, n_contexts: int, frequencies: FloatArray
+    ) -> tuple[FloatArray, float]:
+        """Return α of every value, and their sum A.
+
+        ``frequencies`` are the values' own relative frequencies, whatever the context.
+        """
+        raise NotImplementedError
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.strength) or self.strength < 0:
+            raise ValueError(f"{self}: the strength of smoothing must be a number of at least 0")
+
+    def state(self) -> dict[str, Any]:
+        """Plain values for the store."""
+        return {"policy": self.key, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Laplace(Smoothing):
+    """``a`` imaginary rows in every cell: (N(x,ctx) + a) / (N_ctx + a·v)."""
+
+    a: float = 1.0
+    key: ClassVar[str] = "laplace"
+
+    def pseudo_counts(
+        self, n_values: int, n_contexts: int, frequencies: FloatArray
+    ) -> tuple[FloatArray, float]:
+        """Return ``a`` a value."""
+        return np.full(n_values, self.a), self.a * n_values
+
+
+@dataclass(frozen=True)
+class MEstimate(Smoothing):
+    """``m`` imaginary rows a context, spread evenly: (N(x,ctx) + m/v) / (N_ctx + m)."""
+
+    m: float = 1.0
+    key: ClassVar[str] = "m-estimate"
+
+    def pseudo_counts(
+        self, n_values: int, n_contexts: int, frequencies: FloatArray
+    ) -> tuple[FloatArray, float]:
+        """Return m/v a value."""
+        return np.full(n_values, self.m / max(n_values, 1)), self.m
+
+
+@dataclass(frozen=True)
+class BDeu(Smoothing):
+    """``s`` imaginary rows in all, spread over contexts and values; its marginals agree.
+
+    (N(x,ctx) + s/(v·q)) / (N_ctx + s/q), q the number of contexts.
+    """
+
+    s: float = 1.0
+    key: ClassVar[str] = "bdeu"
+    splits_contexts: ClassVar[bool] = True
+
+    def pseudo_counts(
+        self, n_values: int, n_contexts: int, frequencies: FloatArray
+    ) -> tuple[FloatArray, float]:
+        """Return s/(v·q) a value."""
+        return np.full(n_values, self.s / (max(n_values, 1) * n_contexts)), self.s / n_contexts
+
+
+@dataclass(frozen=True)
+class Backoff(Smoothing):
+    """``s`` imaginary rows a context, spread like the value's own frequencies.
+
+    (N(x,ctx) + s·P(x)) / (N_ctx + s); Friedman, Geiger & Goldszmidt (1997) use s = 5.
+    """
+
+    s: float = 5.0
+    key: ClassVar[str] = "backoff"
+
+    def pseudo_counts(
+        self, n_values: int, n_contexts: int, frequencies: FloatArray
+    ) -> tuple[FloatArray, float]:
+        """Return s·P(x)."""
+        return self.s * frequencies, self.s
+
+
+@dataclass(frozen=True)
+class ML(Smoothing):
+    """Nothing added: N(x,ctx) / N_ctx, and 1/v for a context that never occurred."""
+
+    key: ClassVar[str] = "ml"
+
+    def pseudo_counts(
+        self, n_values: int, n_contexts: int, frequencies: FloatArray
+    ) -> tuple[FloatArray, float]:
+        """Return zeros."""
+        return np.zeros(n_values), 0.0
+
+
+POLICIES: dict[str, type[Smoothing]] = {
+    policy.key: policy for policy in (Laplace, MEstimate, BDeu, Backoff, ML)
+}
+
+
+def smoothing_policy(smoothing: Smoothing | str | None, default: Smoothing) -> Smoothing:
+    """Read ``smoothing=``: a policy, its name, a name with its strength, or None.
+
+    Examples
+    --------
+    >>> smoothing_policy("laplace:0.5", ML())
+    Laplace(a=0.5)
+    >>> smoothing_policy(None, MEstimate(1))
+    MEstimate(m=1)
+    """
+    if smoothing is None:
+        return default
+    if isinstance(smoothing, Smoothing):
+        return smoothing
+    names = ", ".join(repr(name) for name in POLICIES)
+    name, _, strength = smoothing.partition(":") if isinstance(smoothing, str) else ("", "", "")
+    if name not in POLICIES:
+        raise ValueError(
+            f"smoothing={smoothing!r}; it must be a policy such as Laplace(1), or one of {names}, "
+            "with a strength if you like: 'laplace:0.5'"
+        )
+    if not strength:
+        return POLICIES[name]()
+    try:
+        return POLICIES[name](float(strength))  # type: ignore[call-arg]
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"smoothing={smoothing!r}: {strength!r} is no strength for {name!r}; give a number of "
+            "at least 0, as in 'laplace:0.5'"
+        ) from None

@@ -1,0 +1,128 @@
+"""Tables of models that average over super-parents: every column in turn is everyone's parent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unnaive import _parallel
+from unnaive.counts.joint import starts_of
+from unnaive.tables.kernels import drop_generalisations, sum_super_parents, super_parent_tables
+from unnaive.tables.trees import PLAIN, HeldOut, estimate, frequencies, leave_one_out_sets
+
+if TYPE_CHECKING:
+    from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+    from unnaive.counts import JointCounts
+    from unnaive.tables.smoothing import Smoothing
+
+ROWS_A_TASK = 1 << 11
+
+
+@dataclass(frozen=True, eq=False)
+class SuperParentTables:
+    """log P(x_i | c, x_p) of all pairs, and log P(c, x_p) on the diagonal.
+
+    ``tables`` (sets · k, S, S), a row for each value of a super-parent and a column for each
+    value of a child, both with a slot for missing cells; ``slots`` (d + 1,) are the columns'
+    starts; ``usable`` (S,) says which values are frequent enough for a super-parent.
+    """
+
+    slots: IntArray
+    tables: FloatArray
+    usable: BoolArray
+    generalises: BoolArray | None
+    n_classes: int
+
+    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:
+        """Log joint of every row and class, NaN where no column can be super-parent; (n, k)."""
+        out = np.empty((codes.shape[1], self.n_classes))
+        if self.generalises is not None:
+            resolved = np.empty_like(codes)
+            drop_generalisations(codes, self.slots, self.generalises, resolved)
+            codes = resolved
+
+        def look_up(rows: tuple[int, int]) -> None:
+            sum_super_parents(codes, self.slots, self.usable, self.tables, held, *rows, out)
+
+        _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
+        return out
+
+
+def table_bytes(counts_sizes: IntArray, n_classes: int) -> int:
+    """Bytes that the tables take."""
+    return int((counts_sizes + 1).sum()) ** 2 * n_classes * 8
+
+
+def all_super_parents(
+    counts: JointCounts,
+    smoothing: Smoothing,
+    *,
+    min_count: float = 1,
+    critical: float | None = None,
+    held_out: float | None = None,
+) -> SuperParentTables:
+    """Estimate the tables of AODE; with ``held_out`` those of leave-one-out.
+
+    ``critical``: a value that occurs more often than this, and only together with another,
+    makes the other superfluous (subsumption resolution); None leaves that out.
+    """
+    sizes, n_classes = counts.schema.sizes, counts.n_classes
+    slots = starts_of(sizes + 1)
+    sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)[:2]
+    tables = np.zeros((len(sets), n_classes, slots[-1], slots[-1]))
+    for index, held in enumerate(sets):
+        _fill(tables[index], counts, smoothing, slots, held)
+    off = held_out or 0.0
+    occurs = np.zeros(slots[-1])
+    values = np.delete(np.arange(slots[-1]), slots[1:] - 1)
+    occurs[values] = counts.values.sum(axis=0)
+    usable = np.zeros(slots[-1], dtype=bool)
+    usable[values] = occurs[values] - off >= min_count
+    generalises = None if critical is None else _generalises(counts, slots, critical + off)
+    stacked = tables.reshape(-1, slots[-1], slots[-1])
+    return SuperParentTables(slots, stacked, usable, generalises, n_classes)
+
+
+def _fill(
+    out: FloatArray, counts: JointCounts, smoothing: Smoothing, slots: IntArray, held: HeldOut
+) -> None:
+    sizes, n_classes = counts.schema.sizes, counts.n_classes
+    alpha, totals = np.zeros(slots[-1]), np.zeros(len(sizes))
+    for column, size in enumerate(sizes):
+        frequency = frequencies(counts.marginal(column).sum(axis=0), held.total)
+        place = slice(slots[column], slots[column] + size)
+        alpha[place], totals[column] = smoothing.pseudo_counts(int(size), n_classes, frequency)
+    shares = np.where(sizes > 0, sizes, 1) if smoothing.splits_contexts else np.ones(len(sizes))
+    pairs = counts.pairs.astype(np.float64, copy=False)
+    super_parent_tables(
+        pairs, counts.pair_starts, slots, alpha, totals, shares.astype(float), held.value, out
+    )
+    for column, size in enumerate(sizes):
+        place = np.arange(slots[column], slots[column] + size)
+        joint = counts.marginal(column).reshape(1, -1)
+        own = frequencies(joint[0], held.total)
+        pseudo = smoothing.pseudo_counts(joint.size, 1, own)
+        prior = estimate(joint, pseudo, (held.value, held.total))
+        out[:, place, place] = prior.reshape(n_classes, size)
+
+
+def _generalises(counts: JointCounts, slots: IntArray, critical: float) -> BoolArray:
+    """Which value (row) is implied by which other value (column); shape (S, S).
+
+    x_i generalises x_j if x_j occurs more than ``critical`` times and never without x_i; of
+    two values that imply each other the one of the larger column is the general one.
+    """
+    result = np.zeros((slots[-1], slots[-1]), dtype=bool)
+    sizes = counts.schema.sizes
+    for i, j in counts.pair_columns:
+        both = counts.pair(i, j).sum(axis=0)
+        of_i, of_j = counts.marginal(i).sum(axis=0)[:, None], counts.marginal(j).sum(axis=0)
+        i_general = (of_j > critical) & (both == of_j) & (of_i != of_j)
+        j_general = (of_i > critical) & (both == of_i)
+        rows = slice(slots[i], slots[i] + sizes[i])
+        columns = slice(slots[j], slots[j] + sizes[j])
+        result[rows, columns] = i_general
+        result[columns, rows] = j_general.T
+    return result
