@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from unnaive.counts import JointCounts, count
+    from unnaive.counts import JointCounts
+    from unnaive.counts.count import count
     from unnaive.discretize import MDLP, EqualFrequency, EqualWidth, Quantile
     from unnaive.models import AODE, TAN, NaiveBayes, all_models, load, make
     from unnaive.schema import Schema

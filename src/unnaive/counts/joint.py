@@ -143,7 +143,7 @@ class JointCounts:
         return replace(
             self,
             pair_columns=np.empty((0, 2), dtype=np.int64),
-            pairs=np.empty((self.n_classes, 0), dtype=self.pairs.dtype),
+            pairs=self.pairs[:, :0],
         )
 
     def __add__(self, other: JointCounts) -> JointCounts:

@@ -117,6 +117,10 @@ def to_column(y: Any, name: str = "y") -> Column:
         return y
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
+    if (
+        type(y).__name__ == "Categorical"
+    ):  # pandas' own array, which numpy would strip of its domain
+        y = nw.dependencies.get_pandas().Series(y)
     series = nw.from_native(_unwrap_single_column(y), pass_through=True, allow_series=True)
     if isinstance(series, nw.Series):
         return _from_series(series, series.name or name)
@@ -216,8 +220,7 @@ def _from_table(table: nw.DataFrame[Any]) -> Frame:
         if names.count(name) > 1:
             raise ValueError(f"column name {name!r} occurs more than once; rename the columns")
     columns = tuple(
-        _from_series(table[original], name)
-        for original, name in zip(table.columns, names, strict=True)
+        _from_series(series, name) for series, name in zip(table.iter_columns(), names, strict=True)
     )
     return Frame(names, table.shape[0], columns)
 

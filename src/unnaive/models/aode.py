@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive.counts.engines.memory import require_memory
+from unnaive.counts.engines.memory import pair_bytes, require_memory
+from unnaive.counts.joint import all_pairs
 from unnaive.models.base import CountsClassifier
 from unnaive.structure import ParentGraph
 from unnaive.tables.super_parents import SuperParentTables, all_super_parents, table_bytes
@@ -61,14 +62,14 @@ class AODE(CountsClassifier):
 
     def _learn_structure(self, source: JointCounts | CodedRows) -> None:
         schema = source.schema
-        needed = table_bytes(schema.sizes, len(schema.classes))
+        needed = max(table_bytes(schema.sizes, len(schema.classes)), pair_bytes(schema))
         require_memory(schema, needed, self.max_memory, f"the tables of {type(self).__name__}")
 
-    def _restore_structure(self, state: Any, schema: Schema) -> None:
-        return None
+    def _restore_structure(self, state: None, schema: Schema) -> None:
+        """Nothing to restore: every column is everyone's parent."""
 
-    def _pairs_of(self, structure: None) -> IntArray | None:
-        return None
+    def _pairs_of(self, structure: None) -> IntArray:
+        return all_pairs(self.n_features_in_)
 
     def _make_tables(self, held_out: float | None = None) -> tuple[SuperParentTables, TreeTables]:
         averaged = all_super_parents(

@@ -22,7 +22,7 @@ from unnaive.discretize import discretizer
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import Frame, to_column, to_frame
 from unnaive.models import persistence
-from unnaive.schema import Schema, learn_schema
+from unnaive.schema import Schema, learn_schema, refuse_unusable_target
 from unnaive.tables.kernels import log_posterior, posterior
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 from unnaive.tables.trees import log_prior
@@ -97,8 +97,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Make the structure whose ``state()`` was saved."""
         raise NotImplementedError
 
-    def _pairs_of(self, structure: Any) -> IntArray | None:
-        """Pairs of columns that the tables need; None: all."""
+    def _pairs_of(self, structure: Any) -> IntArray:
+        """Pairs of columns that the tables need."""
         raise NotImplementedError
 
     def _make_tables(self, held_out: float | None = None) -> Any:
@@ -208,7 +208,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         frame = self._frame(X, reset=reset)
         target = to_column(y)
         check_consistent_length(target.values, np.empty((frame.n_rows, 0)))
-        if not target.is_text and target.values.dtype.kind == "f" and not target.missing.any():
+        refuse_unusable_target(target)
+        if target.values.dtype.kind == "f":
             check_classification_targets(target.values)
         if sample_weight is None:
             return frame, target, None
@@ -229,8 +230,12 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(X, Frame):
             return self._check_names(X, reset=reset)
         frame = to_frame(X)
-        validate_data(self, X if hasattr(X, "shape") else np.empty((1, len(frame.names))),
-                      reset=reset, skip_check_array=True)
+        validate_data(
+            self,
+            X if hasattr(X, "shape") else np.empty((1, len(frame.names))),
+            reset=reset,
+            skip_check_array=True,
+        )
         return frame
 
     def _check_names(self, frame: Frame, *, reset: bool) -> Frame:
@@ -269,17 +274,14 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_rows(self, rows: CodedRows, *, keep_all: bool = False) -> Self:
         """Learn the structure from rows, and count what its tables need."""
         if not self.needs_pairs:
-            return self._refit(rows.select(np.empty((0, 2))))
+            return self._refit(rows.select(np.empty((0, 2), dtype=np.int64)))
         needed = pair_bytes(rows.schema)
         if keep_all:
             require_memory(rows.schema, needed, self.max_memory, "counting all pairs of columns")
         if needed <= self.max_memory:
             return self._refit(rows.count())
         structure = self._learn_structure(rows)
-        pairs = self._pairs_of(structure)
-        if pairs is None:
-            require_memory(rows.schema, needed, self.max_memory, "counting all pairs of columns")
-        return self._set(rows.select(pairs), structure)
+        return self._set(rows.select(self._pairs_of(structure)), structure)
 
     def _refit(self, counts: JointCounts) -> Self:
         return self._set(counts, self._learn_structure(counts))
@@ -312,9 +314,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._encode(self._frame(X, reset=False))
 
     def _encode(self, frame: Frame) -> CodeArray:
-        return self.schema_.encode(
-            frame, handle_unknown=self.handle_unknown, n_jobs=self.n_jobs
-        )
+        return self.schema_.encode(frame, handle_unknown=self.handle_unknown, n_jobs=self.n_jobs)
 
     def _normalised(self, joint: FloatArray, function: Any) -> FloatArray:
         out = np.empty_like(joint)

@@ -140,9 +140,7 @@ class TAN(TreeClassifier):
             )
         return np.array(
             [
-                -1
-                if parent is None or parent == -1
-                else self._position(parent, schema, "parents")
+                -1 if parent is None or parent == -1 else self._position(parent, schema, "parents")
                 for parent in self.parents
             ],
             dtype=np.int64,

@@ -2,7 +2,7 @@
 
 from unnaive.schema.columns import CategoricalColumn, ColumnSchema, NumericColumn
 from unnaive.schema.learn import learn_schema, learn_target
-from unnaive.schema.schema import Schema
+from unnaive.schema.schema import Schema, refuse_unusable_target
 
 __all__ = [
     "CategoricalColumn",
@@ -11,4 +11,5 @@ __all__ = [
     "Schema",
     "learn_schema",
     "learn_target",
+    "refuse_unusable_target",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -81,7 +81,7 @@ class CategoricalColumn:
                 f"the number {value} now; convert it to strings"
             )
         if self.integer_table is not None and column.values.dtype.kind in "iub":
-            return self._look_up(column)
+            return _look_up(column.values, *self.integer_table)
         return self._search(column)
 
     def _encode_labels(self, column: Column) -> CodeArray:
@@ -92,17 +92,9 @@ class CategoricalColumn:
                 f"column {self.name!r} held numbers such as {self.categories[0]!r} in fit and has "
                 f"the label {text!r} now; convert it to numbers"
             )
-        codes = [self._index.get(label, self.size) for label in labels]
+        codes = [self._index.get(cast("Label", label), self.size) for label in labels]
         table = np.array([*codes, self.size], dtype=code_type(self.size))
         return np.asarray(table[column.values])
-
-    def _look_up(self, column: Column) -> CodeArray:
-        assert self.integer_table is not None
-        lowest, table = self.integer_table
-        offset = column.values.astype(np.int64) - lowest
-        # Seen as unsigned, what lies below the lowest category is beyond the table, too.
-        place = np.minimum(offset.view(np.uint64), np.uint64(len(table) - 1))
-        return np.asarray(table[place.view(np.int64)])
 
     def _search(self, column: Column) -> CodeArray:
         codes = np.full(len(column.values), self.size, dtype=code_type(self.size))
@@ -161,6 +153,13 @@ class NumericColumn:
 ColumnSchema = CategoricalColumn | NumericColumn
 
 
+def _look_up(values: AnyArray, lowest: int, table: CodeArray) -> CodeArray:
+    # Seen as unsigned, what lies below the lowest category is beyond the table, too.
+    offset = (values.astype(np.int64) - lowest).view(np.uint64)
+    place = np.minimum(offset, np.uint64(len(table) - 1))
+    return np.asarray(table[place.view(np.int64)])
+
+
 def code_type(size: int) -> type[np.uint8] | type[np.uint16] | type[np.uint32]:
     """Return the narrowest code type for ``size`` values and the missing slot."""
     if size <= np.iinfo(np.uint8).max:
@@ -192,7 +191,7 @@ def learn_categories(column: Column) -> tuple[CategoricalColumn, CodeArray]:
     if column.is_text:
         labels = column.categories or ()
         found = CategoricalColumn(
-            column.name, tuple(labels) if column.declared else sorted_labels(labels)
+            column.name, cast("Any", labels) if column.declared else sorted_labels(labels)
         )
         return found, found.encode(column)
     refuse_infinite(column.name, column.values)

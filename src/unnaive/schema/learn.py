@@ -17,7 +17,7 @@ from unnaive.schema.columns import (
     refuse_infinite,
 )
 from unnaive.schema.kernels import OUTSIDE, offset_integers
-from unnaive.schema.schema import Schema, refuse_missing_target
+from unnaive.schema.schema import Schema, refuse_unusable_target
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
@@ -43,7 +43,7 @@ class Discretizer(Protocol):
 
 def learn_target(column: Column, classes: Sequence[Any] | None = None) -> tuple[Any, IntArray]:
     """Return the class labels in order, as an array of the target's type, and the codes."""
-    refuse_missing_target(column)
+    refuse_unusable_target(column)
     if classes is not None:
         labels = np.asarray(classes)
         schema = Schema((), tuple(labels.tolist()), column.name)

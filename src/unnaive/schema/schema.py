@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, CodeArray, IntArray
     from unnaive.io.frames import Column, Frame
 
+    Offsets = tuple[IntArray, AnyArray, dict[int, CodeArray]]
+
 _BLOCK_ROWS = 1 << 15
 
 
@@ -92,7 +94,7 @@ class Schema:
 
     def encode_target(self, column: Column) -> IntArray:
         """Code class labels; a label that is missing or not in ``classes`` raises; shape (n,)."""
-        refuse_missing_target(column)
+        refuse_unusable_target(column)
         labels = CategoricalColumn(self.target, self.classes)
         codes = labels.encode(column).astype(np.int64)
         unknown = np.flatnonzero(codes == labels.size)
@@ -111,7 +113,7 @@ class Schema:
         if all(isinstance(column, NumericColumn) for column in self.columns):
             encode_block = self._float_encoder(matrix, codes)
         elif matrix.dtype.kind in "iub" and self._offsets is not None:
-            encode_block = self._integer_encoder(matrix, codes)
+            encode_block = self._integer_encoder(self._offsets, matrix, codes)
         else:
             return False
         _parallel.run(encode_block, _parallel.row_blocks(len(matrix), _BLOCK_ROWS), n_jobs)
@@ -130,9 +132,9 @@ class Schema:
 
         return encode_block
 
-    def _integer_encoder(self, matrix: AnyArray, codes: CodeArray) -> Any:
-        assert self._offsets is not None
-        base, limit, tables = self._offsets
+    @staticmethod
+    def _integer_encoder(offsets: Offsets, matrix: AnyArray, codes: CodeArray) -> Any:
+        base, limit, tables = offsets
 
         def encode_block(rows: tuple[int, int]) -> None:
             block = np.ascontiguousarray(matrix[slice(*rows)], dtype=np.int64)
@@ -144,7 +146,7 @@ class Schema:
         return encode_block
 
     @cached_property
-    def _offsets(self) -> tuple[IntArray, AnyArray, dict[int, CodeArray]] | None:
+    def _offsets(self) -> Offsets | None:
         """For integer categories: lowest, highest offset + 1, and a table where there are gaps."""
         base, limit, tables = [], [], {}
         for index, column in enumerate(self.columns):
@@ -212,8 +214,13 @@ class Schema:
                 )
 
 
-def refuse_missing_target(column: Column) -> None:
-    """Raise if a class label is missing."""
+def refuse_unusable_target(column: Column) -> None:
+    """Raise if a class label is missing or infinite."""
+    if column.values.dtype.kind == "f" and np.isinf(column.values).any():
+        raise UnnaiveError(
+            f"Input y contains infinity: the target {column.name!r} is infinite in row "
+            f"{int(np.argmax(np.isinf(column.values)))}; infinity is no class label"
+        )
     missing = column.missing
     if missing.any():
         raise UnnaiveError(

@@ -80,9 +80,9 @@ class ParentGraph:
 
     def to_networkx(self) -> Any:
         """Make a ``networkx.DiGraph`` with the class, the columns and the edges' weights."""
-        import networkx  # noqa: PLC0415 - optional, see the extra "plot"
+        import networkx as nx  # noqa: PLC0415 - optional, see the extra "plot"
 
-        graph = networkx.DiGraph()
+        graph = nx.DiGraph()
         graph.add_edges_from((self.target, name) for name in self.names)
         graph.add_weighted_edges_from(self.edges)
         return graph

@@ -38,7 +38,7 @@ def maximum_spanning_tree(weights: FloatArray, active: BoolArray | None = None) 
     newest = int(np.argmax(outside))
     best = np.full(n_columns, -np.inf)
     low, high = np.full(n_columns, n_columns), np.full(n_columns, n_columns)
-    edges = []
+    edges: list[tuple[int, int]] = []
     while True:
         outside[newest] = False
         left = columns[outside]
@@ -97,4 +97,4 @@ def penalised(
     price = {"bic": np.log(total) / 2, "aic": 1.0}[penalty]
     freedom = np.maximum(source.schema.sizes - 1, 0).astype(np.float64)
     cost = price * np.outer(freedom, freedom) * len(source.class_counts)
-    return total * information - cost
+    return np.asarray(total * information - cost)

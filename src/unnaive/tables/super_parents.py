@@ -100,12 +100,12 @@ def _fill(
         pairs, counts.pair_starts, slots, alpha, totals, shares.astype(float), held.value, out
     )
     for column, size in enumerate(sizes):
-        place = np.arange(slots[column], slots[column] + size)
+        diagonal = np.arange(slots[column], slots[column] + size)
         joint = counts.marginal(column).reshape(1, -1)
         own = frequencies(joint[0], held.total)
         pseudo = smoothing.pseudo_counts(joint.size, 1, own)
         prior = estimate(joint, pseudo, (held.value, held.total))
-        out[:, place, place] = prior.reshape(n_classes, size)
+        out[:, diagonal, diagonal] = prior.reshape(n_classes, size)
 
 
 def _generalises(counts: JointCounts, slots: IntArray, critical: float) -> BoolArray:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from unnaive.tables.smoothing import Smoothing
 
 ROWS_A_TASK = 1 << 13
-NOT_HELD = np.int64(-1)
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def log_prior(
     """Log P(c); shape (k,)."""
     if class_prior is not None:
         with np.errstate(divide="ignore"):
-            return np.log(class_prior)
+            return np.asarray(np.log(class_prior))
     table = counts.class_counts.reshape(1, -1)
     pseudo = smoothing.pseudo_counts(table.size, 1, frequencies(counts.class_counts, held.total))
     return estimate(table, pseudo, (held.value, held.total))[0]
@@ -67,7 +66,7 @@ def frequencies(counts: CountArray, held: float = 0.0) -> FloatArray:
     total = float(counts.sum()) - held
     if total <= 0:
         return np.full(len(counts), 1.0 / max(len(counts), 1))
-    return np.maximum(counts - held, 0.0) / total
+    return np.asarray(np.maximum(counts - held, 0.0) / total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +130,9 @@ def tree_tables(
     for index, held in enumerate(sets):
         tables[index, :, 0] = log_prior(counts, smoothing, class_prior, held)
         for column in range(len(sizes)):
-            block = tables[index, :, starts[column] : starts[column + 1]]
-            shape = (n_classes, contexts[column], sizes[column] + 1)
-            block[:] = _factor(counts, column, parents[column], smoothing, held).reshape(shape).reshape(n_classes, -1)
+            factor = _factor(counts, column, parents[column], smoothing, held)
+            place = slice(starts[column], starts[column + 1])
+            tables[index, :, place] = factor.reshape(n_classes, -1)
     columns = np.stack([parents, sizes + 1, starts[:-1]], axis=1)
     stacked = tables.reshape(len(sets) * n_classes, -1)
     return TreeTables(columns, graph.order, stacked, n_classes, marginalize)

@@ -1,0 +1,52 @@
+"""Scikit-learn's own checks on every estimator, and its tools around them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import unnaive
+
+
+@parametrize_with_checks([make() for make in unnaive.all_models().values()])
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(params=sorted(unnaive.all_models()))
+def model(request):
+    return unnaive.make(request.param)
+
+
+def test_pipeline_and_grid_search(model):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :6]
+    pipeline = make_pipeline(StandardScaler(), model)
+    name = pipeline.steps[-1][0]
+    grid = GridSearchCV(pipeline, {f"{name}__smoothing": ["laplace", "bdeu"]}, cv=3).fit(X, y)
+    assert grid.best_score_ > 0.9
+
+
+def test_calibrated(model):
+    X, y = load_breast_cancer(return_X_y=True)
+    calibrated = CalibratedClassifierCV(model, cv=3).fit(X[:, :6], y)
+    assert calibrated.score(X[:, :6], y) > 0.9
+
+
+def test_clone_keeps_every_parameter(model):
+    model.set_params(smoothing="bdeu", bins=7, n_jobs=2)
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_threads_of_cross_validation_do_not_matter(model):
+    X, y = load_breast_cancer(return_X_y=True)
+    one = cross_val_score(model, X[:, :5], y, cv=3)
+    two = cross_val_score(model.set_params(n_jobs=2), X[:, :5], y, cv=3)
+    assert np.array_equal(one, two)
