@@ -12,7 +12,7 @@ import gzip
 import re
 import zlib
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from importlib import import_module
 from io import StringIO
@@ -282,19 +282,19 @@ def _settle(column: Any, arrow: Any, separator: str) -> Any:
     if not arrow.types.is_string(column.type):
         return column
     compute = import_module("pyarrow.compute")
-    column = compute.utf8_trim_whitespace(column)
-    absent = compute.is_in(column, value_set=arrow.array(MISSING))
-    column = compute.if_else(absent, arrow.scalar(None, arrow.string()), column)
-    kinds = [arrow.int64(), arrow.float64()]
-    truths = arrow.array([*_TRUE, *_FALSE])
-    if compute.all(compute.is_in(column.drop_null(), value_set=truths)).as_py():
-        kinds = [arrow.bool_()]
+    text = compute.utf8_trim_whitespace(column)
+    absent = compute.is_in(text, value_set=arrow.array(MISSING))
+    text = compute.if_else(absent, arrow.scalar(None, arrow.string()), text)
     number = r"^[+-]?(\d+|\d*,\d+)([eE][+-]?\d+)?$"
-    if separator == ";" and compute.all(compute.match_substring_regex(column, number)).as_py():
-        column = compute.replace_substring(column, ",", ".")
-    for kind in kinds:
-        try:
-            return column.cast(kind)
-        except arrow.ArrowInvalid:
-            continue
-    return column
+    if separator == ";" and compute.all(compute.match_substring_regex(text, number)).as_py():
+        text = compute.replace_substring(text, ",", ".")
+    if text.equals(column):  # then pyarrow has already found that these are no numbers
+        return text
+    distinct, truths = text.unique().drop_null(), arrow.array([*_TRUE, *_FALSE])
+    if compute.all(compute.is_in(distinct, value_set=truths)).as_py():
+        return text.cast(arrow.bool_())
+    for kind in (arrow.int64(), arrow.float64()):
+        with suppress(arrow.ArrowInvalid):
+            distinct.cast(kind)
+            return text.cast(kind)
+    return text

@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from unnaive import _parallel
 from unnaive.counts import CodedRows, JointCounts
 from unnaive.counts.engines.memory import pair_bytes, require_memory
 from unnaive.discretize import discretizer
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
     from unnaive.io.frames import Column
 
+_ROWS_A_TASK = 1 << 14
 _COMMON = """
     discretize : {"mdlp", "quantile", "width", "frequency"}, a discretiser, or None, default="mdlp"
         How numeric columns are cut into bins, learned in ``fit`` from its rows alone. None:
@@ -318,7 +320,11 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _normalised(self, joint: FloatArray, function: Any) -> FloatArray:
         out = np.empty_like(joint)
-        function(joint, self._log_prior, out)
+
+        def normalise(rows: tuple[int, int]) -> None:
+            function(joint[slice(*rows)], self._log_prior, out[slice(*rows)])
+
+        _parallel.run(normalise, _parallel.row_blocks(len(joint), _ROWS_A_TASK), self.n_jobs)
         return out
 
     @property

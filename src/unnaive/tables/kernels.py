@@ -14,6 +14,7 @@ import numpy as np
 from unnaive._kernel import kernel
 
 BLOCK = 256
+AVERAGE_BLOCK = 512  # rows that share a super-parent's tables while these are in the cache
 
 
 @kernel
@@ -199,42 +200,91 @@ def super_parent_tables(pairs, pair_starts, slots, alpha, totals, shares, held, 
 
 
 @kernel
-def sum_super_parents(codes, slots, usable, tables, held, start, stop, out):
-    """Log mean over super-parents of each one's joint, rows start … stop; cost n·k·d².
+def sum_entries(flat, base, place, n_groups, out):
+    """Sum each row's entries, four sums side by side in a fixed order; cost rows·groups.
 
-    ``usable[s]`` says whether slot s may be a super-parent. NaN where a row has none.
+    No array is sliced inside the loop: a slice costs more than a dozen look-ups.
     """
-    n_columns, n_classes, width = codes.shape[0], out.shape[1], tables.shape[2]
+    groups = np.uint64(n_groups)
+    for row in range(out.size):
+        origin = base[row]
+        i = np.uint64(row) * groups
+        stop = i + groups
+        whole = stop - groups % np.uint64(4)
+        sum_0 = 0.0
+        sum_1 = 0.0
+        sum_2 = 0.0
+        sum_3 = 0.0
+        while i < whole:
+            sum_0 += flat[origin + place[i]]
+            sum_1 += flat[origin + place[i + np.uint64(1)]]
+            sum_2 += flat[origin + place[i + np.uint64(2)]]
+            sum_3 += flat[origin + place[i + np.uint64(3)]]
+            i += np.uint64(4)
+        while i < stop:
+            sum_0 += flat[origin + place[i]]
+            i += np.uint64(1)
+        out[row] = (sum_0 + sum_1) + (sum_2 + sum_3)
+
+
+@kernel
+def log_mean(joint, slot, usable, out):
+    """Log of the mean over a row's usable super-parents, NaN where there is none."""
+    n_parents = joint.shape[0]
+    for row in range(out.size):
+        peak = -np.inf
+        n_members = 0
+        for parent in range(n_parents):
+            if usable[slot[parent, row]]:
+                peak = max(peak, joint[parent, row])
+                n_members += 1
+        if n_members == 0:
+            out[row] = np.nan
+        elif peak == -np.inf:
+            out[row] = peak
+        else:
+            total = 0.0
+            for parent in range(n_parents):
+                if usable[slot[parent, row]]:
+                    total += math.exp(joint[parent, row] - peak)
+            out[row] = peak + math.log(total / n_members)
+
+
+@kernel
+def sum_super_parents(codes, columns, usable, tables, held, start, stop, out):
+    """Log mean over super-parents of each one's joint, rows start … stop; cost n·k·d·groups.
+
+    ``columns`` (d, 4): first slot, group, stride in the group, start of the group (with its
+    first member). ``usable[s]`` says whether slot s may be a super-parent; NaN where none may.
+    """
+    n_columns, n_classes = codes.shape[0], out.shape[1]
+    n_groups = columns[-1, 1] + 1
+    n_slots, width = tables.shape[1], tables.shape[2]
     flat = tables.reshape(tables.size)
-    block = BLOCK // 4
-    place = np.empty((n_columns, block), dtype=np.int64)
-    base = np.empty(block, dtype=np.int64)
-    joint = np.empty((n_columns, block))
-    members = np.empty(n_columns)
-    for low in range(start, stop, block):
-        rows = min(block, stop - low)
+    place = np.empty((AVERAGE_BLOCK, n_groups), dtype=np.uint32)
+    slot = np.empty((n_columns, AVERAGE_BLOCK), dtype=np.int64)
+    joint = np.empty((n_columns, AVERAGE_BLOCK))
+    base = np.empty(AVERAGE_BLOCK, dtype=np.uint64)
+    mean = np.empty(AVERAGE_BLOCK)
+    for low in range(start, stop, AVERAGE_BLOCK):
+        rows = min(AVERAGE_BLOCK, stop - low)
+        place[:] = 0
         for column in range(n_columns):
             line = codes[column, low : low + rows]
+            first, group, stride, begin = columns[column]
             for row in range(rows):
-                place[column, row] = slots[column] + np.int64(line[row])
+                slot[column, row] = first + np.int64(line[row])
+                place[row, group] += np.uint32(begin + stride * np.int64(line[row]))
+        places = place.reshape(place.size)
         for label in range(n_classes):
             for parent in range(n_columns):
                 for row in range(rows):
                     own = n_classes if held[low + row] == label else 0
-                    base[row] = ((label + own) * width + place[parent, row]) * width
-                joint[parent, :rows] = 0.0
-                for column in range(n_columns):
-                    add_cells(flat, base[:rows], place[column, :rows], joint[parent, :rows])
+                    base[row] = ((label + own) * n_slots + slot[parent, row]) * width
+                sum_entries(flat, base, places, n_groups, joint[parent, :rows])
+            log_mean(joint, slot, usable, mean[:rows])
             for row in range(rows):
-                n_members = 0
-                for parent in range(n_columns):
-                    if usable[place[parent, row]]:
-                        members[n_members] = joint[parent, row]
-                        n_members += 1
-                if n_members:
-                    out[low + row, label] = log_sum(members[:n_members]) - math.log(n_members)
-                else:
-                    out[low + row, label] = np.nan
+                out[low + row, label] = mean[row]
 
 
 @kernel
@@ -256,21 +306,32 @@ def drop_generalisations(codes, slots, generalises, out):
 
 @kernel
 def log_posterior(joint, log_prior, out):
-    """Normalise each row's log joint; a row without any chance gets the log prior."""
-    for row in range(joint.shape[0]):
-        total = log_sum(joint[row])
-        for label in range(joint.shape[1]):
-            out[row, label] = joint[row, label] - total if total > -np.inf else log_prior[label]
+    """Normalise each row's log joint; a row without any chance gets the log prior; cost n·k."""
+    n_rows, n_classes = joint.shape
+    for row in range(n_rows):
+        peak = -np.inf
+        for label in range(n_classes):
+            peak = max(peak, joint[row, label])
+        total = 0.0
+        for label in range(n_classes):
+            total += math.exp(joint[row, label] - peak) if peak > -np.inf else 0.0
+        rest = peak + math.log(total) if total > 0.0 else 0.0
+        for label in range(n_classes):
+            out[row, label] = joint[row, label] - rest if total > 0.0 else log_prior[label]
 
 
 @kernel
 def posterior(joint, log_prior, out):
-    """Normalise each row's joint into probabilities that sum to one."""
-    log_posterior(joint, log_prior, out)
-    for row in range(joint.shape[0]):
+    """Normalise each row's joint into probabilities that sum to one; cost n·k."""
+    n_rows, n_classes = joint.shape
+    for row in range(n_rows):
+        peak = -np.inf
+        for label in range(n_classes):
+            peak = max(peak, joint[row, label])
         total = 0.0
-        for label in range(joint.shape[1]):
-            out[row, label] = math.exp(out[row, label])
+        for label in range(n_classes):
+            chance = joint[row, label] - peak if peak > -np.inf else log_prior[label]
+            out[row, label] = math.exp(chance)
             total += out[row, label]
-        for label in range(joint.shape[1]):
+        for label in range(n_classes):
             out[row, label] /= total

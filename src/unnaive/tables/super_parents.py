@@ -18,18 +18,21 @@ if TYPE_CHECKING:
     from unnaive.tables.smoothing import Smoothing
 
 ROWS_A_TASK = 1 << 11
+GROUP_VALUES = 64
 
 
 @dataclass(frozen=True, eq=False)
 class SuperParentTables:
     """log P(x_i | c, x_p) of all pairs, and log P(c, x_p) on the diagonal.
 
-    ``tables`` (sets · k, S, S), a row for each value of a super-parent and a column for each
-    value of a child, both with a slot for missing cells; ``slots`` (d + 1,) are the columns'
-    starts; ``usable`` (S,) says which values are frequent enough for a super-parent.
+    ``tables`` (sets · k, S, G): a row for each value of a super-parent and an entry for each
+    joint value of a small group of children, all with a slot for missing cells; ``slots``
+    (d + 1,) are the columns' starts among the rows, ``columns`` (d, 4) their places, see the
+    kernel; ``usable`` (S,) says which values are frequent enough for a super-parent.
     """
 
     slots: IntArray
+    columns: IntArray
     tables: FloatArray
     usable: BoolArray
     generalises: BoolArray | None
@@ -44,15 +47,50 @@ class SuperParentTables:
             codes = resolved
 
         def look_up(rows: tuple[int, int]) -> None:
-            sum_super_parents(codes, self.slots, self.usable, self.tables, held, *rows, out)
+            sum_super_parents(codes, self.columns, self.usable, self.tables, held, *rows, out)
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
         return out
 
 
-def table_bytes(counts_sizes: IntArray, n_classes: int) -> int:
-    """Bytes that the tables take."""
-    return int((counts_sizes + 1).sum()) ** 2 * n_classes * 8
+def child_groups(sizes: IntArray) -> tuple[IntArray, int]:
+    """Put neighbouring columns into groups of few joint values: one look-up serves a group.
+
+    Returns the ``columns`` of :class:`SuperParentTables` and the number of joint values of
+    all groups.
+    """
+    slots = starts_of(sizes + 1)
+    columns = np.zeros((len(sizes), 4), dtype=np.int64)
+    columns[:, 0] = slots[:-1]
+    group, width, total = -1, 0, 0
+    for column, size in enumerate((sizes + 1).tolist()):
+        if group < 0 or width * size > GROUP_VALUES:
+            group, total, stride = group + 1, total + width, 1
+            columns[column, 3], width = total, size
+        else:
+            stride, width = width, width * size
+        columns[column, 1:3] = group, stride
+    return columns, total + width
+
+
+def table_bytes(sizes: IntArray, n_classes: int) -> int:
+    """Bytes that the tables take while they are made."""
+    n_slots = int((sizes + 1).sum())
+    return n_slots * (n_slots + child_groups(sizes)[1]) * n_classes * 8
+
+
+def _grouped(tables: FloatArray, columns: IntArray, slots: IntArray) -> FloatArray:
+    """Add up the children's entries for every joint value of each group."""
+    joined = []
+    for group in range(columns[-1, 1] + 1):
+        together = np.zeros((*tables.shape[:2], 1))
+        for column in np.flatnonzero(columns[:, 1] == group):
+            entries = tables[:, :, slots[column] : slots[column + 1]]
+            together = (entries[:, :, :, None] + together[:, :, None, :]).reshape(
+                *tables.shape[:2], -1
+            )
+        joined.append(together)
+    return np.concatenate(joined, axis=2)
 
 
 def all_super_parents(
@@ -81,8 +119,9 @@ def all_super_parents(
     usable = np.zeros(slots[-1], dtype=bool)
     usable[values] = occurs[values] - off >= min_count
     generalises = None if critical is None else _generalises(counts, slots, critical + off)
-    stacked = tables.reshape(-1, slots[-1], slots[-1])
-    return SuperParentTables(slots, stacked, usable, generalises, n_classes)
+    columns = child_groups(sizes)[0]
+    stacked = _grouped(tables.reshape(-1, slots[-1], slots[-1]), columns, slots)
+    return SuperParentTables(slots, columns, stacked, usable, generalises, n_classes)
 
 
 def _fill(

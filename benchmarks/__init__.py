@@ -1,0 +1,1 @@
+"""Measurements of unnaive: against other libraries, against the machine, against itself."""

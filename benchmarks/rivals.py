@@ -1,0 +1,237 @@
+"""One library measured in a process of its own: times, threads, and whether it agrees with us.
+
+Each function takes a :class:`Job` and fills a :class:`Finding`. Times come first; only then is
+``unnaive`` fitted with the library's own smoothing, prior and parents, and posteriors compared.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from benchmarks import data, timing, weka
+
+CHECK_ROWS = 2000
+PGMPY_ROWS = 50
+PIP = 'pip install "unnaive[peers]"'
+
+
+class Absent(Exception):  # noqa: N818 - a state, not a failure
+    """The library is not installed; the text is the command that installs it."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a process is told: where the rows are, how often, how many threads."""
+
+    name: str
+    folder: str
+    repeats: int
+    jobs: int
+
+
+@dataclass
+class Finding:
+    """What a process reports."""
+
+    status: str = "ok"
+    message: str = ""
+    version: str = ""
+    threads: str = ""
+    timings: list[dict[str, Any]] = field(default_factory=list)
+    checks: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def time(self, model: str, operation: str, seconds: float, rows: int | None = None) -> None:
+        """Note a time; with ``rows`` it is that of a prediction of so many rows."""
+        entry = {"model": model, "operation": operation, "seconds": seconds, "rows": rows}
+        self.timings.append(entry)
+
+    def check(self, what: str, theirs: np.ndarray, ours: np.ndarray, tolerance: float) -> None:
+        """Note the largest difference between two arrays of posteriors."""
+        difference = float(np.abs(np.asarray(theirs) - np.asarray(ours)).max())
+        entry = {"what": what, "rows": len(ours), "difference": difference, "tolerance": tolerance}
+        self.checks.append(entry)
+
+
+def measure_ours(job: Job, found: Finding) -> None:
+    """NaiveBayes, TAN and AODE of this library."""
+    from unnaive import AODE, TAN, NaiveBayes, __version__  # noqa: PLC0415
+
+    X, y = data.load(Path(job.folder))
+    found.version, found.threads = __version__, str(job.jobs)
+    for model in (NaiveBayes, TAN, AODE):
+        estimator = model(discretize=None, n_jobs=job.jobs)
+        estimator.fit(X, y).predict_proba(X)
+        fit = timing.best_of(lambda estimator=estimator: estimator.fit(X, y), job.repeats)
+        predict = timing.best_of(
+            lambda estimator=estimator: estimator.predict_proba(X), job.repeats
+        )
+        found.time(model.__name__, "fit", fit)
+        found.time(model.__name__, "predict_proba", predict, len(X))
+
+
+def measure_sklearn(job: Job, found: Finding) -> None:
+    """scikit-learn's CategoricalNB; its class prior is the relative frequency, ours smoothed."""
+    import sklearn  # noqa: PLC0415
+    from sklearn.naive_bayes import CategoricalNB  # noqa: PLC0415
+
+    X, y = data.load(Path(job.folder))
+    found.version, found.threads = sklearn.__version__, "1 (it has no more)"
+    model = CategoricalNB().fit(X, y)
+    found.time("NaiveBayes", "fit", timing.best_of(lambda: CategoricalNB().fit(X, y), job.repeats))
+    predict = timing.best_of(lambda: model.predict_proba(X), job.repeats)
+    found.time("NaiveBayes", "predict_proba", predict, len(X))
+
+    from unnaive import NaiveBayes  # noqa: PLC0415
+
+    ours = NaiveBayes(discretize=None, class_prior=np.bincount(y) / len(y)).fit(X, y)
+    found.check(
+        "posteriors, class_prior= its relative frequencies",
+        model.predict_proba(X),
+        ours.predict_proba(X),
+        1e-9,
+    )
+
+
+def measure_pyagrum(job: Job, found: Finding) -> None:
+    """pyAgrum's skbn TAN with Laplace(1); its fit tunes a threshold, which is noted and undone."""
+    _require("pyagrum", "pandas")
+    import pyagrum  # noqa: PLC0415
+    from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor  # noqa: PLC0415
+    from pyagrum.skbn import BNClassifier, bnclassifier  # noqa: PLC0415
+
+    X, y = data.load(Path(job.folder))
+    found.version = pyagrum.__version__
+    found.threads = f"up to {pyagrum.getNumberOfThreads()}"
+    model = BNClassifier(
+        type_processor=DiscreteTypeProcessor(discretizationThreshold=10**6),
+        learningMethod="TAN",
+        prior="Smoothing",
+        priorWeight=1.0,
+    )
+    stages = timing.Stages()
+    tune = stages.wrap("threshold", bnclassifier.CThreshold)
+    with mock.patch.object(bnclassifier, "CThreshold", tune):
+        found.time("TAN", "fit", timing.best_of(lambda: model.fit(X, y), job.repeats))
+    model.threshold_ = 0.5
+    some = X[:CHECK_ROWS]
+    predict = timing.best_of(lambda: model.predict_proba(some), job.repeats)
+    found.time("TAN", "predict_proba", predict, len(some))
+    if stages.times:
+        found.notes.append(
+            f"{stages.times['threshold']:.1f} s of the fits went into tuning the threshold"
+        )
+    net = model.bn_
+    names = [(net.variable(a).name(), net.variable(b).name()) for a, b in net.arcs()]
+    _check_tree(found, X, y, _parents(names, X.shape[1]), model.predict_proba(some))
+
+
+def measure_pgmpy(job: Job, found: Finding) -> None:
+    """pgmpy's TreeSearch TAN and a K2 (Laplace) fit; predicting is a query a row."""
+    _require("pgmpy", "pandas")
+    import pandas as pd  # noqa: PLC0415
+    import pgmpy  # noqa: PLC0415
+    from pgmpy.estimators import TreeSearch  # noqa: PLC0415
+    from pgmpy.models import DiscreteBayesianNetwork  # noqa: PLC0415
+    from pgmpy.parameter_estimator import DiscreteBayesianEstimator  # noqa: PLC0415
+
+    X, y = data.load(Path(job.folder))
+    found.version, found.threads = pgmpy.__version__, f"{job.jobs} processes"
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).assign(y=y)
+    fitted = []
+
+    def fit() -> None:
+        search = TreeSearch(frame, root_node="x0", n_jobs=job.jobs)
+        graph = search.estimate("tan", class_node="y", show_progress=False)
+        net = DiscreteBayesianNetwork(graph.edges())
+        fitted.append(net.fit(frame, estimator=DiscreteBayesianEstimator(prior_type="K2")))
+
+    found.time("TAN", "fit", timing.best_of(fit, job.repeats))
+    some, answers = frame.drop(columns="y").head(PGMPY_ROWS), []
+    predict = timing.seconds(lambda: answers.append(fitted[-1].predict_probability(some)))
+    found.time("TAN", "predict_proba", predict, len(some))
+    posteriors = answers[0][[f"y_{label}" for label in np.unique(y)]].to_numpy()
+    _check_tree(found, X, y, _parents(fitted[-1].edges(), X.shape[1]), posteriors)
+
+
+def measure_weka_aode(job: Job, found: Finding) -> None:
+    """WEKA's AODE; timed inside the JVM."""
+    X, y, theirs = _run_weka(job, found, "AODE", weka.AODE)
+
+    from unnaive import AODE  # noqa: PLC0415
+
+    ours = AODE(discretize=None, n_jobs=job.jobs).fit(X, y)
+    found.check("posteriors", theirs.posteriors, ours.predict_proba(X[: theirs.checked]), 1e-9)
+
+
+def measure_weka_tan(job: Job, found: Finding) -> None:
+    """WEKA's BayesNet with TAN, ENTROPY and Laplace(1); timed inside the JVM."""
+    X, y, theirs = _run_weka(job, found, "TAN", weka.TAN)
+    _check_tree(found, X, y, theirs.parents, theirs.posteriors)
+
+
+RIVALS: dict[str, tuple[str, Callable[[Job, Finding], None]]] = {
+    "ours": ("unnaive", measure_ours),
+    "sklearn": ("scikit-learn CategoricalNB", measure_sklearn),
+    "pyagrum": ("pyAgrum skbn TAN", measure_pyagrum),
+    "pgmpy": ("pgmpy TAN", measure_pgmpy),
+    "weka-aode": ("WEKA AODE", measure_weka_aode),
+    "weka-tan": ("WEKA BayesNet TAN", measure_weka_tan),
+}
+
+
+def main(job: Job, out: Path) -> None:
+    """Measure one library and write what was found."""
+    found = Finding()
+    try:
+        RIVALS[job.name][1](job, found)
+    except (Absent, weka.WekaAbsent) as absent:
+        found = Finding(status="absent", message=str(absent))
+    out.write_text(json.dumps(asdict(found)))
+
+
+def _require(*modules: str) -> None:
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            raise Absent(PIP)
+
+
+def _run_weka(job: Job, found: Finding, model: str, command: str) -> tuple[Any, Any, weka.Times]:
+    X, y = data.load(Path(job.folder))
+    theirs = weka.run(X, y, command, repeats=job.repeats, checked=CHECK_ROWS)
+    found.version, found.threads = theirs.version, "1"
+    found.notes.append(f"best of {theirs.passes} passes in one JVM after a first one")
+    found.time(model, "fit", theirs.fit)
+    found.time(model, "predict_proba", theirs.predict, len(X))
+    return X, y, theirs
+
+
+def _parents(edges: Iterable[tuple[str, str]], n_columns: int) -> list[int]:
+    """Each column's other parent, -1 for none, from edges between "x3", "x7" and "y"."""
+    parents = [-1] * n_columns
+    for parent, child in edges:
+        if parent != "y":
+            parents[int(child[1:])] = int(parent[1:])
+    return parents
+
+
+def _check_tree(found: Finding, X: Any, y: Any, parents: list[int], theirs: np.ndarray) -> None:
+    """Compare trees, and posteriors by their tree."""
+    from unnaive import TAN  # noqa: PLC0415
+
+    def edges(of: Any) -> set[tuple[int, int]]:
+        return {tuple(sorted((int(p), c))) for c, p in enumerate(of) if p >= 0}
+
+    own, other = edges(TAN(discretize=None).fit(X, y).structure_.parents), edges(parents)
+    found.notes.append(f"{len(own & other)} of its {len(other)} edges are among our {len(own)}")
+    given = TAN(discretize=None, parents=parents).fit(X, y)
+    ours = given.predict_proba(X[: len(theirs)])
+    found.check("posteriors, TAN(parents= its tree)", theirs, ours, 1e-9)
