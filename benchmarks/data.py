@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CLASS_WEIGHT = 0.2  # how much of a column's distribution is the class's own
 
@@ -23,7 +25,7 @@ class Shape:
 
     def __str__(self) -> str:
         return (
-            f"{self.rows:,} rows × {self.columns} columns × {self.values} values × "
+            f"{self.rows:,} rows x {self.columns} columns x {self.values} values x "
             f"{self.classes} classes, seed {self.seed}"
         )
 
@@ -76,7 +78,7 @@ def load(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def wdbc() -> Any:
-    """Return Wisconsin Diagnostic Breast Cancer (569 × 30), as scikit-learn ships it."""
+    """Return Wisconsin Diagnostic Breast Cancer (569 x 30), as scikit-learn ships it."""
     from sklearn.datasets import load_breast_cancer  # noqa: PLC0415 - slow to import
 
     return load_breast_cancer(return_X_y=True)

@@ -142,7 +142,7 @@ def _show_times(findings: Findings) -> None:
             )
             unit = " a row" if entry["rows"] else ""
             sample = f"{entry['rows']:,}" if entry["rows"] else ""
-            ratio = "" if name == "ours" else f"{time / ours[model, operation]:,.1f} ×"
+            ratio = "" if name == "ours" else f"{time / ours[model, operation]:,.1f} x"
             library = f"{RIVALS[name][0]} {found['version']}"
             what = f"{model} {operation}"
             rows.append(
@@ -169,10 +169,10 @@ def _show_targets(findings: Findings, shape: data.Shape) -> list[list[str]]:
         name = f"{target.model} {target.operation} against {RIVALS[target.rival][0]}"
         theirs = _times(findings.get(target.rival, _empty("", ""))).get(key)
         if theirs is None or key not in ours:
-            rows.append([name, f"≥ {target.wanted:g} ×", "", report.verdict(None)])
+            rows.append([name, f"≥ {target.wanted:g} x", "", report.verdict(None)])
         else:
             ratio = theirs / ours[key]
-            rows.append(report.target(name, ratio, target.wanted, " ×", at_least=True))
+            rows.append(report.target(name, ratio, target.wanted, " x", at_least=True))
     report.show(["target", "wanted", "measured", ""], rows)
     return rows
 

@@ -5,30 +5,37 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PACKAGES = ("unnaive", "numpy", "numba", "scikit-learn", "pyagrum", "pgmpy", "pandas")
+FIGURE = tuple("0123456789≤≥-") + ("",)
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Columns of text, the first one left and the others right of their place.
+    """Columns of text; those of figures are flush right.
 
     >>> print(table(["what", "s"], [["fit", "0.5"], ["predict", "12.0"]]))
     what        s
-    ------- -----
+    -------  ----
     fit       0.5
     predict  12.0
     """
     texts = [[str(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(headers, *texts, strict=True)]
+    columns = list(zip(headers, *texts, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    figures = [all(cell[:1] in FIGURE for cell in column[1:]) for column in columns]
     lines = []
     for cells in [list(headers), ["-" * width for width in widths], *texts]:
-        first, *rest = cells
-        padded = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
-        lines.append(" ".join([first.ljust(widths[0]), *padded]).rstrip())
+        padded = [
+            cell.rjust(width) if figure else cell.ljust(width)
+            for cell, width, figure in zip(cells, widths, figures, strict=True)
+        ]
+        lines.append("  ".join(padded).rstrip())
     return "\n".join(lines)
 
 
@@ -63,7 +70,16 @@ def target(name: str, value: float, wanted: float, unit: str, *, at_least: bool)
     """Return a row of a table of targets: what, wanted, measured, met or not."""
     met = value >= wanted if at_least else value <= wanted
     sign = "≥" if at_least else "≤"
-    return [name, f"{sign} {wanted:g}{unit}", f"{value:.3g}{unit}", verdict(met)]
+    return [name, f"{sign} {wanted:g}{unit}", f"{number(value)}{unit}", verdict(met)]
+
+
+def number(value: float) -> str:
+    """Return three digits, and no exponent.
+
+    >>> number(1234.5), number(1.2345), number(0.01234)
+    ('1,234', '1.23', '0.0123')
+    """
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def machine() -> dict[str, Any]:

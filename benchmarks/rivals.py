@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import numpy as np
 
 from benchmarks import data, timing, weka
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
 CHECK_ROWS = 2000
 PGMPY_ROWS = 50
 PIP = 'pip install "unnaive[peers]"'
 
 
-class Absent(Exception):  # noqa: N818 - a state, not a failure
+class Absent(Exception):
     """The library is not installed; the text is the command that installs it."""
 
 

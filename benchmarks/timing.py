@@ -7,10 +7,12 @@ import importlib
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 SLOW = 10.0  # seconds: what takes longer than this is measured once
 
@@ -30,9 +32,7 @@ def best_of(function: Callable[[], Any], repeats: int) -> float:
     return min(times)
 
 
-def interleaved(
-    functions: Mapping[str, Callable[[], Any]], rounds: int
-) -> dict[str, list[float]]:
+def interleaved(functions: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
     """Time A B C A B C …, so that a busy moment of the machine hits all of them alike."""
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(rounds):

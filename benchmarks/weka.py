@@ -21,7 +21,7 @@ TAN = (
 )
 
 
-class WekaAbsent(Exception):  # noqa: N818 - a state, not a failure
+class WekaAbsent(Exception):
     """WEKA or the Java compiler is not there; the text says how to get it."""
 
 

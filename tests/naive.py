@@ -241,19 +241,19 @@ def maximum_spanning_tree(weight, root):
 
 
 def forest_edges(rows, classes, k, values, weights=None, penalty=None):
-    """TAN's undirected edges; with "bic" or "aic" only those of penalised gain > 0."""
+    """TAN's undirected edges; with "bic" or "aic" the forest of largest penalised gain."""
     d = len(values)
     weight = [[0.0] * d for _ in range(d)]
     for i, j in itertools.combinations(range(d), 2):
         cmi = conditional_mutual_information(rows, classes, k, values, i, j, weights)
         weight[i][j] = weight[j][i] = cmi
-    edges = spanning_edges(weight)
     if penalty is None:
-        return edges
+        return spanning_edges(weight)
     n = sum(class_counts(classes, k, weights))
     price = {"bic": math.log(n) / 2, "aic": 1}[penalty]
-    cost = {(i, j): price * (values[i] - 1) * (values[j] - 1) * k for i, j in edges}
-    return [(i, j) for i, j in edges if n * weight[i][j] - cost[i, j] > 0]
+    for i, j in itertools.combinations(range(d), 2):
+        weight[i][j] = n * weight[i][j] - price * (values[i] - 1) * (values[j] - 1) * k
+    return [(i, j) for i, j in spanning_edges(weight) if weight[i][j] > 0]
 
 
 def tan_parents(rows, classes, k, values, weights=None, root=None, penalty=None):

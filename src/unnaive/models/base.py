@@ -26,7 +26,7 @@ from unnaive.models import persistence
 from unnaive.schema import Schema, learn_schema, refuse_unusable_target
 from unnaive.tables.kernels import log_posterior, posterior
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
-from unnaive.tables.trees import log_prior
+from unnaive.tables.trees import leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -189,19 +189,32 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         frame, target, weights = self._rows(X, y, sample_weight, reset=False, keep_all=True)
         codes = self._encode(frame)
         held = self.schema_.encode_target(target)
-        off = np.ones(len(held)) if weights is None else weights
+        if weights is None:
+            return self._normalised(self._joint_without(codes, held, 1.0), posterior)
         joint = np.empty((len(held), len(self.classes_)))
-        for weight in np.unique(off):
-            rows = np.flatnonzero(off == weight)
-            tables = self._make_tables(held_out=float(weight))
-            part = codes if len(rows) == len(off) else np.ascontiguousarray(codes[:, rows])
-            joint[rows] = self._joint(tables, part, held[rows])
+        for weight in np.unique(weights):
+            rows = np.flatnonzero(weights == weight)
+            part = np.ascontiguousarray(codes[:, rows])
+            joint[rows] = self._joint_without(part, held[rows], float(weight))
         return self._normalised(joint, posterior)
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file, atomically; :func:`unnaive.load` reads it."""
         check_is_fitted(self)
         persistence.save_model(path, self)
+
+    def _joint_without(self, codes: CodeArray, held: IntArray, weight: float) -> FloatArray:
+        """Log joint of rows, each by the tables without it; shape (n, k)."""
+        joint = self._joint(self._make_tables(held_out=weight), codes, held)
+        hopeless = np.flatnonzero(np.isneginf(joint).all(axis=1))
+        if len(hopeless):  # the prior answers, and it, too, without the row
+            others, own = (
+                log_prior(self.counts_, self._smoothing, self._class_prior, held_out)
+                for held_out in leave_one_out_sets(weight)[:2]
+            )
+            joint[hopeless] = others
+            joint[hopeless, held[hopeless]] = own[held[hopeless]]
+        return joint
 
     def _rows(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, keep_all: bool = False

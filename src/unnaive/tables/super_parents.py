@@ -130,7 +130,9 @@ def _fill(
     sizes, n_classes = counts.schema.sizes, counts.n_classes
     alpha, totals = np.zeros(slots[-1]), np.zeros(len(sizes))
     for column, size in enumerate(sizes):
-        frequency = frequencies(counts.marginal(column).sum(axis=0), held.total)
+        frequency = frequencies(
+            counts.marginal(column).sum(axis=0), held.total, held.total
+        )
         place = slice(slots[column], slots[column] + size)
         alpha[place], totals[column] = smoothing.pseudo_counts(int(size), n_classes, frequency)
     shares = np.where(sizes > 0, sizes, 1) if smoothing.splits_contexts else np.ones(len(sizes))
@@ -141,7 +143,7 @@ def _fill(
     for column, size in enumerate(sizes):
         diagonal = np.arange(slots[column], slots[column] + size)
         joint = counts.marginal(column).reshape(1, -1)
-        own = frequencies(joint[0], held.total)
+        own = frequencies(joint[0], held.value, held.total)
         pseudo = smoothing.pseudo_counts(joint.size, 1, own)
         prior = estimate(joint, pseudo, (held.value, held.total))
         out[:, diagonal, diagonal] = prior.reshape(n_classes, size)

@@ -57,13 +57,14 @@ def log_prior(
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(class_prior))
     table = counts.class_counts.reshape(1, -1)
-    pseudo = smoothing.pseudo_counts(table.size, 1, frequencies(counts.class_counts, held.total))
+    own = frequencies(counts.class_counts, held.value, held.total)
+    pseudo = smoothing.pseudo_counts(table.size, 1, own)
     return estimate(table, pseudo, (held.value, held.total))[0]
 
 
-def frequencies(counts: CountArray, held: float = 0.0) -> FloatArray:
-    """Relative frequencies of values, each seen by a held-out row that has that value."""
-    total = float(counts.sum()) - held
+def frequencies(counts: CountArray, held: float = 0.0, held_total: float = 0.0) -> FloatArray:
+    """Relative frequencies of values, less ``held`` of each value's rows and of all rows."""
+    total = float(counts.sum()) - held_total
     if total <= 0:
         return np.full(len(counts), 1.0 / max(len(counts), 1))
     return np.asarray(np.maximum(counts - held, 0.0) / total)
@@ -144,7 +145,7 @@ def _factor(
     """Log P(x | x_parent, c) with missing slots; shape (k, v_parent + 1 or 1, v + 1)."""
     marginal = counts.marginal(column)
     n_classes, size = marginal.shape
-    frequency = frequencies(marginal.sum(axis=0), held.total)
+    frequency = frequencies(marginal.sum(axis=0), held.total, held.total)
     off = (held.value, held.value)
     alone = estimate(marginal, smoothing.pseudo_counts(size, n_classes, frequency), off)
     above = counts.schema.sizes[parent] if parent >= 0 else 0

@@ -170,7 +170,7 @@ def make_bitmaps(rows: CodedRows) -> Bitmaps:
         return tally
 
     tallies = _parallel.run(fill, range(len(blocks)), rows.n_jobs)
-    tally = np.sum(tallies, axis=0) if tallies else np.zeros((n_classes, 0), dtype=np.int64)
+    tally = sum(tallies, np.zeros((n_classes, n_bitmaps), dtype=np.int64))
     return Bitmaps(layout, runs, words, tally)
 
 

@@ -1,0 +1,105 @@
+"""``python -m benchmarks peers | limit | scaling | start``; each says what it takes by --help."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from benchmarks import data
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    main_parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = main_parser.add_subparsers(dest="command", required=True)
+    peers = commands.add_parser("peers", help="against other libraries, on one data set")
+    _add_shape(peers, data.Shape())
+    peers.add_argument("--repeats", type=int, default=3, help="measurements of each; best counts")
+    peers.add_argument("--jobs", type=int, default=2, help="threads")
+    peers.add_argument("--limit", type=float, default=300.0, help="seconds a library may take")
+    peers.add_argument("--only", action="append", help="one library (repeatable)")
+    peers.add_argument("--json", help="write the figures to this file too")
+    limit = commands.add_parser("limit", help="against what the machine can do")
+    _add_shape(limit, data.Shape(rows=1_000_000, columns=100))
+    limit.add_argument("--rounds", type=int, default=7, help="interleaved measurements")
+    limit.add_argument("--jobs", type=int, default=2, help="threads")
+    limit.add_argument("--only", action="append", help="one part (repeatable)")
+    limit.add_argument("--json", help="write the figures to this file too")
+    scaling = commands.add_parser("scaling", help="time against rows, columns, values, …")
+    scaling.add_argument("--repeats", type=int, default=3)
+    scaling.add_argument("--jobs", type=int, default=2, help="threads, where they do not vary")
+    start = commands.add_parser("start", help="import, and the first fit of a process")
+    start.add_argument("--repeats", type=int, default=5)
+    _add_hidden(commands)
+    return main_parser
+
+
+def _add_shape(command: argparse.ArgumentParser, default: data.Shape) -> None:
+    for name in ("rows", "columns", "values", "classes", "seed"):
+        command.add_argument(f"--{name}", type=int, default=getattr(default, name))
+
+
+def _add_hidden(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add what the benchmarks start in processes of their own."""
+    measure = commands.add_parser("measure")
+    measure.add_argument("name")
+    measure.add_argument("folder")
+    measure.add_argument("out", type=Path)
+    measure.add_argument("--repeats", type=int, default=3)
+    measure.add_argument("--jobs", type=int, default=2)
+    memory = commands.add_parser("memory")
+    memory.add_argument("folder", type=Path)
+    memory.add_argument("--jobs", type=int, default=2)
+
+
+def _shape(options: argparse.Namespace) -> data.Shape:
+    return data.Shape(options.rows, options.columns, options.values, options.classes, options.seed)
+
+
+def main() -> None:
+    """Run the command that was asked for."""
+    main_parser = parser()
+    options = main_parser.parse_args()
+    # Each command imports what it needs alone: measured processes must not hold the others.
+    if options.command == "peers":
+        from benchmarks import peers  # noqa: PLC0415
+
+        unknown = set(options.only or ()) - set(peers.RIVALS)
+        if unknown:
+            main_parser.error(f"--only {unknown.pop()}: not one of {', '.join(peers.RIVALS)}")
+        peers.run(
+            _shape(options),
+            repeats=options.repeats,
+            jobs=options.jobs,
+            limit=options.limit,
+            only=options.only,
+            json_file=options.json,
+        )
+    elif options.command == "limit":
+        from benchmarks import limit  # noqa: PLC0415
+
+        unknown = set(options.only or ()) - set(limit.PARTS)
+        if unknown:
+            main_parser.error(f"--only {unknown.pop()}: not one of {', '.join(limit.PARTS)}")
+        limit.run(_shape(options), options.rounds, options.jobs, options.only, options.json)
+    elif options.command == "scaling":
+        from benchmarks import scaling  # noqa: PLC0415
+
+        scaling.run(options.repeats, options.jobs)
+    elif options.command == "start":
+        from benchmarks import start  # noqa: PLC0415
+
+        start.run(options.repeats)
+    elif options.command == "measure":
+        from benchmarks import rivals  # noqa: PLC0415
+
+        job = rivals.Job(options.name, options.folder, options.repeats, options.jobs)
+        rivals.main(job, options.out)
+    elif options.command == "memory":
+        from benchmarks import memory  # noqa: PLC0415
+
+        memory.main(options.folder, options.jobs)
+
+
+if __name__ == "__main__":
+    main()

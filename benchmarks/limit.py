@@ -1,0 +1,133 @@
+"""What the machine could do at best, and how near we come."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+
+from benchmarks import data, fits, report, timing
+from benchmarks.bench import Bench
+from unnaive import AODE, TAN
+from unnaive.counts import CodedRows
+from unnaive.counts.joint import all_pairs
+from unnaive.counts.kernels import popcount
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BARE_WORDS = 512
+AODE_ROWS = 50_000
+
+
+@numba.njit(nogil=True)
+def bare(left, right, repeats):
+    """AND + popcount of two buffers that stay in the first-level cache."""
+    total = np.uint64(0)
+    for _ in range(repeats):
+        for word in range(left.size):
+            total += popcount(left[word] & right[word])
+        left[0] = total  # so that no repeat can be left out
+    return total
+
+
+def words_counted(rows: CodedRows) -> int:
+    """Number of ANDs of two words that counting all pairs takes."""
+    sizes = rows.schema.sizes
+    observed = rows.codes.max(axis=1) < sizes
+    bitmaps = sizes - (observed & (sizes > 1))
+    per_class = np.bincount(rows.classes, minlength=rows.n_classes)
+    both = (bitmaps.sum() ** 2 - (bitmaps**2).sum()) // 2
+    return int(both * sum(-(-count // 64) for count in per_class.tolist()))
+
+
+def measure_kernel(bench: Bench) -> None:
+    """Count all pairs with bitmaps made, one thread, against the bare loop, in turns."""
+    rows = bench.coded(1)
+    pairs, words = all_pairs(len(rows.codes)), words_counted(rows)
+    rng = np.random.default_rng(0)
+    left, right = rng.integers(2**63, size=(2, BARE_WORDS), dtype=np.uint64)
+    bare(left, right, 1)
+    repeats = max(1, words // BARE_WORDS // 2)
+    calls = {
+        "bare": lambda: bare(left, right, repeats),
+        "kernel": lambda: rows.count_pairs(pairs),
+    }
+    times = timing.interleaved(calls, bench.rounds)
+    speed = {
+        "bare": repeats * BARE_WORDS / min(times["bare"]),
+        "kernel": words / min(times["kernel"]),
+    }
+    report.section("Counting kernel against a bare AND + popcount loop, one thread")
+    print(f"{len(pairs):,} pairs of columns, {words / 1e9:.3g} · 10⁹ ANDs of two 64-bit words")
+    report.show(
+        ["", "time", "10⁹ words a second"],
+        [[name, report.duration(min(times[name])), f"{speed[name] / 1e9:.3g}"] for name in speed],
+    )
+    of_round = timing.typical_ratio(times["bare"], times["kernel"]) * words
+    percent = 100 * of_round / (repeats * BARE_WORDS)
+    print(f"median over {bench.rounds} rounds of the ratio within a round: {percent:.0f} %")
+    percent = 100 * speed["kernel"] / speed["bare"]
+    bench.judge("counting kernel of the bare loop", percent, 80, " %", at_least=True)
+
+
+def measure_threads(bench: Bench) -> None:
+    """Counting and predicting with one thread and with two."""
+    report.section(f"One thread and {bench.jobs}")
+    pairs = all_pairs(bench.X.shape[1])
+    some = bench.X[:AODE_ROWS]
+    calls: dict[str, dict[str, Callable[[], Any]]] = {"counting": {}, "TAN": {}, "AODE": {}}
+    tan = TAN(discretize=None, n_jobs=bench.jobs).fit(bench.X, bench.y)
+    aode = AODE(discretize=None, n_jobs=bench.jobs).fit_counts(tan.counts_)
+    rows = bench.coded(bench.jobs)
+    for jobs in (1, bench.jobs):
+        coded = CodedRows(rows.schema, rows.codes, rows.classes, None, jobs)
+        coded.count_pairs(pairs[:1])
+        calls["counting"][str(jobs)] = lambda coded=coded: coded.count_pairs(pairs)
+        for name, model, X in (("TAN", tan, bench.X), ("AODE", aode, some)):
+            calls[name][str(jobs)] = lambda model=model, X=X, jobs=jobs: model.set_params(
+                n_jobs=jobs
+            ).predict_proba(X)
+    table = []
+    for name, pair in calls.items():
+        best = timing.best(timing.interleaved(pair, max(3, bench.rounds // 2)))
+        one, more = best["1"], best[str(bench.jobs)]
+        what = name if name == "counting" else f"{name}.predict_proba"
+        n_rows = len(some) if name == "AODE" else len(bench.X)
+        cells = [report.duration(one), report.duration(more), f"{one / more:.2f} x"]
+        table.append([what, f"{n_rows:,}", *cells])
+        label = f"{bench.jobs} threads against one, {what}"
+        bench.judge(label, one / more, 1.7, " x", at_least=True)
+    report.show(["", "rows", "one thread", f"{bench.jobs} threads", "faster"], table)
+
+
+PARTS: dict[str, Callable[[Bench], None]] = {
+    "kernel": measure_kernel,
+    "threads": measure_threads,
+    "fit": fits.measure_fit,
+    "memory": fits.measure_memory,
+    "loo": fits.measure_leave_one_out,
+    "mdlp": fits.measure_mdlp,
+}
+
+
+def run(
+    shape: data.Shape, rounds: int, jobs: int, only: list[str] | None, json_file: str | None
+) -> Bench:
+    """Measure all parts (or some) and print their tables, the targets last."""
+    found_machine = report.show_machine()
+    print(f"Data: {shape}; int64 array in memory.", flush=True)
+    X, y = data.tree_data(shape)
+    bench = Bench(X, y, rounds, jobs)
+    for name, part in PARTS.items():
+        if not only or name in only:
+            part(bench)
+    report.section("Targets")
+    if shape != data.Shape(rows=1_000_000, columns=100):
+        print("(set for 1,000,000 x 100; these rows are others)")
+    report.show(["target", "wanted", "measured", ""], bench.targets)
+    content = {"machine": found_machine, "shape": asdict(shape), "jobs": jobs}
+    report.write_json(json_file, {**content, "figures": bench.figures, "targets": bench.targets})
+    return bench

@@ -1,0 +1,1 @@
+"""The command line ``unnaive``; the only room that prints."""

@@ -1,0 +1,97 @@
+"""The command ``unnaive``: its sub-commands, and how each of them fails."""
+
+import os
+import sys
+from contextlib import suppress
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import unnaive
+from unnaive.cli import demo, evaluate, fit, models, predict
+from unnaive.cli.terminal import notes, say
+
+# The commands import the rooms they use when they run, so that --help and a mistyped option
+# answer at once: scikit-learn and numba alone take longer to import than most people wait.
+
+
+class Commands(TyperGroup):
+    """The sub-commands; whatever the user can mend ends in one line and an exit code."""
+
+    def invoke(self, ctx: typer.Context) -> Any:
+        """Run a sub-command."""
+        try:
+            with notes():
+                result = super().invoke(ctx)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            say("interrupted")
+            raise typer.Exit(130) from None
+        except (ValueError, OSError, MemoryError) as error:
+            _give_up_stdout()
+            if os.environ.get("UNNAIVE_TRACEBACK"):
+                raise
+            if not isinstance(error, BrokenPipeError):
+                say(f"error: {_one_line(error)}")
+            raise typer.Exit(1) from None
+        return result
+
+
+def _one_line(error: BaseException) -> str:
+    """Return what an error says, without the number that the system gave it."""
+    text = str(error) or "there is not enough memory"
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return " ".join(text.split())
+
+
+def _give_up_stdout() -> None:
+    """Where standard output is gone or full, point it at nothing, or Python complains at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"unnaive {unnaive.__version__}")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: unnaive demo. Set UNNAIVE_TRACEBACK=1 to see where an error comes from.",
+)
+
+
+@app.callback()
+def describe(
+    _: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Bayesian classifiers that do not pretend features are independent."""
+
+
+app.command("fit")(fit.fit)
+app.command("predict")(predict.predict)
+app.command("evaluate")(evaluate.evaluate)
+app.command("models")(models.models)
+app.command("demo")(demo.demo)
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that lacks ± shows ? instead
+            stream.reconfigure(errors="replace")
+    app(prog_name="unnaive")

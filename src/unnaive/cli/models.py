@@ -1,0 +1,42 @@
+"""``unnaive models``: what there is to choose from."""
+
+import re
+from inspect import cleandoc
+from typing import Any
+
+from unnaive.cli import options
+from unnaive.cli.terminal import print_json, print_table
+
+
+def models(json: options.AsJson = False) -> None:
+    """List the models: key, class, what it is, where it comes from.
+
+    \b
+    Example:
+      unnaive models
+    """
+    import unnaive  # noqa: PLC0415 - see app.py
+
+    found = [_describe(key, factory) for key, factory in unnaive.all_models().items()]
+    if json:
+        print_json(found)
+        return
+    lines = [
+        [one["key"], one["class"], one["summary"], "\n".join(one["references"])] for one in found
+    ]
+    print_table(["key", "class", "what it is", "reference"], lines, left=4)
+
+
+def _describe(key: str, factory: Any) -> dict[str, Any]:
+    """Read a model's class, first line and references from its docstring."""
+    kind = getattr(factory, "func", factory)
+    settings = ", ".join(f"{k}={v!r}" for k, v in getattr(factory, "keywords", {}).items())
+    text = cleandoc(kind.__doc__ or "")
+    section = re.search(r"^References\n-+\n(.+?)(?=\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    references = re.split(r"(?<=\d{4}\.)\n", section.group(1)) if section else []
+    return {
+        "key": key,
+        "class": f"{kind.__name__}({settings})" if settings else kind.__name__,
+        "summary": text.split("\n", 1)[0],
+        "references": [" ".join(reference.split()) for reference in references],
+    }

@@ -1,0 +1,121 @@
+"""Options that commands share, and the models they describe."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from unnaive.models import CountsClassifier
+
+Target = Annotated[str, typer.Option("--target", "-t", help="Column that holds the class.")]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", metavar="COLUMN", help="Column to leave out, an id; repeatable."),
+]
+Weight = Annotated[
+    str | None, typer.Option("--weight", metavar="COLUMN", help="Column with weights of rows.")
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categorical",
+        metavar="COLUMN",
+        help="Column whose numbers are categories; repeatable. Without it: columns of whole "
+        "numbers with at most ten distinct values.",
+    ),
+]
+Discretize = Annotated[
+    str | None,
+    typer.Option(
+        "--discretize",
+        metavar="HOW",
+        help="How numbers are cut into bins: mdlp (the default), quantile, width, frequency, or "
+        "none: every number is a category.",
+    ),
+]
+Bins = Annotated[
+    int | None, typer.Option("--bins", min=1, help="Bins of quantile, width and frequency.")
+]
+Smoothing = Annotated[
+    str | None,
+    typer.Option(
+        "--smoothing",
+        metavar="HOW",
+        help="laplace, m-estimate, bdeu, backoff or ml, with a strength if you like: laplace:0.5.",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other parameter of the model, value in JSON or as it stands: --set forest=true; "
+        "repeatable.",
+    ),
+]
+Jobs = Annotated[
+    int, typer.Option("--n-jobs", help="Threads; -1: every core. The result is the same.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def parameters(
+    discretize: str | None,
+    bins: int | None,
+    smoothing: str | None,
+    categorical: list[str] | None,
+    settings: list[str] | None,
+) -> dict[str, Any]:
+    """Return the parameters of a model that were given."""
+    chosen: dict[str, Any] = {
+        "discretize": discretize,
+        "bins": bins,
+        "smoothing": smoothing,
+        "categorical_features": categorical or None,
+    }
+    given = {name: value for name, value in chosen.items() if value is not None}
+    if discretize == "none":
+        given["discretize"] = None
+    for setting in settings or []:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{setting!r} should read NAME=VALUE", param_hint="--set")
+        given[name.strip()] = _value(text)
+    return given
+
+
+def build(key: str, given: dict[str, Any]) -> "CountsClassifier":
+    """Make a model; a parameter that it does not have is named."""
+    import unnaive  # noqa: PLC0415 - see app.py
+
+    model = unnaive.make(key)
+    known = model.get_params(deep=False)
+    for name in given:
+        if name not in known:
+            raise ValueError(
+                f"model {key!r} has no parameter {name!r}; it has {', '.join(sorted(known))}"
+            )
+    model.set_params(**given)
+    return model
+
+
+@contextmanager
+def checked(given: dict[str, Any]) -> Iterator[None]:
+    """Blame a type that does not fit on the parameters, if there were any."""
+    try:
+        yield
+    except TypeError as error:
+        if not given:
+            raise
+        named = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        raise ValueError(f"{error}; check {named}") from error
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,115 @@
+"""Evaluations as tables and as plain values."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from unnaive.cli.terminal import console, print_table, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unnaive.evaluate import Evaluation, Metrics
+
+_SCORES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced",
+    "f1": "F1",
+    "auc": "AUC",
+    "auc_hand_till": "Hand–Till",
+    "log_loss": "log loss",
+    "brier": "Brier",
+}
+_WIDE = 16  # columns that "0.953 ± 0.028" needs, with its margins
+_WIDEST = 12  # classes of a confusion matrix that can still be read
+
+
+def show_scores(
+    found: "dict[str, Evaluation]", title: str, scores: "Sequence[str]" = tuple(_SCORES)
+) -> None:
+    """Print models × metrics, mean ± standard deviation over folds."""
+    first = next(iter(found.values()))
+    if len(first.classes) <= 2:  # the same number then
+        scores = [score for score in scores if score != "auc_hand_till"]
+    joint = " ± " if console().width >= _WIDE * (len(scores) + 1) else "\n±"
+    lines = [
+        [
+            key,
+            *(_cell(one.mean[score], one.std[score], joint) for score in scores),
+            _milliseconds(one),
+        ]
+        for key, one in found.items()
+    ]
+    print_table(["model", *(_SCORES[score] for score in scores), "fit ms"], lines, title=title)
+
+
+def show_confusion(metrics: "Metrics") -> None:
+    """Print how often each class was taken for which."""
+    labels = [str(label) for label in metrics.classes]
+    if len(labels) > _WIDEST:
+        say(f"The confusion matrix of {len(labels)} classes is in the output of --json.")
+        return
+    lines = [
+        [label, *(_amount(count) for count in line)]
+        for label, line in zip(labels, metrics.confusion.tolist(), strict=True)
+    ]
+    title = "Confusion: rows actual, columns predicted, all folds together"
+    print_table(["", *labels], lines, title=title)
+
+
+def show_classes(metrics: "Metrics") -> None:
+    """Print each class against the rest."""
+    columns = {
+        "precision": metrics.precision,
+        "recall": metrics.recall,
+        "specificity": metrics.specificity,
+        "F1": metrics.f1_by_class,
+    }
+    lines = [
+        [str(label), _amount(metrics.confusion[code].sum().item())]
+        + [f"{values[code]:.3f}" for values in columns.values()]
+        for code, label in enumerate(metrics.classes)
+    ]
+    print_table(["class", "rows", *columns], lines, title="Each class against the rest")
+
+
+def summary(found: "dict[str, Evaluation]") -> dict[str, Any]:
+    """Return evaluations as plain values."""
+    first = next(iter(found.values()))
+    return {
+        "classes": first.classes,
+        "models": {key: _summary(one) for key, one in found.items()},
+    }
+
+
+def _summary(one: "Evaluation") -> dict[str, Any]:
+    pooled = one.pooled
+    return {
+        "mean": one.mean,
+        "std": one.std,
+        "folds": [fold.scores() for fold in one.folds],
+        "pooled": pooled.scores(),
+        "confusion": pooled.confusion,
+        "precision": pooled.precision,
+        "recall": pooled.recall,
+        "specificity": pooled.specificity,
+        "f1_by_class": pooled.f1_by_class,
+        "fit_seconds": one.fit_seconds,
+        "predict_seconds": one.predict_seconds,
+    }
+
+
+def _cell(mean: float, deviation: float, joint: str) -> str:
+    if math.isnan(mean):
+        return "–"
+    return f"{mean:.3f}" + ("" if math.isnan(deviation) else f"{joint}{deviation:.3f}")
+
+
+def _milliseconds(one: "Evaluation") -> str:
+    """Tell the median, which the compilation in the first fold does not move."""
+    ordered = sorted(one.fit_seconds.tolist())
+    return f"{1000 * ordered[len(ordered) // 2]:.3g}"
+
+
+def _amount(count: float) -> str:
+    """Tell rows as whole numbers, weights as they are."""
+    return f"{count:,}" if isinstance(count, int) else f"{count:,.6g}"

@@ -1,0 +1,100 @@
+"""What people see: lines, tables, notes, progress; and JSON for programs."""
+
+import json
+import math
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Timer
+from typing import Any
+
+import typer
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+PATIENCE = 2.0  # seconds that work may take before it shows how far it is
+_PIPE_WIDTH = 140  # columns of a table that goes to a file or another program
+
+
+def console() -> Console:
+    """Return standard output, as wide as it is; nothing in a text is taken for markup."""
+    width = None if sys.stdout.isatty() else _PIPE_WIDTH
+    return Console(width=width, markup=False, emoji=False, highlight=False)
+
+
+def say(line: str) -> None:
+    """Print a line on standard error, which is for people."""
+    typer.echo(line, err=True)
+
+
+def print_json(value: Any) -> None:
+    """Print a value for programs; what is not a number, such as NaN, is null."""
+    typer.echo(json.dumps(plain(value), ensure_ascii=False, indent=2))
+
+
+def plain(value: Any) -> Any:
+    """Turn dictionaries, sequences and arrays into what JSON knows."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def print_table(
+    header: Sequence[str], lines: Sequence[Sequence[Any]], left: int = 1, title: str = ""
+) -> None:
+    """Print a table whose first ``left`` columns are text and whose others are numbers."""
+    table = Table(box=SIMPLE, title=title or None, title_justify="left", title_style="bold")
+    for number, name in enumerate(header):
+        table.add_column(name, justify="left" if number < left else "right", overflow="fold")
+    for line in lines:
+        table.add_row(*line)
+    console().print(table)
+
+
+@contextmanager
+def notes() -> Iterator[None]:
+    """Show the library's warnings as lines of their own, each once."""
+    seen: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in seen:
+            seen.add(str(message))
+            say(f"note: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield
+
+
+@contextmanager
+def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how far work is that takes longer than two seconds.
+
+    Yields what is to be called with the number of steps done.
+    """
+    errors = Console(stderr=True, markup=False, emoji=False)
+    if not errors.is_terminal:
+        yield lambda _: None
+        return
+    from rich.progress import Progress  # noqa: PLC0415 - see app.py
+
+    bar = Progress(console=errors, transient=True)
+    task = bar.add_task(label, total=total)
+    timer = Timer(PATIENCE, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield lambda done: bar.update(task, completed=done)
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()

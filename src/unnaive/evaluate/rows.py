@@ -1,0 +1,63 @@
+"""Rows to evaluate on: converted once, taken from many times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length
+
+from unnaive.exceptions import UnnaiveError
+from unnaive.io.frames import Column, Frame, to_column, to_frame
+from unnaive.schema import learn_target
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray, IntArray
+
+
+class EvaluationRows(NamedTuple):
+    """Rows, labels and weights, and the classes of all of them."""
+
+    frame: Frame
+    target: Column
+    weights: FloatArray | None
+    classes: tuple[Any, ...]
+    codes: IntArray
+
+    def take(self, rows: IntArray) -> tuple[Frame, Column, FloatArray | None]:
+        """Return some rows as if there had never been others."""
+        part = self.frame.take(rows)
+        columns = tuple(_seen(column) for column in part.columns)
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(part, columns=columns), _seen(self.target.take(rows)), weights
+
+
+def prepare_rows(X: Any, y: Any, sample_weight: Any = None) -> EvaluationRows:
+    """Read rows, labels and weights."""
+    frame, target = to_frame(X), to_column(y)
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    check_consistent_length(np.empty((frame.n_rows, 0)), target.values, weights)
+    if weights is not None and not (weights > 0).all():
+        row = int(np.argmin(weights > 0))
+        raise UnnaiveError(
+            f"sample_weight is {weights[row]} in row {row}; to evaluate, weights must be above 0: "
+            "leave the other rows out"
+        )
+    labels, codes = learn_target(target)
+    if not target.is_text:
+        check_classification_targets(target.values)
+    return EvaluationRows(frame, target, weights, tuple(labels.tolist()), codes)
+
+
+def _seen(column: Column) -> Column:
+    """Forget the labels that no row has, unless they were declared."""
+    if column.categories is None or column.declared:
+        return column
+    held = np.bincount(column.values[column.values >= 0], minlength=len(column.categories)) > 0
+    if held.all():
+        return column
+    place = np.append(np.where(held, np.cumsum(held) - 1, -1), -1).astype(column.values.dtype)
+    labels = tuple(label for label, kept in zip(column.categories, held, strict=True) if kept)
+    return replace(column, values=place[column.values], categories=labels)

@@ -1,0 +1,94 @@
+"""Random and hostile problems: rows of codes with gaps, as the slow twins and the library see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+from unnaive.counts import CodedRows
+from unnaive.schema import CategoricalColumn, Schema
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows as lists (None: missing) for the twins; ``coded()`` for the library."""
+
+    rows: list
+    classes: list
+    k: int
+    values: list
+    weights: list | None = None
+
+    @property
+    def data(self):
+        return self.rows, self.classes, self.k, self.values
+
+    @property
+    def schema(self):
+        columns = [CategoricalColumn(f"x{i}", tuple(range(v))) for i, v in enumerate(self.values)]
+        return Schema(tuple(columns), tuple(range(self.k)))
+
+    @property
+    def X(self):
+        return np.array(
+            [[np.nan if cell is None else cell for cell in row] for row in self.rows], dtype=float
+        ).reshape(len(self.rows), len(self.values))
+
+    def coded(self, n_jobs=None):
+        schema = self.schema
+        codes = np.array(
+            [
+                [v if row[i] is None else row[i] for row in self.rows]
+                for i, v in enumerate(self.values)
+            ],
+            dtype=schema.code_type,
+        ).reshape(len(self.values), len(self.rows))
+        weights = None if self.weights is None else np.array(self.weights, dtype=float)
+        return CodedRows(schema, codes, np.array(self.classes, dtype=np.int64), weights, n_jobs)
+
+
+@st.composite
+def problems(draw, max_rows=25, max_columns=5, sizes=(1, 2, 3, 5, 18), weighted=False):
+    """Small problems of every shape: one row, one class, one value, d = 1, n < d, gaps."""
+    values = draw(st.lists(st.sampled_from(sizes), min_size=1, max_size=max_columns))
+    k = draw(st.integers(1, 4))
+    n = draw(st.integers(1, max_rows))
+    gaps = draw(st.sampled_from([0.0, 0.2, 0.9]))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rows = [
+        [None if random.random() < gaps else int(random.integers(v)) for v in values]
+        for _ in range(n)
+    ]
+    if draw(st.booleans()) and len(values) > 1:  # a duplicate column, with its gaps
+        values[1] = values[0]
+        rows = [[row[0], row[0], *row[2:]] for row in rows]
+    classes = [int(random.integers(k)) for _ in range(n)]
+    weights = [float(random.choice([0.5, 1.0, 2.25])) for _ in range(n)] if weighted else None
+    return Problem(rows, classes, k, values, weights)
+
+
+def made(n, values, k, gaps=0.0, seed=0):
+    """One problem of a given shape."""
+    random = np.random.default_rng(seed)
+    rows = [
+        [None if random.random() < gaps else int(random.integers(v)) for v in values]
+        for _ in range(n)
+    ]
+    return Problem(rows, [int(random.integers(k)) for _ in range(n)], k, list(values))
+
+
+HOSTILE = {
+    "one row": made(1, [2, 3], 2),
+    "one class": made(12, [2, 3], 1),
+    "one value": made(12, [1, 1, 1], 2),
+    "all missing": made(12, [2, 3], 2, gaps=1.0),
+    "300 categories": made(700, [300, 3], 2),
+    "70,000 categories": made(50, [70_000, 3], 2),
+    "40 classes": made(90, [3, 2, 4], 40),
+    "d = 1": made(9, [3], 2),
+    "n < d": made(3, [2] * 6, 2),
+    "fewer rows than a word, a class absent": made(5, [2, 2], 9),
+    "more rows than a block": made(140_000, [3, 2], 1),
+}

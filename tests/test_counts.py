@@ -1,0 +1,144 @@
+"""Counts: equal to the slow twin to the last bit, however they were made."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+
+import naive
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from problems import HOSTILE, made, problems
+
+import unnaive
+from unnaive.counts import CodedRows, JointCounts
+from unnaive.exceptions import SchemaMismatch, TableTooLarge, UnnaiveError
+
+
+def assert_equal_to_twin(problem, counts):
+    data, w = problem.data, problem.weights
+    same = np.array_equal if w is None else np.allclose
+    assert same(counts.class_counts, naive.class_counts(problem.classes, problem.k, w))
+    for i in range(len(problem.values)):
+        assert same(counts.marginal(i), naive.marginal(*data, i, w))
+        for j in range(i + 1, len(problem.values)):
+            table = np.array(naive.pair(*data, i, j, w)).reshape(counts.pair(i, j).shape)
+            assert same(counts.pair(i, j), table)
+            assert same(counts.pair(j, i), table.transpose(0, 2, 1))
+
+
+@given(problems())
+@settings(max_examples=150, deadline=None)
+def test_counts_equal_the_twin(problem):
+    assert_equal_to_twin(problem, problem.coded().count())
+
+
+@given(problems(weighted=True))
+@settings(max_examples=60, deadline=None)
+def test_weighted_counts_equal_the_twin(problem):
+    assert_equal_to_twin(problem, problem.coded().count())
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_shapes(name):
+    problem = HOSTILE[name]
+    if len(problem.rows) > 1000:
+        return assert_equal_to_histogram(problem)
+    return assert_equal_to_twin(problem, problem.coded().count())
+
+
+def assert_equal_to_histogram(problem):
+    counts = problem.coded(n_jobs=2).count()
+    codes = np.array(problem.rows).T
+    table = np.zeros((problem.k, *problem.values), dtype=np.int64)
+    np.add.at(table, (np.array(problem.classes), *codes), 1)
+    assert np.array_equal(counts.pair(0, 1), table)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_same_bits_for_any_number_of_threads(weighted):
+    problem = made(5000, [2, 3, 5, 20, 9, 16, 17, 4, 3, 2], 3, gaps=0.1)
+    weights = np.random.default_rng(1).random(5000) if weighted else None
+    one, three = (
+        CodedRows(c.schema, c.codes, c.classes, weights, n_jobs).count()
+        for c, n_jobs in ((problem.coded(), 1), (problem.coded(), 3))
+    )
+    assert one == three
+
+
+@given(problems(max_rows=40))
+@settings(max_examples=60, deadline=None)
+def test_counts_add_and_subtract(problem):
+    rows = problem.coded()
+    whole = rows.count()
+    at = len(problem.rows) // 2
+    parts = [
+        CodedRows(rows.schema, np.ascontiguousarray(rows.codes[:, part]), rows.classes[part]).count()
+        for part in (slice(None, at), slice(at, None))
+    ]
+    assert reduce(add, parts) == whole
+    assert whole - parts[1] == parts[0]
+
+
+def test_weighted_counts_subtract_to_nothing():
+    rows = made(50, [3, 4], 2).coded()
+    weights = np.random.default_rng(0).random(50)
+    counts = CodedRows(rows.schema, rows.codes, rows.classes, weights).count()
+    assert (counts - counts).total == 0
+
+
+def test_subtracting_strangers_is_refused():
+    few, many = made(3, [2, 2], 2).coded().count(), made(30, [2, 2], 2, seed=1).coded().count()
+    with pytest.raises(UnnaiveError, match="never counted"):
+        few - many
+
+
+def test_counts_of_other_columns_do_not_add():
+    a, b = made(9, [2, 3], 2).coded().count(), made(9, [2, 4], 2).coded().count()
+    with pytest.raises(SchemaMismatch, match=r"column 'x1': 3 categories .* there; encode both"):
+        a + b
+    with pytest.raises(SchemaMismatch, match="classes"):
+        a + made(9, [2, 3], 3).coded().count()
+    with pytest.raises(SchemaMismatch, match="pairs"):
+        a + a.without_pairs()
+
+
+def test_counts_travel(tmp_path):
+    counts = made(30, [2, 3, 40], 3, gaps=0.2).coded().count()
+    counts.save(tmp_path / "site.counts")
+    assert JointCounts.load(tmp_path / "site.counts") == counts
+
+
+def test_chunks_of_pairs_cover_all_pairs(monkeypatch):
+    rows = made(60, [2, 3, 5, 4, 2, 20], 2, gaps=0.1).coded()
+    whole = rows.count()
+    monkeypatch.setattr("unnaive.counts.engines.memory.CHUNK_BYTES", 300)
+    chunks = list(rows.pair_chunks())
+    assert len(chunks) > 3
+    assert np.array_equal(np.concatenate([pairs for pairs, _ in chunks]), whole.pair_columns)
+    assert np.array_equal(np.concatenate([t for _, t in chunks], axis=1), whole.pairs)
+
+
+def test_count_by_name_and_with_a_schema():
+    frame = pd.DataFrame({"a": ["u", "v", "v"], "y": [1, 0, 1], "b": [1.5, None, 2.5]})
+    counts = unnaive.count(frame, target="y")
+    assert counts.schema.names == ("a", "b")
+    assert counts == unnaive.count(frame, target="y", schema=counts.schema)
+    with pytest.raises(ValueError, match="there is no column 'z'"):
+        unnaive.count(frame, target="z")
+
+
+def test_tables_are_sized_before_they_are_made():
+    X = np.arange(120_000).reshape(-1, 2)
+    with pytest.raises(TableTooLarge, match=r"53\.64 GiB.*'x0' with 60,000 values"):
+        unnaive.count(X, target=np.arange(60_000) % 2, discretize=None)
+
+
+def test_a_wide_column_does_not_explode():
+    labels = np.arange(100_000).astype(str)
+    X = np.column_stack([labels, np.arange(100_000) % 3]).astype(object)
+    counts = unnaive.count(X, target=np.arange(100_000) % 2)
+    assert counts.nbytes < 20e6
+    assert counts.pair(0, 1).sum() == 100_000
