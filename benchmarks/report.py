@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PACKAGES = ("unnaive", "numpy", "numba", "scikit-learn", "pyagrum", "pgmpy", "pandas")
-FIGURE = tuple("0123456789≤≥-") + ("",)
+FIGURE = (*"0123456789≤≥-", "")
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -1,4 +1,4 @@
-"""Random and hostile problems: rows of codes with gaps, as the slow twins and the library see them."""
+"""Random and hostile problems: rows of codes with gaps, for the slow twins and the library."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Problem:
         return Schema(tuple(columns), tuple(range(self.k)))
 
     @property
-    def X(self):
+    def X(self):  # noqa: N802
         return np.array(
             [[np.nan if cell is None else cell for cell in row] for row in self.rows], dtype=float
         ).reshape(len(self.rows), len(self.values))

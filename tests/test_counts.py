@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import reduce
 from operator import add
 
-import naive
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from problems import HOSTILE, made, problems
 
+import naive
 import unnaive
+from problems import HOSTILE, made, problems
 from unnaive.counts import CodedRows, JointCounts
 from unnaive.exceptions import SchemaMismatch, TableTooLarge, UnnaiveError
 
@@ -75,7 +75,9 @@ def test_counts_add_and_subtract(problem):
     whole = rows.count()
     at = len(problem.rows) // 2
     parts = [
-        CodedRows(rows.schema, np.ascontiguousarray(rows.codes[:, part]), rows.classes[part]).count()
+        CodedRows(
+            rows.schema, np.ascontiguousarray(rows.codes[:, part]), rows.classes[part]
+        ).count()
         for part in (slice(None, at), slice(at, None))
     ]
     assert reduce(add, parts) == whole

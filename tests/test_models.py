@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
-import naive
 import numpy as np
 import pytest
-import weather
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import HOSTILE, made, problems
 
+import naive
 import unnaive
+import weather
+from problems import HOSTILE, made, problems
 from unnaive import AODE, ML, TAN, Backoff, BDeu, Laplace, MEstimate, NaiveBayes
 
 POLICIES = {
@@ -103,9 +103,7 @@ def test_forest_of_the_twin(problem, penalty):
 @settings(max_examples=120, deadline=None)
 def test_aode_equals_the_twin(problem, policy, min_count):
     model = fitted(AODE(smoothing=policy, min_count=min_count), problem)
-    expected = [
-        naive.aode(*problem.data, POLICIES[policy], row, min_count) for row in problem.rows
-    ]
+    expected = [naive.aode(*problem.data, POLICIES[policy], row, min_count) for row in problem.rows]
     assert_close(model.predict_joint_log_proba(problem.X), expected)
 
 
@@ -114,12 +112,16 @@ def test_aode_equals_the_twin(problem, policy, min_count):
 def test_subsumption_equals_the_twin(problem, critical):
     model = fitted(AODE(subsumption=True, critical=critical), problem)
     expected = [
-        naive.aode(*problem.data, ("laplace", 1.0), naive.subsumed(*subsumption(problem, row, critical)))
+        naive.aode(
+            *problem.data, ("laplace", 1.0), naive.subsumed(*subsumption(problem, row, critical))
+        )
         for row in problem.rows
     ]
     got = model.predict_joint_log_proba(problem.X)
     has_parent = [any(cell is not None for cell in row) for row in problem.rows]
-    assert_close(got[has_parent], [e for e, there in zip(expected, has_parent, strict=True) if there])
+    assert_close(
+        got[has_parent], [e for e, there in zip(expected, has_parent, strict=True) if there]
+    )
 
 
 def subsumption(problem, row, critical):

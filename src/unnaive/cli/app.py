@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -19,7 +20,7 @@ from unnaive.cli.terminal import notes, say
 class Commands(TyperGroup):
     """The sub-commands; whatever the user can mend ends in one line and an exit code."""
 
-    def invoke(self, ctx: typer.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         """Run a sub-command."""
         try:
             with notes():
@@ -82,11 +83,22 @@ def describe(
     """Bayesian classifiers that do not pretend features are independent."""
 
 
-app.command("fit")(fit.fit)
-app.command("predict")(predict.predict)
-app.command("evaluate")(evaluate.evaluate)
-app.command("models")(models.models)
-app.command("demo")(demo.demo)
+def _add(command: Callable[..., None], *examples: str) -> None:
+    """Add a sub-command with its examples, whose lines are kept apart."""
+    lines = "\n".join(f"  unnaive {example}" for example in examples)
+    app.command(epilog=f"\b\nFor example:\n{lines}")(command)
+
+
+_add(fit.fit, "fit patients.csv --target diagnosis --model tan -o patients.unb")
+_add(predict.predict, "predict patients.unb new.csv --proba -o predicted.csv")
+_add(
+    evaluate.evaluate,
+    "evaluate patients.csv --target diagnosis",
+    "evaluate patients.csv -t diagnosis -m tan -m aode --repeats 10",
+    "evaluate patients.csv -t diagnosis -m tan --leave-one-out",
+)
+_add(models.models, "models")
+_add(demo.demo, "demo")
 
 
 def main() -> None:

@@ -14,14 +14,11 @@ _FOLDS = 10
 
 
 def demo(n_jobs: options.Jobs = -1, json: options.AsJson = False) -> None:
-    """Cross-validate all models side by side on the Wisconsin breast cancer data.
+    """Try all models on data that comes along.
 
-    It comes with scikit-learn: nothing is downloaded. The first time takes some seconds
-    longer, for the kernels are compiled for this very processor.
-
-    \b
-    Example:
-      unnaive demo
+    They are cross-validated side by side on the Wisconsin breast cancer data, which comes
+    with scikit-learn: nothing is downloaded. The first time takes some seconds longer, for
+    the kernels are compiled for this very processor.
     """
     start = perf_counter()
     with progress("compiling for this processor"):

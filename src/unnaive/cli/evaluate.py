@@ -19,15 +19,27 @@ _USUAL = ["nb", "tan", "aode"]
 
 
 def evaluate(
-    data: Annotated[Path, typer.Argument(help="Rows: .csv, .tsv, .parquet or .arff.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="Rows: .csv, .tsv, .parquet or .arff.")
+    ],
+    *,
     target: options.Target,
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", "-m", help="See: unnaive models; repeatable.", show_default=False),
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="KEY",
+            help="See: unnaive models; repeatable. Without it: nb, tan and aode.",
+        ),
     ] = None,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Folds of a repeat.")] = 10,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Times to deal anew.")] = 1,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the folds.")] = 0,
+    folds: Annotated[
+        int, typer.Option("--folds", metavar="N", min=2, help="Folds of a repeat.")
+    ] = 10,
+    repeats: Annotated[
+        int, typer.Option("--repeats", metavar="N", min=1, help="Times to deal anew.")
+    ] = 1,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the folds.")] = 0,
     loo: Annotated[
         bool,
         typer.Option(
@@ -46,18 +58,14 @@ def evaluate(
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
-    """Cross-validate models on the same folds of a file: nb, tan and aode if none is named.
+    """Cross-validate models side by side.
 
-    \b
-    Examples:
-      unnaive evaluate patients.csv --target diagnosis
-      unnaive evaluate patients.csv -t diagnosis -m tan -m aode --repeats 10
-      unnaive evaluate patients.csv -t diagnosis -m tan --leave-one-out
+    All models see the same folds of the file.
     """
     given = options.parameters(discretize, bins, smoothing, categorical, settings)
     classifiers = {key: options.build(key, given) for key in model or _USUAL}
     with progress(f"reading {data.name}"):
-        rows = read_training(data, target, ignore or [], weight)
+        rows = read_training(data, target, ignore=ignore, weight=weight, categorical=categorical)
     found = {}
     for key, classifier in classifiers.items():
         with options.checked(given):

@@ -19,10 +19,17 @@ _SHOWN = 10
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(help="Rows: .csv, .tsv, .parquet or .arff.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="Rows: .csv, .tsv, .parquet or .arff.")
+    ],
+    *,
     target: options.Target,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the model is saved.")],
-    model: Annotated[str, typer.Option("--model", "-m", help="See: unnaive models.")] = "tan",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the model is saved.")
+    ],
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar="KEY", help="See: unnaive models.")
+    ] = "tan",
     discretize: options.Discretize = None,
     bins: options.Bins = None,
     smoothing: options.Smoothing = None,
@@ -36,23 +43,19 @@ def fit(
     """Learn a model from a file and save it.
 
     Missing cells are welcome: they may be empty, ? or NA.
-
-    \b
-    Example:
-      unnaive fit patients.csv --target diagnosis --model tan -o patients.unb
     """
     given = options.parameters(discretize, bins, smoothing, categorical, settings)
     classifier = options.build(model, given)
     require_writable(output)
     start = perf_counter()
     with progress(f"reading {data.name}"):
-        rows = read_training(data, target, ignore or [], weight)
+        rows = read_training(data, target, ignore=ignore, weight=weight, categorical=categorical)
     with progress(f"learning {model}"), options.checked(given):
         classifier.set_params(n_jobs=n_jobs).fit(rows.frame, rows.target, rows.weights)
     classifier.set_params(n_jobs=given.get("n_jobs"))  # the file is for any machine
     classifier.save(output)
     summary = _summary(classifier, rows)
-    summary |= {"model": model, "parameters": {name: str(value) for name, value in given.items()}}
+    summary |= {"model": model, "parameters": given}
     summary |= {"file": str(output), "seconds": round(perf_counter() - start, 3)}
     if json:
         print_json(summary)
@@ -91,7 +94,7 @@ def _show(summary: dict[str, Any], data: Path) -> None:
     classes = [f"{entry['class']} {entry['rows']:,}" for entry in summary["classes"]]
     if len(classes) > _SHOWN:
         classes = [*classes[:_SHOWN], f"… {len(classes)} in all"]
-    settings = ", ".join(f"{name}={value}" for name, value in summary["parameters"].items())
+    settings = ", ".join(f"{name}={value!r}" for name, value in summary["parameters"].items())
     file = summary["file"]
     for name, value in {
         "data": f"{data}: {summary['rows']:,} rows",

@@ -9,12 +9,7 @@ from unnaive.cli.terminal import print_json, print_table
 
 
 def models(json: options.AsJson = False) -> None:
-    """List the models: key, class, what it is, where it comes from.
-
-    \b
-    Example:
-      unnaive models
-    """
+    """List the models: what they are and where they come from."""
     import unnaive  # noqa: PLC0415 - see app.py
 
     found = [_describe(key, factory) for key, factory in unnaive.all_models().items()]
@@ -22,7 +17,13 @@ def models(json: options.AsJson = False) -> None:
         print_json(found)
         return
     lines = [
-        [one["key"], one["class"], one["summary"], "\n".join(one["references"])] for one in found
+        [
+            one["key"],
+            one["class"].replace("(", "\n("),
+            one["summary"],
+            "\n".join(map(_cite, one["references"])),
+        ]
+        for one in found
     ]
     print_table(["key", "class", "what it is", "reference"], lines, left=4)
 
@@ -40,3 +41,9 @@ def _describe(key: str, factory: Any) -> dict[str, Any]:
         "summary": text.split("\n", 1)[0],
         "references": [" ".join(reference.split()) for reference in references],
     }
+
+
+def _cite(reference: str) -> str:
+    """Shorten a reference to its authors and year; --json has all of it."""
+    found = re.match(r"(.+?), \".*\b(\d{4})\.?$", reference)
+    return f"{found.group(1)} ({found.group(2)})" if found else reference

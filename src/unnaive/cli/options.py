@@ -10,7 +10,9 @@ import typer
 if TYPE_CHECKING:
     from unnaive.models import CountsClassifier
 
-Target = Annotated[str, typer.Option("--target", "-t", help="Column that holds the class.")]
+Target = Annotated[
+    str, typer.Option("--target", "-t", metavar="COLUMN", help="Column that holds the class.")
+]
 Ignore = Annotated[
     list[str] | None,
     typer.Option("--ignore", metavar="COLUMN", help="Column to leave out, an id; repeatable."),
@@ -37,7 +39,8 @@ Discretize = Annotated[
     ),
 ]
 Bins = Annotated[
-    int | None, typer.Option("--bins", min=1, help="Bins of quantile, width and frequency.")
+    int | None,
+    typer.Option("--bins", metavar="N", min=1, help="Bins of quantile, width and frequency."),
 ]
 Smoothing = Annotated[
     str | None,
@@ -57,7 +60,8 @@ Settings = Annotated[
     ),
 ]
 Jobs = Annotated[
-    int, typer.Option("--n-jobs", help="Threads; -1: every core. The result is the same.")
+    int,
+    typer.Option("--n-jobs", metavar="N", help="Threads; -1: every core. The result is the same."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 

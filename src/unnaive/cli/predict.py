@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="Model that unnaive fit saved.")],
-    data: Annotated[Path, typer.Argument(help="Rows: .csv, .tsv, .parquet or .arff.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model that unnaive fit saved.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="Rows: .csv, .tsv, .parquet or .arff.")
+    ],
+    *,
     to: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write; without it: standard output."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File to write; without it: standard output."
+        ),
     ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", help="Write the probability of every class, too.")
@@ -29,14 +34,10 @@ def predict(
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
-    """Predict the class of every row of a file, in the order of its rows, as CSV.
+    """Predict the class of every row of a file.
 
-    Columns are found by name, in any order; columns that the model does not know (an id, the
-    class itself) are left out.
-
-    \b
-    Example:
-      unnaive predict patients.unb new.csv --proba -o predicted.csv
+    The result is CSV, in the order of the rows. Columns are found by name, in any order;
+    columns that the model does not know (an id, the class itself) are left out.
     """
     import unnaive  # noqa: PLC0415 - see app.py
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py

@@ -25,15 +25,23 @@ class TrainingRows(NamedTuple):
 
 
 def read_training(
-    path: Path, target: str, ignore: "Sequence[str]" = (), weight: str | None = None
+    path: Path,
+    target: str,
+    *,
+    ignore: "Sequence[str] | None" = None,
+    weight: str | None = None,
+    categorical: "Sequence[str] | None" = None,
 ) -> TrainingRows:
-    """Read a file and separate the class, the weights and the columns to leave out."""
+    """Read a file and separate the class, the weights and the columns to leave out.
+
+    Columns that the user named must be there.
+    """
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
     frame = read(path, target=target)
-    for name in [*ignore, *([weight] if weight else [])]:
+    apart = {target, *(ignore or []), *([weight] if weight else [])}
+    for name in [*apart, *(categorical or [])]:
         _require(path, name, frame.names)
-    apart = {target, weight, *ignore}
     features = select(frame, [name for name in frame.names if name not in apart])
     if not features.names:
         raise ValueError(f"{path} has no column to learn from besides {target!r}")
@@ -52,7 +60,7 @@ def select(frame: "Frame", names: "Sequence[str]") -> "Frame":
 def match(path: Path, frame: "Frame", schema: "Schema") -> "Frame":
     """Put a file's columns into the order of a model's; say what is left out or unknown."""
     for name in schema.names:
-        _require(path, name, frame.names)
+        _require(path, name, frame.names, ", which the model needs")
     extra = [name for name in frame.names if name not in schema.names]
     if extra:
         say(f"note: not used, because the model does not know them: {_some(extra)}")
@@ -69,11 +77,11 @@ def match(path: Path, frame: "Frame", schema: "Schema") -> "Frame":
     return type(frame)(matched.names, frame.n_rows, tuple(columns))
 
 
-def _require(path: Path, name: str, names: "Sequence[str]") -> None:
+def _require(path: Path, name: str, names: "Sequence[str]", why: str = "") -> None:
     if name not in names:
         close = get_close_matches(name, names, n=1)
         cure = f"did you mean {close[0]!r}?" if close else f"its columns are {_some(names, 20)}"
-        raise ValueError(f"{path} has no column {name!r}; {cure}")
+        raise ValueError(f"{path} has no column {name!r}{why}; {cure}")
 
 
 def _weights(column: "Column") -> "FloatArray":

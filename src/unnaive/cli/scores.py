@@ -15,7 +15,7 @@ _SCORES = {
     "balanced_accuracy": "balanced",
     "f1": "F1",
     "auc": "AUC",
-    "auc_hand_till": "Hand–Till",
+    "auc_hand_till": "Hand-Till",
     "log_loss": "log loss",
     "brier": "Brier",
 }
@@ -30,16 +30,20 @@ def show_scores(
     first = next(iter(found.values()))
     if len(first.classes) <= 2:  # the same number then
         scores = [score for score in scores if score != "auc_hand_till"]
+    if len(first.classes) == 2 and "f1" in scores:
+        title = f"{title}; F1 is that of class {first.classes[1]!r}"
     joint = " ± " if console().width >= _WIDE * (len(scores) + 1) else "\n±"
+    header = ["model", *(_SCORES[score] for score in scores)]
     lines = [
-        [
-            key,
-            *(_cell(one.mean[score], one.std[score], joint) for score in scores),
-            _milliseconds(one),
-        ]
+        [key, *(_cell(one.mean[score], one.std[score], joint) for score in scores)]
         for key, one in found.items()
     ]
-    print_table(["model", *(_SCORES[score] for score in scores), "fit ms"], lines, title=title)
+    if len(first.folds) > 1:  # a single fit is mostly the loading of compiled code
+        header.append("fit ms")
+        lines = [
+            [*line, _milliseconds(one)] for line, one in zip(lines, found.values(), strict=True)
+        ]
+    print_table(header, lines, title=title)
 
 
 def show_confusion(metrics: "Metrics") -> None:
@@ -52,8 +56,7 @@ def show_confusion(metrics: "Metrics") -> None:
         [label, *(_amount(count) for count in line)]
         for label, line in zip(labels, metrics.confusion.tolist(), strict=True)
     ]
-    title = "Confusion: rows actual, columns predicted, all folds together"
-    print_table(["", *labels], lines, title=title)
+    print_table(["", *labels], lines, title="Confusion: rows actual, columns predicted")
 
 
 def show_classes(metrics: "Metrics") -> None:
@@ -100,12 +103,12 @@ def _summary(one: "Evaluation") -> dict[str, Any]:
 
 def _cell(mean: float, deviation: float, joint: str) -> str:
     if math.isnan(mean):
-        return "–"
+        return "-"
     return f"{mean:.3f}" + ("" if math.isnan(deviation) else f"{joint}{deviation:.3f}")
 
 
 def _milliseconds(one: "Evaluation") -> str:
-    """Tell the median, which the compilation in the first fold does not move."""
+    """Tell the median, which the compilation in the first folds does not move."""
     ordered = sorted(one.fit_seconds.tolist())
     return f"{1000 * ordered[len(ordered) // 2]:.3g}"
 

@@ -51,12 +51,15 @@ def print_table(
     header: Sequence[str], lines: Sequence[Sequence[Any]], left: int = 1, title: str = ""
 ) -> None:
     """Print a table whose first ``left`` columns are text and whose others are numbers."""
-    table = Table(box=SIMPLE, title=title or None, title_justify="left", title_style="bold")
+    table = Table(box=SIMPLE)
     for number, name in enumerate(header):
         table.add_column(name, justify="left" if number < left else "right", overflow="fold")
     for line in lines:
         table.add_row(*line)
-    console().print(table)
+    screen = console()
+    if title:
+        screen.print(title, style="bold")
+    screen.print(table)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from unnaive.schema import Schema, learn_schema
 
 if TYPE_CHECKING:
     from unnaive.counts.joint import JointCounts
+    from unnaive.io.frames import Column, Frame
 
 
 def count(
@@ -39,31 +40,25 @@ def count(
         Name of the class column in ``source``, or the class labels themselves.
     schema : Schema, default=None
         What the columns are; counts add up only if they share it. None: learned from these
-        rows by the other parameters, which are those of the models.
+        rows by ``discretize``, ``bins``, ``categorical_features`` and ``categories``, which
+        are those of the models.
     pairs : "all" or None, default="all"
         Whether pairs of columns are counted (naive Bayes needs none).
-    sample_weight : array of shape (n,), default=None
-        Weights of the rows.
-    max_memory : int, default=2 GiB
-        Bytes that the tables may take.
-    n_jobs : int, default=None
-        Threads.
+    sample_weight, max_memory, n_jobs
+        As in the models.
 
     Examples
     --------
     >>> import unnaive
-    >>> X = [["a", "u"], ["b", "u"], ["b", "w"]]
-    >>> counts = unnaive.count(X, target=[0, 1, 1])
+    >>> counts = unnaive.count([["a", "u"], ["b", "u"], ["b", "w"]], target=[0, 1, 1])
     >>> counts
-    JointCounts(3 rows, 2 columns, 2 classes, 1 pairs, 112 bytes)
+    JointCounts(3 rows, 2 columns, 2 classes, 1 pairs, 144 bytes)
     >>> counts.pair(0, 1)[1].tolist()
     [[0, 0], [1, 1]]
     """
-    frame = to_frame(source)
-    if isinstance(target, str):
-        frame, labels = frame.split(target)
-    else:
-        labels = to_column(target)
+    if pairs not in {"all", None}:
+        raise ValueError(f"pairs={pairs!r}; it must be 'all' or None")
+    frame, labels = _split(source, target)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if schema is None:
         schema, codes, classes = learn_schema(
@@ -80,7 +75,13 @@ def count(
     rows = CodedRows(schema, codes, classes, weights, n_jobs)
     if pairs is None:
         return rows.select(np.empty((0, 2), dtype=np.int64))
-    if pairs != "all":
-        raise ValueError(f"pairs={pairs!r}; it must be 'all' or None")
     require_memory(schema, pair_bytes(schema), max_memory, "counting all pairs of columns")
     return rows.count()
+
+
+def _split(source: Any, target: Any) -> tuple[Frame, Column]:
+    """Tell the rows from their labels."""
+    frame = to_frame(source)
+    if isinstance(target, str):
+        return frame.split(target)
+    return frame, to_column(target)

@@ -1,7 +1,9 @@
 """Metrics of predicted probabilities: one function in, one plain value out.
 
 All ratios come from the confusion matrix, and 0/0 is 0 in every one of them. What has no
-value at all, the AUC of rows of a single class, is NaN.
+value at all, the AUC of rows of a single class, is NaN. These are scikit-learn's metrics
+where it defines them; its functions are not called, for they warn of or refuse a single
+class, folds that lack a class, and weights for the AUC of pairs. The tests compare.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import confusion_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,9 +113,8 @@ def measure(
             f"probabilities have shape {probabilities.shape}; {len(actual)} rows and {k} classes "
             f"need ({len(actual)}, {k}), and at least one row"
         )
-    confusion = confusion_matrix(
-        actual, predicted_codes(probabilities), labels=np.arange(k), sample_weight=weights
-    )
+    cells = actual * k + predicted_codes(probabilities)
+    confusion = np.bincount(cells, weights, minlength=k * k).reshape(k, k)
     precision, recall, specificity, f1 = _one_against_rest(confusion)
     truth = probabilities[np.arange(len(actual)), actual]
     errors = ((probabilities - np.eye(k)[actual]) ** 2).sum(axis=1)
@@ -180,8 +180,6 @@ def _areas(
     return float(np.mean(rest)), float(np.mean(pairs))
 
 
-# Not scikit-learn's roc_auc_score: that takes no weights for pairs of classes, refuses folds
-# that lack a class, and spends a millisecond on each of the k(k − 1) pairs.
 def _area(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> float:
     """Share of (positive, negative) pairs of rows that are in the right order, ties ½."""
     _, place = np.unique(scores, return_inverse=True)

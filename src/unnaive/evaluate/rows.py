@@ -46,7 +46,7 @@ def prepare_rows(X: Any, y: Any, sample_weight: Any = None) -> EvaluationRows:
             "leave the other rows out"
         )
     labels, codes = learn_target(target)
-    if not target.is_text:
+    if not target.is_text and target.values.dtype.kind == "f":
         check_classification_targets(target.values)
     return EvaluationRows(frame, target, weights, tuple(labels.tolist()), codes)
 

@@ -30,7 +30,7 @@ def entropy(counts: AnyArray) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> round(entropy(np.array([9, 5])) / np.log(2), 6)
+    >>> print(round(entropy(np.array([9, 5])) / np.log(2), 6))
     0.940286
     """
     frequencies = counts[counts > 0] / counts.sum()

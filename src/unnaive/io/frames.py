@@ -8,6 +8,7 @@ the kernels read it once and nothing is copied.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, column_or_1d
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from unnaive._typing import AnyArray, BoolArray
 
@@ -103,6 +104,8 @@ def to_frame(X: Any) -> Frame:
         return _at_least_one(X)
     if issparse(X):
         raise TypeError("sparse data was passed, but dense data is required; use X.toarray()")
+    if nw.dependencies.is_pandas_dataframe(X):  # narwhals would refuse it in words of its own
+        _refuse_duplicates(X.columns)
     table = nw.from_native(X, pass_through=True, eager_only=False)
     if isinstance(table, nw.LazyFrame):
         raise TypeError("X is a lazy frame; call .collect() first")
@@ -216,16 +219,21 @@ def _numbers_or_labels(name: str, indices: AnyArray, categories: list[Any]) -> C
 
 def _from_table(table: nw.DataFrame[Any]) -> Frame:
     names = tuple(str(name) for name in table.columns)
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"column name {name!r} occurs more than once; rename the columns")
+    _refuse_duplicates(names)
     columns = tuple(
         _from_series(series, name) for series, name in zip(table.iter_columns(), names, strict=True)
     )
     return Frame(names, table.shape[0], columns)
 
 
-def _from_series(series: nw.Series[Any], name: str) -> Column:
+def _refuse_duplicates(names: Iterable[Any]) -> None:
+    """Raise if a column name occurs twice, be it as a number and as its text."""
+    often = [name for name, times in Counter(map(str, names)).items() if times > 1]
+    if often:
+        raise ValueError(f"column name {often[0]!r} occurs more than once; rename the columns")
+
+
+def _from_series(series: Any, name: str) -> Column:
     dtype = series.dtype
     if dtype == nw.Boolean:
         indices = series.cast(nw.Int8).fill_null(-1).to_numpy().astype(np.int32)
@@ -262,8 +270,15 @@ def _from_categorical(series: nw.Series[Any], name: str) -> Column:
     if nw.dependencies.is_pandas_series(native):
         indices = np.asarray(native.cat.codes, dtype=np.int32)
         return Column(name, indices, tuple(native.cat.categories.tolist()), declared=True)
+    if nw.dependencies.is_pyarrow_chunked_array(native):
+        merged = native.unify_dictionaries().combine_chunks()
+        merged = merged.chunk(0) if hasattr(merged, "chunk") else merged
+        indices = merged.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return Column(
+            name, indices.astype(np.int32), tuple(merged.dictionary.to_pylist()), declared=True
+        )
     # A polars Categorical lists every label of the session, in order of appearance: no domain.
-    declared = not (nw.dependencies.is_polars_series(native) and series.dtype == nw.Categorical)
+    declared = series.dtype != nw.Categorical
     text = series.cast(nw.String)
     labels = series.cat.get_categories() if declared else text.drop_nulls().unique()
     return _indexed(text, name, labels.to_list(), declared=declared)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,6 +62,10 @@ class AODE(CountsClassifier):
     critical: int = 50
 
     def _learn_structure(self, source: JointCounts | CodedRows) -> None:
+        for name in ("min_count", "critical"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not float(value) >= 0:
+                raise ValueError(f"{name}={value!r}; it must be a number of at least 0")
         schema = source.schema
         needed = max(table_bytes(schema.sizes, len(schema.classes)), pair_bytes(schema))
         require_memory(schema, needed, self.max_memory, f"the tables of {type(self).__name__}")
@@ -75,6 +80,7 @@ class AODE(CountsClassifier):
         averaged = all_super_parents(
             self.counts_,
             self._smoothing,
+            class_prior=self._class_prior,
             min_count=self.min_count,
             critical=self.critical if self.subsumption else None,
             held_out=held_out,
@@ -82,7 +88,9 @@ class AODE(CountsClassifier):
         schema = self.counts_.schema
         alone = np.full(len(schema.columns), -1, dtype=np.int64)
         graph = ParentGraph(schema.names, schema.target, alone, np.zeros(len(alone)))
-        naive = tree_tables(self.counts_, graph, self._smoothing, held_out=held_out)
+        naive = tree_tables(
+            self.counts_, graph, self._smoothing, class_prior=self._class_prior, held_out=held_out
+        )
         return averaged, naive
 
     def _joint(self, tables: Any, codes: CodeArray, held: IntArray) -> FloatArray:

@@ -288,6 +288,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit_rows(self, rows: CodedRows, *, keep_all: bool = False) -> Self:
         """Learn the structure from rows, and count what its tables need."""
+        values = 8 * len(rows.schema.classes) * int(rows.schema.sizes.sum())
+        require_memory(rows.schema, values, self.max_memory, "counting the values of all columns")
         if not self.needs_pairs:
             return self._refit(rows.select(np.empty((0, 2), dtype=np.int64)))
         needed = pair_bytes(rows.schema)

@@ -81,7 +81,7 @@ class TAN(TreeClassifier):
     >>> y = coin[:, 0]
     >>> model = TAN().fit(X, y)
     >>> model.structure_.parents
-    array([-1,  2,  0])
+    array([-1,  0,  1])
     """
 
     root: Any = None

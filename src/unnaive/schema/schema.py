@@ -45,7 +45,7 @@ class Schema:
     >>> schema.columns[0].categories, schema.classes
     (('blue', 'red'), ('no', 'yes'))
     >>> schema.encode(to_frame(np.array([["green", 9.0]], dtype=object))).tolist()
-    [[2], [0]]
+    [[2], [2]]
     """
 
     columns: tuple[ColumnSchema, ...]

@@ -13,7 +13,7 @@ from unnaive.tables.kernels import drop_generalisations, sum_super_parents, supe
 from unnaive.tables.trees import PLAIN, HeldOut, estimate, frequencies, leave_one_out_sets
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, BoolArray, CodeArray, CountArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
     from unnaive.tables.smoothing import Smoothing
 
@@ -97,6 +97,7 @@ def all_super_parents(
     counts: JointCounts,
     smoothing: Smoothing,
     *,
+    class_prior: FloatArray | None = None,
     min_count: float = 1,
     critical: float | None = None,
     held_out: float | None = None,
@@ -111,7 +112,7 @@ def all_super_parents(
     sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)[:2]
     tables = np.zeros((len(sets), n_classes, slots[-1], slots[-1]))
     for index, held in enumerate(sets):
-        _fill(tables[index], counts, smoothing, slots, held)
+        _fill(tables[index], counts, smoothing, class_prior, held)
     off = held_out or 0.0
     occurs = np.zeros(slots[-1])
     values = np.delete(np.arange(slots[-1]), slots[1:] - 1)
@@ -125,14 +126,17 @@ def all_super_parents(
 
 
 def _fill(
-    out: FloatArray, counts: JointCounts, smoothing: Smoothing, slots: IntArray, held: HeldOut
+    out: FloatArray,
+    counts: JointCounts,
+    smoothing: Smoothing,
+    class_prior: FloatArray | None,
+    held: HeldOut,
 ) -> None:
     sizes, n_classes = counts.schema.sizes, counts.n_classes
+    slots = starts_of(sizes + 1)
     alpha, totals = np.zeros(slots[-1]), np.zeros(len(sizes))
     for column, size in enumerate(sizes):
-        frequency = frequencies(
-            counts.marginal(column).sum(axis=0), held.total, held.total
-        )
+        frequency = frequencies(counts.marginal(column).sum(axis=0), held.total, held.total)
         place = slice(slots[column], slots[column] + size)
         alpha[place], totals[column] = smoothing.pseudo_counts(int(size), n_classes, frequency)
     shares = np.where(sizes > 0, sizes, 1) if smoothing.splits_contexts else np.ones(len(sizes))
@@ -142,11 +146,25 @@ def _fill(
     )
     for column, size in enumerate(sizes):
         diagonal = np.arange(slots[column], slots[column] + size)
-        joint = counts.marginal(column).reshape(1, -1)
+        prior = _joint_prior(counts.marginal(column), smoothing, class_prior, held)
+        out[:, diagonal, diagonal] = prior
+
+
+def _joint_prior(
+    table: CountArray, smoothing: Smoothing, class_prior: FloatArray | None, held: HeldOut
+) -> FloatArray:
+    """Log P(c, x) of a super-parent's table (k, v): one variable, unless P(c) is given."""
+    n_classes, size = table.shape
+    if class_prior is None:
+        joint = table.reshape(1, -1)
         own = frequencies(joint[0], held.value, held.total)
         pseudo = smoothing.pseudo_counts(joint.size, 1, own)
-        prior = estimate(joint, pseudo, (held.value, held.total))
-        out[:, diagonal, diagonal] = prior.reshape(n_classes, size)
+        return estimate(joint, pseudo, (held.value, held.total)).reshape(n_classes, size)
+    frequency = frequencies(table.sum(axis=0), held.total, held.total)
+    pseudo = smoothing.pseudo_counts(size, n_classes, frequency)
+    with np.errstate(divide="ignore"):
+        given = np.log(class_prior)[:, None]
+    return np.asarray(given + estimate(table, pseudo, (held.value, held.value)))
 
 
 def _generalises(counts: JointCounts, slots: IntArray, critical: float) -> BoolArray:

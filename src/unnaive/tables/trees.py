@@ -59,7 +59,7 @@ def log_prior(
     table = counts.class_counts.reshape(1, -1)
     own = frequencies(counts.class_counts, held.value, held.total)
     pseudo = smoothing.pseudo_counts(table.size, 1, own)
-    return estimate(table, pseudo, (held.value, held.total))[0]
+    return np.asarray(estimate(table, pseudo, (held.value, held.total))[0])
 
 
 def frequencies(counts: CountArray, held: float = 0.0, held_total: float = 0.0) -> FloatArray:

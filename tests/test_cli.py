@@ -1,0 +1,440 @@
+"""The command line: what it answers, what it writes, and how it fails."""
+
+import csv
+import errno
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import unnaive
+from unnaive.cli import terminal
+from unnaive.cli.app import app
+from unnaive.evaluate import cross_validate
+from unnaive.io.files import read
+
+KEYS = list(unnaive.all_models())
+PROGRAM = "from unnaive.cli.app import main; main()"
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def fails(*arguments, code=1):
+    """The one line that a user reads when something is wrong."""
+    result = run(*arguments, code=code)
+    lines = result.stderr.splitlines()
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert lines[-1].startswith("error: ")
+    return lines[-1]
+
+
+def write(path, header, rows):
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([header, *rows])
+    return path
+
+
+def patients(n, seed, towns=("Linz", "Graz")):
+    """Rows of an id, labels, numbers, gaps, a column that may look like numbers, the class."""
+    chance = random.Random(seed)
+    for number in range(n):
+        ill = chance.random() < 0.4
+        age = round(chance.gauss(65 if ill else 45, 10), 1)
+        smoker = chance.choice(["yes", "yes", "no"] if ill else ["no", "no", "ex"])
+        stage = chance.choice(["2", "3", "x"] if ill else ["1", "2"])
+        town = chance.choice(towns)
+        yield [
+            number,
+            "" if chance.random() < 0.1 else age,
+            "?" if chance.random() < 0.1 else smoker,
+            stage,
+            town,
+            "ill" if ill else "well",
+        ]
+
+
+HEADER = ["id", "age", "smoker", "stage", "town", "diagnosis"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Rows to learn from, a model of them, and new rows in another order with a new town."""
+    path = tmp_path_factory.mktemp("cli")
+    write(path / "patients.csv", HEADER, patients(200, 1))
+    new = [row[4::-1] for row in patients(30, 2, ["Linz", "Paris"])]
+    write(path / "new.csv", HEADER[4::-1], new)
+    run("fit", path / "patients.csv", "-t", "diagnosis", "--ignore", "id", "-o", path / "m.unb")
+    return path
+
+
+@pytest.fixture
+def data(folder):
+    return folder / "patients.csv"
+
+
+@pytest.fixture
+def model(folder):
+    return folder / "m.unb"
+
+
+# Learning and predicting
+
+
+def test_fit_tells_what_it_learned_from(data, tmp_path):
+    path = tmp_path / "m.unb"
+    result = run("fit", data, "--target", "diagnosis", "--ignore", "id", "-o", path)
+    frame = read(data)
+    gaps = sum(int(frame.column(i).missing.sum()) for i in range(1, 5))
+    assert "200 rows" in result.stdout
+    assert f"4 (3 categorical, 1 numeric), {gaps} missing cells" in result.stdout
+    assert "diagnosis: ill " in result.stdout
+    assert "tan: TAN()" in result.stdout
+    assert f"unnaive predict {path}" in result.stdout
+    assert result.stderr == ""
+    assert type(unnaive.load(path)) is unnaive.TAN
+
+
+def test_every_option_reaches_the_model(data, tmp_path):
+    path = tmp_path / "m.unb"
+    options = ["--discretize", "width", "--bins", 3, "--smoothing", "laplace:0.5"]
+    options += ["--categorical", "id", "--set", "min_count=30", "--set", "handle_unknown=error"]
+    result = run("fit", data, "-t", "diagnosis", "-m", "aode-sr", "-o", path, *options, "--json")
+    found = json.loads(result.stdout)
+    assert found["rows"] == 200
+    assert found["classes"][0]["class"] == "ill"
+    assert found["categorical"] == 4
+    assert found["numeric"] == 1
+    assert found["parameters"]["min_count"] == 30
+    loaded = unnaive.load(path)
+    assert loaded.get_params() == {
+        **unnaive.AODE(subsumption=True).get_params(),
+        "discretize": "width",
+        "bins": 3,
+        "smoothing": "laplace:0.5",
+        "categorical_features": ["id"],
+        "min_count": 30,
+        "handle_unknown": "error",
+    }
+
+
+def test_no_discretisation(data, tmp_path):
+    run("fit", data, "-t", "diagnosis", "-o", tmp_path / "m.unb", "--discretize", "none")
+    assert unnaive.load(tmp_path / "m.unb").discretize is None
+
+
+def test_weights(data, tmp_path):
+    heavy = [[*row, 3 if row[-1] == "ill" else 1] for row in patients(200, 1)]
+    path = write(tmp_path / "heavy.csv", [*HEADER, "weight"], heavy)
+    run("fit", path, "-t", "diagnosis", "--weight", "weight", "-o", tmp_path / "m.unb")
+    loaded = unnaive.load(tmp_path / "m.unb")
+    assert "weight" not in loaded.schema_.names
+    ill = sum(row[-2] == "ill" for row in heavy)
+    assert loaded.counts_.classes.tolist() == [3 * ill, 200 - ill]
+
+
+def test_round_trip(folder, model, tmp_path):
+    result = run("predict", model, folder / "new.csv", "--proba")
+    lines = list(csv.DictReader(result.stdout.splitlines()))
+    assert len(lines) == 30
+    loaded = unnaive.load(model)
+    frame = read(folder / "new.csv")
+    order = [frame.names.index(name) for name in loaded.schema_.names]
+    matched = type(frame)(loaded.schema_.names, 30, tuple(frame.columns[i] for i in order))
+    assert [line["class"] for line in lines] == loaded.predict(matched).tolist()
+    chances = [[float(line["P(ill)"]), float(line["P(well)"])] for line in lines]
+    assert chances == loaded.predict_proba(matched).tolist()
+    assert "the model does not know them: 'id'" in result.stderr
+    assert "column 'town': never seen in fit, so as if missing: 'Paris'" in result.stderr
+
+    out = tmp_path / "out.csv"
+    written = run("predict", model, folder / "new.csv", "--proba", "-o", out)
+    assert written.stdout == ""
+    assert "30 rows written to" in written.stderr
+    assert out.read_text() == result.stdout
+
+
+def test_predict_json(data, model):
+    found = json.loads(run("predict", model, data, "--proba", "--json").stdout)
+    assert found["target"] == "diagnosis"
+    assert found["classes"] == ["ill", "well"]
+    assert len(found["predicted"]) == len(found["probabilities"]) == 200
+    short = json.loads(run("predict", model, data, "--json").stdout)
+    assert short["predicted"] == found["predicted"]
+    assert "probabilities" not in short
+
+
+def test_one_row_whose_labels_look_like_numbers(model, tmp_path):
+    path = write(tmp_path / "one.csv", HEADER[1:5], [[50, "no", 2, "Linz"]])
+    word = write(tmp_path / "word.csv", HEADER[1:5], [[50, "no", "2", "Linz"], ["", "", "x", ""]])
+    result = run("predict", model, path, "--proba")
+    assert "column 'stage' holds labels in the model and numbers here" in result.stderr
+    assert result.stdout.splitlines() == run("predict", model, word, "--proba").stdout.split()[:2]
+
+
+def test_warnings_are_notes(tmp_path):
+    rows = [[*row[:5], "", row[5]] for row in patients(50, 3)]
+    path = write(tmp_path / "d.csv", [*HEADER[:5], "empty", "diagnosis"], rows)
+    result = run("evaluate", path, "-t", "diagnosis", "-m", "nb", "--folds", 3)
+    assert result.stderr == "note: column 'empty' has no value in any row and is ignored\n"
+
+
+# Evaluating
+
+
+def test_evaluate_is_cross_validate(data):
+    options = ["-t", "diagnosis", "--ignore", "id", "--folds", 4, "--repeats", 2, "--seed", 5]
+    result = run("evaluate", data, *options, "-m", "nb", "-m", "tan", "--json")
+    found = json.loads(result.stdout)
+    X, y = read(data).split("diagnosis")
+    X = type(X)(X.names[1:], X.n_rows, X.columns[1:])
+    expected = cross_validate(unnaive.TAN(), X, y, folds=4, repeats=2, random_state=5)
+    assert list(found["models"]) == ["nb", "tan"]
+    assert found["models"]["tan"]["mean"] == expected.mean
+    assert found["models"]["tan"]["std"] == expected.std
+    assert found["models"]["tan"]["confusion"] == expected.pooled.confusion.tolist()
+    assert len(found["models"]["tan"]["folds"]) == 8
+    assert found["protocol"]["folds"] == 4
+
+
+def test_evaluate_shows_a_table(data):
+    result = run("evaluate", data, "-t", "diagnosis", "--ignore", "id", "--folds", 3)
+    for word in ["accuracy", "balanced", "F1", "AUC", "log loss", "Brier", "fit ms", " ± "]:
+        assert word in result.stdout
+    assert [line.split()[0] for line in result.stdout.splitlines()[4:7]] == ["nb", "tan", "aode"]
+    assert "Confusion" not in result.stdout
+
+
+def test_one_model_shows_its_confusion(data):
+    result = run("evaluate", data, "-t", "diagnosis", "-m", "nb", "--folds", 3)
+    assert "Confusion: rows actual, columns predicted" in result.stdout
+    assert "specificity" in result.stdout
+
+
+def test_a_narrow_terminal_is_wide_enough(data, monkeypatch):
+    monkeypatch.setattr(terminal, "_PIPE_WIDTH", 80)
+    result = run("evaluate", data, "-t", "stage", "-m", "nb", "--folds", 3)
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert "…" not in result.stdout
+    assert "Hand-Till" in result.stdout
+
+
+def test_leave_one_out_says_what_it_is(data):
+    options = ["evaluate", data, "-t", "diagnosis", "-m", "tan", "--leave-one-out"]
+    assert "structure and bins from all rows" in run(*options).stdout
+    found = json.loads(run(*options, "--json").stdout)
+    assert found["models"]["tan"]["std"]["accuracy"] is None
+    assert np.sum(found["models"]["tan"]["confusion"]) == 200
+
+
+# Models, demo, help
+
+
+def test_models_are_listed():
+    listed = run("models").stdout
+    found = json.loads(run("models", "--json").stdout)
+    assert [one["key"] for one in found] == KEYS
+    assert all(one["key"] in listed and one["summary"] and one["references"] for one in found)
+    assert "Friedman, Geiger & Goldszmidt (1997)" in listed
+
+
+def test_demo_has_a_row_for_every_model():
+    result = run("demo")
+    assert [key for line in result.stdout.splitlines() for key in line.split()[:1] if key in KEYS]
+    rows = [line.split()[0] for line in result.stdout.splitlines() if " ± " in line]
+    assert rows == KEYS
+    assert "unnaive evaluate YOUR.csv" in result.stdout
+    found = json.loads(run("demo", "--json").stdout)
+    assert min(one["mean"]["accuracy"] for one in found["models"].values()) > 0.93
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "models", "demo"])
+def test_help_has_an_example(command):
+    assert f"  unnaive {command}" in run(command, "--help").stdout
+
+
+def test_progress_waits_then_shows(monkeypatch, capsys):
+    monkeypatch.setattr(terminal, "PATIENCE", 0.0)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # what rich takes for a terminal
+    with terminal.progress("counting", 3) as advance:
+        threading.Event().wait(0.1)
+        advance(2)
+    assert "counting" in capsys.readouterr().err
+    monkeypatch.setattr(terminal, "PATIENCE", 60.0)
+    with terminal.progress("counting", 3) as advance:
+        advance(2)
+    assert "counting" not in capsys.readouterr().err
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "none.csv", "-t", "y"], "none.csv: no such file"),
+        (["fit", "DATA", "-t", "diagnos"], "no column 'diagnos'; did you mean 'diagnosis'?"),
+        (["fit", "DATA", "-t", "diagnosis", "-m", "tann"], "there is no model 'tann'; the models"),
+        (
+            ["fit", "DATA", "-t", "diagnosis", "--set", "rot=1"],
+            "model 'tan' has no parameter 'rot'",
+        ),
+        (["fit", "DATA", "-t", "diagnosis", "--set", "root=zip"], "root: 'zip' is no column"),
+        (["fit", "DATA", "-t", "diagnosis", "--set", "max_memory=x"], "check max_memory='x'"),
+        (["fit", "DATA", "-t", "diagnosis", "--discretize", "mdl"], "discretize='mdl'"),
+        (["fit", "DATA", "-t", "diagnosis", "--smoothing", "much"], "smoothing='much'"),
+        (["fit", "DATA", "-t", "diagnosis", "--categorical", "zip"], "has no column 'zip'; its"),
+        (["fit", "DATA", "-t", "diagnosis", "--ignore", "ag"], "'ag'; did you mean 'age'?"),
+        (["fit", "DATA", "-t", "diagnosis", "--weight", "town"], "column 'town' has labels"),
+        (["fit", "DATA", "-t", "diagnosis", "--weight", "age"], "'age' has missing cells"),
+        (["fit", "DATA", "-t", "smoker"], "the target 'smoker' is missing in"),
+        (["evaluate", "DATA", "-t", "id"], "every class has one row only"),
+        (["evaluate", "DATA", "-t", "diagnosis", "--folds", "199"], "too few for 199 folds"),
+        (["predict", "none.unb", "DATA"], "none.unb: No such file"),
+        (["predict", "DATA", "DATA"], "is not a zip file"),
+        (["predict", "MODEL", "none.csv"], "none.csv: no such file"),
+    ],
+)
+def test_errors_name_the_cure(arguments, message, data, model, tmp_path):
+    places = {"DATA": str(data), "MODEL": str(model)}
+    output = ["-o", str(tmp_path / "new.unb")] if arguments[0] == "fit" else []
+    assert message in fails(*[places.get(word, word) for word in arguments], *output)
+    assert not list(tmp_path.iterdir())
+
+
+def test_columns_that_are_not_there(model, tmp_path):
+    path = write(tmp_path / "short.csv", ["age", "town"], [[50, "Linz"]])
+    assert "short.csv has no column 'smoker', which the model needs" in fails(
+        "predict", model, path
+    )
+
+
+def test_nothing_to_learn_from(tmp_path):
+    path = write(tmp_path / "d.csv", ["y"], [["a"], ["b"]])
+    assert "no column to learn from besides 'y'" in fails(
+        "fit", path, "-t", "y", "-o", tmp_path / "m.unb"
+    )
+
+
+@pytest.mark.parametrize("place", ["missing/m.unb", "."])
+def test_output_is_checked_before_the_work(data, tmp_path, place, monkeypatch):
+    monkeypatch.setattr("unnaive.io.files.read", None)
+    message = fails("fit", data, "-t", "diagnosis", "-o", tmp_path / place)
+    assert "there is no folder" in message or "is a folder" in message
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="this user may write anywhere")
+def test_a_protected_folder(data, tmp_path):
+    tmp_path.chmod(0o500)
+    message = fails("fit", data, "-t", "diagnosis", "-o", tmp_path / "m.unb")
+    tmp_path.chmod(0o700)
+    assert "you have no permission" in message
+
+
+@pytest.mark.parametrize("command", ["fit", "predict"])
+def test_a_full_disk_leaves_the_old_file(command, data, model, tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / "old"
+    path.write_text("old")
+    monkeypatch.setattr("unnaive.io.store.os.fsync", full)
+    arguments = ["fit", data, "-t", "diagnosis"] if command == "fit" else ["predict", model, data]
+    assert "old: No space left on device" in fails(*arguments, "-o", path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["old"]
+    assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+        (MemoryError(), 1, "error: there is not enough memory\n"),
+        (PermissionError(13, "Permission denied", "d.csv"), 1, "error: d.csv: Permission denied\n"),
+        (ValueError("two\n  lines"), 1, "error: two lines\n"),
+        (BrokenPipeError(), 1, ""),
+    ],
+)
+def test_whatever_happens_is_one_line(data, monkeypatch, error, code, line):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("unnaive.io.files.read", fail)
+    result = run("evaluate", data, "-t", "diagnosis", code=code)
+    assert result.stderr == line
+    assert result.stdout == ""
+
+
+def test_a_traceback_for_who_asks(data, monkeypatch):
+    monkeypatch.setenv("UNNAIVE_TRACEBACK", "1")
+    result = run("evaluate", data, "-t", "nothing", code=1)
+    assert isinstance(result.exception, ValueError)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "DATA", "-t", "diagnosis"],
+        ["fit", "DATA", "-t", "diagnosis", "-o", "m.unb", "--set", "root"],
+        ["evaluate", "DATA", "-t", "diagnosis", "--folds", "1"],
+        ["fitt"],
+    ],
+)
+def test_wrong_usage(arguments):
+    assert "Usage: " in run(*arguments, code=2).stderr
+
+
+# The program itself
+
+
+def program(arguments, **options):
+    command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def test_help_needs_no_heavy_imports():
+    check = (
+        "import sys; from unnaive.cli import app; "
+        "print(*{'sklearn', 'numba', 'numpy', 'pandas', 'pyarrow', 'scipy'} & set(sys.modules))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == ""
+
+
+def test_version():
+    result = program(["--version"])
+    assert result.stdout == f"unnaive {unnaive.__version__}\n"
+    assert result.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
+def test_standard_output_on_a_full_disk():
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-c", PROGRAM, "models"]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert result.stderr == b"error: No space left on device\n"
+    assert result.returncode == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+def test_a_broken_pipe_is_silent(data, model):
+    command = [sys.executable, "-c", PROGRAM, "predict", model, data]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        errors = process.stderr.read()
+    assert b"Traceback" not in errors
+    assert b"BrokenPipe" not in errors
+    assert b"error" not in errors

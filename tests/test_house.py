@@ -1,0 +1,107 @@
+"""The house: import time, sizes of files and functions, parameters that are read."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import unnaive
+
+ROOT = Path(__file__).parent.parent
+SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+
+
+def test_import_is_free():
+    code = (
+        "import sys, time; start = time.perf_counter(); import unnaive; "
+        "spent = time.perf_counter() - start; "
+        "heavy = {'numba', 'pandas', 'polars', 'pyarrow', 'matplotlib', 'sklearn', 'scipy'}; "
+        "print(spent < 0.3, sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True []"
+
+
+def test_models_do_not_import_the_optional_libraries():
+    code = (
+        "import sys, sklearn.base, numba; before = set(sys.modules); "  # they bring pandas along
+        "from unnaive import TAN; TAN().fit([[1, 2], [3, 4]], [0, 1]).predict([[1, 2]]); "
+        "print(sorted({'pandas', 'polars', 'pyarrow', 'matplotlib', 'networkx'} & "
+        "(set(sys.modules) - before)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_sizes(path):
+    text = path.read_text()
+    assert len(text.splitlines()) <= 500
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno - node.lineno <= 60, node.name
+
+
+def test_all_names_are_there():
+    for name in unnaive.__all__:
+        assert getattr(unnaive, name) is not None
+    assert set(unnaive.__all__) <= set(dir(unnaive))
+
+
+CHANGES = {
+    "discretize": "width",
+    "bins": 3,
+    "categorical_features": [0],
+    "categories": {"b": [0, 1, 2, 3]},
+    "smoothing": "bdeu",
+    "class_prior": [0.3, 0.7],
+    "handle_unknown": "error",
+    "max_memory": 10,
+    "root": "b",
+    "parents": [None, 0, 0, 0, 0],
+    "forest": True,
+    "missing": "drop",
+    "min_count": 40,
+    "subsumption": True,
+    "critical": 100,
+}
+INERT = {"n_jobs"}  # by promise: the same bits for any number of threads
+BASE = {"bins": {"discretize": "quantile"}, "critical": {"subsumption": True}}
+
+
+@pytest.mark.parametrize("key", sorted(unnaive.all_models()))
+def test_every_parameter_is_read(key):
+    random = np.random.default_rng(0)
+    latent = random.integers(0, 2, 300)
+    X = pd.DataFrame(
+        {
+            "a": latent + random.normal(size=300),
+            "b": np.where(random.random(300) < 0.4, np.nan, random.integers(0, 3, 300)),
+            "c": (latent ^ (random.random(300) < 0.3)).astype(int),
+            "d": latent,
+            "e": latent & (random.random(300) < 0.4),  # implies d, some 60 times
+        }
+    )
+    y = latent ^ (random.random(300) < 0.2)
+    unknown = X.assign(d=5)
+    for name in set(unnaive.make(key).get_params()) - INERT:
+        before = observed(key, BASE.get(name, {}), X, y, unknown)
+        changed = {**BASE.get(name, {}), name: CHANGES[name]}
+        if name == "subsumption" and key == "aode-sr":
+            changed[name] = False
+        assert observed(key, changed, X, y, unknown) != before, name
+
+
+def observed(key, settings, X, y, unknown):
+    """Tell what a user sees: probabilities of known and unknown rows, or the error."""
+    try:
+        model = unnaive.make(key, **settings).fit(X, y)
+        return model.predict_proba(X).tolist(), model.predict_proba(unknown).tolist()
+    except ValueError as error:
+        return str(error)
