@@ -141,7 +141,7 @@ def test_weights(data, tmp_path):
     loaded = unnaive.load(tmp_path / "m.unb")
     assert "weight" not in loaded.schema_.names
     ill = sum(row[-2] == "ill" for row in heavy)
-    assert loaded.counts_.classes.tolist() == [3 * ill, 200 - ill]
+    assert loaded.counts_.class_counts.tolist() == [3 * ill, 200 - ill]
 
 
 def test_round_trip(folder, model, tmp_path):
@@ -227,7 +227,7 @@ def test_a_narrow_terminal_is_wide_enough(data, monkeypatch):
     result = run("evaluate", data, "-t", "stage", "-m", "nb", "--folds", 3)
     assert max(map(len, result.stdout.splitlines())) <= 80
     assert "…" not in result.stdout
-    assert "Hand-Till" in result.stdout
+    assert "accuracy balanced F1 AUC AUC H-T log loss" in " ".join(result.stdout.split())
 
 
 def test_leave_one_out_says_what_it_is(data):
@@ -251,7 +251,6 @@ def test_models_are_listed():
 
 def test_demo_has_a_row_for_every_model():
     result = run("demo")
-    assert [key for line in result.stdout.splitlines() for key in line.split()[:1] if key in KEYS]
     rows = [line.split()[0] for line in result.stdout.splitlines() if " ± " in line]
     assert rows == KEYS
     assert "unnaive evaluate YOUR.csv" in result.stdout
@@ -288,7 +287,7 @@ def test_progress_waits_then_shows(monkeypatch, capsys):
         (["fit", "DATA", "-t", "diagnosis", "-m", "tann"], "there is no model 'tann'; the models"),
         (
             ["fit", "DATA", "-t", "diagnosis", "--set", "rot=1"],
-            "model 'tan' has no parameter 'rot'",
+            "'tan' has no parameter 'rot'; it has",
         ),
         (["fit", "DATA", "-t", "diagnosis", "--set", "root=zip"], "root: 'zip' is no column"),
         (["fit", "DATA", "-t", "diagnosis", "--set", "max_memory=x"], "check max_memory='x'"),

@@ -15,7 +15,7 @@ _SCORES = {
     "balanced_accuracy": "balanced",
     "f1": "F1",
     "auc": "AUC",
-    "auc_hand_till": "Hand-Till",
+    "auc_hand_till": "AUC H-T",
     "log_loss": "log loss",
     "brier": "Brier",
 }

@@ -51,7 +51,7 @@ def print_table(
     header: Sequence[str], lines: Sequence[Sequence[Any]], left: int = 1, title: str = ""
 ) -> None:
     """Print a table whose first ``left`` columns are text and whose others are numbers."""
-    table = Table(box=SIMPLE)
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
     for number, name in enumerate(header):
         table.add_column(name, justify="left" if number < left else "right", overflow="fold")
     for line in lines:

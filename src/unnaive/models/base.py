@@ -43,7 +43,8 @@ _COMMON = """
         Number of bins for the discretisers that take one.
     categorical_features : "auto", list of names or positions, or mask, default="auto"
         Which numeric columns are categories. "auto": those of whole numbers with at most ten
-        distinct values. Labels (strings, booleans, category types) always are.
+        distinct values, each twice on average. Labels (strings, booleans, category types)
+        always are.
     categories : dict or list, default=None
         Declared values of some columns, ``{"smoker": ["no", "ex", "yes"]}``, or a list with an
         entry (or None) a column. Values count in smoothing even if no row has them.

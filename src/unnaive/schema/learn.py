@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
 
-FEW_VALUES = 10  # whole numbers with no more distinct values than this are categories
+FEW_VALUES = 10  # whole numbers with no more distinct values than this are categories,
+OFTEN = 2  # if each of them occurs that often on average
 _BLOCK_ROWS = 1 << 15
 _SAMPLE_ROWS = 1000
 
@@ -87,7 +88,9 @@ def learn_schema(
         if column.name in declared:
             found: ColumnSchema = CategoricalColumn(column.name, declared[column.name])
             columns[index], codes[index] = found, found.encode(column)
-        elif discretizer is None or _is_categorical(column, chosen, index):
+        elif discretizer is None or _is_categorical(
+            column, None if chosen is None else bool(chosen[index]), weights
+        ):
             columns[index], codes[index] = learn_categories(column)
         else:
             found = _cut(column, discretizer, class_codes, len(labels), weights)
@@ -152,18 +155,20 @@ def _scan_matrix(frame: Frame, columns: list[Any], codes: list[Any], n_jobs: int
             raw[index] = rank[raw[index]]
 
 
-def _is_categorical(column: Column, chosen: BoolArray | None, index: int) -> bool:
+def _is_categorical(column: Column, chosen: bool | None, weights: FloatArray | None) -> bool:
     """Labels are categories; so are, unless told otherwise, whole numbers of few values."""
     if column.is_text:
         return True
     if chosen is not None:
-        return bool(chosen[index])
-    values = column.values[~column.missing]
+        return chosen
+    observed = ~column.missing
+    values = column.values[observed]
     for sample in (values[:_SAMPLE_ROWS], values):
         whole = sample.dtype.kind in "iub" or bool(np.all(np.trunc(sample) == sample))
         if not whole or len(np.unique(sample)) > FEW_VALUES:
             return False
-    return True
+    size = len(values) if weights is None else weights[observed].sum()
+    return bool(len(np.unique(values)) * OFTEN <= size)
 
 
 def _cut(
