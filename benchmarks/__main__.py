@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from benchmarks import data
 
@@ -26,7 +27,7 @@ def parser() -> argparse.ArgumentParser:
     limit.add_argument("--only", action="append", help="one part (repeatable)")
     limit.add_argument("--json", help="write the figures to this file too")
     scaling = commands.add_parser("scaling", help="time against rows, columns, values, …")
-    scaling.add_argument("--repeats", type=int, default=3)
+    scaling.add_argument("--repeats", type=int, default=5)
     scaling.add_argument("--jobs", type=int, default=2, help="threads, where they do not vary")
     start = commands.add_parser("start", help="import, and the first fit of a process")
     start.add_argument("--repeats", type=int, default=5)
@@ -56,31 +57,26 @@ def _shape(options: argparse.Namespace) -> data.Shape:
     return data.Shape(options.rows, options.columns, options.values, options.classes, options.seed)
 
 
+def _check_only(main_parser: argparse.ArgumentParser, only: list[str] | None, known: Any) -> None:
+    for name in only or ():
+        if name not in known:
+            main_parser.error(f"--only {name}: not one of {', '.join(known)}")
+
+
 def main() -> None:
-    """Run the command that was asked for."""
+    """Run the command that was asked for; each imports what it needs and nothing else."""
     main_parser = parser()
     options = main_parser.parse_args()
-    # Each command imports what it needs alone: measured processes must not hold the others.
     if options.command == "peers":
         from benchmarks import peers  # noqa: PLC0415
 
-        unknown = set(options.only or ()) - set(peers.RIVALS)
-        if unknown:
-            main_parser.error(f"--only {unknown.pop()}: not one of {', '.join(peers.RIVALS)}")
-        peers.run(
-            _shape(options),
-            repeats=options.repeats,
-            jobs=options.jobs,
-            limit=options.limit,
-            only=options.only,
-            json_file=options.json,
-        )
+        _check_only(main_parser, options.only, peers.RIVALS)
+        how = {"repeats": options.repeats, "jobs": options.jobs, "limit": options.limit}
+        peers.run(_shape(options), **how, only=options.only, json_file=options.json)
     elif options.command == "limit":
         from benchmarks import limit  # noqa: PLC0415
 
-        unknown = set(options.only or ()) - set(limit.PARTS)
-        if unknown:
-            main_parser.error(f"--only {unknown.pop()}: not one of {', '.join(limit.PARTS)}")
+        _check_only(main_parser, options.only, limit.PARTS)
         limit.run(_shape(options), options.rounds, options.jobs, options.only, options.json)
     elif options.command == "scaling":
         from benchmarks import scaling  # noqa: PLC0415

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks import data, memory, report, timing
 from unnaive import AODE, MDLP, TAN, NaiveBayes
 from unnaive.counts.joint import all_pairs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from benchmarks.bench import Bench
 
 PEER_ROWS, PEER_COLUMNS = 80_000, 50
@@ -26,6 +28,12 @@ STAGES = (
     ("spanning tree", "unnaive.models.tree:orient"),
     ("tables", "unnaive.models.tree:tree_tables"),
 )
+PREDICT_STAGES = (
+    ("check and frame", "unnaive.models:{}._frame"),
+    ("codes", "unnaive.models:{}._encode"),
+    ("look up and add", "unnaive.models:{}._joint"),
+    ("normalise", "unnaive.models:{}._normalised"),
+)
 
 
 def measure_fit(bench: Bench) -> None:
@@ -35,26 +43,58 @@ def measure_fit(bench: Bench) -> None:
     pairs = all_pairs(len(rows.codes))
     model = TAN(discretize=None, n_jobs=bench.jobs)
     model.fit(bench.X[:2000], bench.y[:2000])
-    calls = {
-        "kernel": lambda: rows.count_pairs(pairs),
-        "fit": lambda: model.fit(bench.X, bench.y),
-    }
-    best = timing.best(timing.interleaved(calls, bench.rounds))
-    totals: list[tuple[float, dict[str, float]]] = []
+    stages, kernel = Staged(lambda: model.fit(bench.X, bench.y), STAGES), []
     for _ in range(bench.rounds):
-        with timing.staged(STAGES) as stages:
-            total = timing.seconds(calls["fit"])
-        totals.append((total, dict(stages.times)))
-    total, times = min(totals, key=lambda entry: entry[0])
-    times["everything else"] = total - sum(times.values())
-    report.show(
-        ["stage", "time", "of the fit"],
-        [[name, report.duration(t), f"{100 * t / total:.1f} %"] for name, t in times.items()],
-    )
-    print(f"fit {report.duration(best['fit'])}, kernel alone {report.duration(best['kernel'])}")
-    bench.figures["stages of TAN.fit"] = times
-    ratio = best["fit"] / best["kernel"]
+        kernel.append(timing.seconds(lambda: rows.count_pairs(pairs)))
+        stages.run()
+    stages.show()
+    alone = min(kernel)
+    print(f"fit {report.duration(stages.total)}, kernel alone {report.duration(alone)}")
+    bench.figures["stages of TAN.fit"] = stages.times
+    ratio = stages.total / alone
     bench.judge("TAN.fit against its counting kernel", ratio, 4, " x", at_least=False)
+
+
+def measure_predict(bench: Bench) -> None:
+    """Stages of predict_proba."""
+    X, y = bench.X[:PEER_ROWS, :PEER_COLUMNS].copy(), bench.y[:PEER_ROWS]
+    for model in (NaiveBayes, TAN, AODE):
+        name = model.__name__
+        title = f"{name}.predict_proba and its stages, {len(X):,} x {X.shape[1]}"
+        report.section(f"{title}, {bench.jobs} threads")
+        fitted = model(discretize=None, n_jobs=bench.jobs).fit(X, y)
+        fitted.predict_proba(X)
+        places = [(stage, place.format(name)) for stage, place in PREDICT_STAGES]
+        stages = Staged(lambda fitted=fitted: fitted.predict_proba(X), places)
+        for _ in range(bench.rounds):
+            stages.run()
+        stages.show()
+        bench.figures[f"stages of {name}.predict_proba"] = stages.times
+
+
+class Staged:
+    """The stages of the shortest of several calls."""
+
+    def __init__(self, call: Callable[[], Any], places: Sequence[tuple[str, str]]) -> None:
+        self.call, self.places = call, places
+        self.total = float("inf")
+        self.times: dict[str, float] = {}
+
+    def run(self) -> None:
+        """Call once more."""
+        with timing.staged(self.places) as stages:
+            total = timing.seconds(self.call)
+        if total < self.total:
+            rest = total - sum(stages.times.values())
+            self.total, self.times = total, {**stages.times, "everything else": rest}
+
+    def show(self) -> None:
+        """Print the stages."""
+        rows = [
+            [name, report.duration(time), f"{100 * time / self.total:.1f} %"]
+            for name, time in self.times.items()
+        ]
+        report.show(["stage", "time", "of the whole"], rows)
 
 
 def measure_memory(bench: Bench) -> None:

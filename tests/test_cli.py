@@ -46,7 +46,7 @@ def write(path, header, rows):
     return path
 
 
-def patients(n, seed, towns=("Linz", "Graz")):
+def patients(n, seed, towns=("Oslo", "Bern")):
     """Rows of an id, labels, numbers, gaps, a column that may look like numbers, the class."""
     chance = random.Random(seed)
     for number in range(n):
@@ -73,7 +73,7 @@ def folder(tmp_path_factory):
     """Rows to learn from, a model of them, and new rows in another order with a new town."""
     path = tmp_path_factory.mktemp("cli")
     write(path / "patients.csv", HEADER, patients(200, 1))
-    new = [row[4::-1] for row in patients(30, 2, ["Linz", "Paris"])]
+    new = [row[4::-1] for row in patients(30, 2, ["Oslo", "Paris"])]
     write(path / "new.csv", HEADER[4::-1], new)
     run("fit", path / "patients.csv", "-t", "diagnosis", "--ignore", "id", "-o", path / "m.unb")
     return path
@@ -156,7 +156,7 @@ def test_round_trip(folder, model, tmp_path):
     chances = [[float(line["P(ill)"]), float(line["P(well)"])] for line in lines]
     assert chances == loaded.predict_proba(matched).tolist()
     assert "the model does not know them: 'id'" in result.stderr
-    assert "column 'town': never seen in fit, so as if missing: 'Paris'" in result.stderr
+    assert "'town' has values never seen in fit, which count as missing: 'Paris'" in result.stderr
 
     out = tmp_path / "out.csv"
     written = run("predict", model, folder / "new.csv", "--proba", "-o", out)
@@ -176,11 +176,19 @@ def test_predict_json(data, model):
 
 
 def test_one_row_whose_labels_look_like_numbers(model, tmp_path):
-    path = write(tmp_path / "one.csv", HEADER[1:5], [[50, "no", 2, "Linz"]])
-    word = write(tmp_path / "word.csv", HEADER[1:5], [[50, "no", "2", "Linz"], ["", "", "x", ""]])
+    path = write(tmp_path / "one.csv", HEADER[1:5], [[50, "no", 2, "Oslo"]])
+    word = write(tmp_path / "word.csv", HEADER[1:5], [[50, "no", "2", "Oslo"], ["", "", "x", ""]])
     result = run("predict", model, path, "--proba")
-    assert "column 'stage' holds labels in the model and numbers here" in result.stderr
     assert result.stdout.splitlines() == run("predict", model, word, "--proba").stdout.split()[:2]
+
+
+def test_unknown_values_are_refused_if_so_wished(folder, data, tmp_path):
+    path = tmp_path / "m.unb"
+    options = ["-t", "diagnosis", "--ignore", "id", "--set", "handle_unknown=error"]
+    run("fit", data, *options, "-o", path)
+    result = run("predict", path, folder / "new.csv", code=1)
+    assert "count as missing" not in result.stderr
+    assert "column 'town' has value 'Paris' not seen in fit" in result.stderr
 
 
 def test_warnings_are_notes(tmp_path):
@@ -313,7 +321,7 @@ def test_errors_name_the_cure(arguments, message, data, model, tmp_path):
 
 
 def test_columns_that_are_not_there(model, tmp_path):
-    path = write(tmp_path / "short.csv", ["age", "town"], [[50, "Linz"]])
+    path = write(tmp_path / "short.csv", ["age", "town"], [[50, "Oslo"]])
     assert "short.csv has no column 'smoker', which the model needs" in fails(
         "predict", model, path
     )
@@ -359,7 +367,7 @@ def test_a_full_disk_leaves_the_old_file(command, data, model, tmp_path, monkeyp
     ("error", "code", "line"),
     [
         (KeyboardInterrupt(), 130, "interrupted\n"),
-        (MemoryError(), 1, "error: there is not enough memory\n"),
+        (MemoryError(), 1, "error: there is not enough memory (MemoryError)\n"),
         (PermissionError(13, "Permission denied", "d.csv"), 1, "error: d.csv: Permission denied\n"),
         (ValueError("two\n  lines"), 1, "error: two lines\n"),
         (BrokenPipeError(), 1, ""),

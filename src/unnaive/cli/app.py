@@ -41,7 +41,9 @@ class Commands(TyperGroup):
 
 def _one_line(error: BaseException) -> str:
     """Return what an error says, without the number that the system gave it."""
-    text = str(error) or "there is not enough memory"
+    text = str(error) or type(error).__name__
+    if isinstance(error, MemoryError):
+        text = f"there is not enough memory ({text})"
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return " ".join(text.split())

@@ -40,14 +40,7 @@ def evaluate(
         int, typer.Option("--repeats", metavar="N", min=1, help="Times to deal anew.")
     ] = 1,
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the folds.")] = 0,
-    loo: Annotated[
-        bool,
-        typer.Option(
-            "--leave-one-out",
-            help="Instead of folds: every row by the model without it, in closed form. Structure "
-            "and bins stay those of all rows.",
-        ),
-    ] = False,
+    loo: options.LeaveOneOut = False,
     discretize: options.Discretize = None,
     bins: options.Bins = None,
     smoothing: options.Smoothing = None,

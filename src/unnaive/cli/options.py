@@ -63,6 +63,14 @@ Jobs = Annotated[
     int,
     typer.Option("--n-jobs", metavar="N", help="Threads; -1: every core. The result is the same."),
 ]
+LeaveOneOut = Annotated[
+    bool,
+    typer.Option(
+        "--leave-one-out",
+        help="Instead of folds: every row by the model without it, in closed form. Structure "
+        "and bins stay those of all rows.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 

@@ -1,10 +1,7 @@
 """Files that commands write: checked before the work, replaced only when complete."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 
 def require_writable(path: Path) -> None:
@@ -16,15 +13,6 @@ def require_writable(path: Path) -> None:
         raise ValueError(f"{path} cannot be written: there is no folder {folder}; create it first")
     if not os.access(path if path.exists() else folder, os.W_OK):
         raise ValueError(f"{path} cannot be written: you have no permission; save elsewhere")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that takes the place of ``path`` once all of it is on the disk."""
-    from unnaive.io import store  # noqa: PLC0415 - see app.py
-
-    with store._replacing(path) as stream:  # noqa: SLF001
-        yield stream
 
 
 def size_of(path: Path) -> str:

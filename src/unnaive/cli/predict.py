@@ -41,19 +41,21 @@ def predict(
     """
     import unnaive  # noqa: PLC0415 - see app.py
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
+    from unnaive.io.store import replacing  # noqa: PLC0415 - see app.py
 
     if to is not None:
         output.require_writable(to)
     with progress(f"predicting {data.name}"):
         classifier = unnaive.load(model).set_params(n_jobs=n_jobs)
-        frame = match(data, read(data), classifier.schema_)
+        labels = [c.name for c in classifier.schema_.columns if getattr(c, "is_text", False)]
+        frame = match(data, read(data, labels=labels), classifier)
         predicted = classifier.predict(frame).tolist()
         chances = classifier.predict_proba(frame).tolist() if proba else None
     text = (_as_json if json else _as_csv)(classifier, predicted, chances)
     if to is None:
         _write(text, sys.stdout.buffer)
     else:
-        with output.replacing(to) as stream:
+        with replacing(to) as stream:
             _write(text, stream)
         say(f"{len(predicted):,} rows written to {to}")
 

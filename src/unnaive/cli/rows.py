@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray
     from unnaive.io.frames import Column, Frame
-    from unnaive.schema import ColumnSchema, Schema
+    from unnaive.models import CountsClassifier
+    from unnaive.schema import ColumnSchema
 
 _SHOWN = 5
 
@@ -39,7 +40,7 @@ def read_training(
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
     frame = read(path, target=target)
-    apart = {target, *(ignore or []), *([weight] if weight else [])}
+    apart = [target, *(ignore or []), *([weight] if weight else [])]
     for name in [*apart, *(categorical or [])]:
         _require(path, name, frame.names)
     features = select(frame, [name for name in frame.names if name not in apart])
@@ -53,28 +54,28 @@ def select(frame: "Frame", names: "Sequence[str]") -> "Frame":
     """Return some columns of a frame, in the order of ``names``."""
     from unnaive.io.frames import Frame  # noqa: PLC0415 - see app.py
 
-    columns = tuple(frame.column(frame.names.index(name)) for name in names)
+    place = {name: index for index, name in enumerate(frame.names)}
+    columns = tuple(frame.column(place[name]) for name in names)
     return Frame(tuple(names), frame.n_rows, columns)
 
 
-def match(path: Path, frame: "Frame", schema: "Schema") -> "Frame":
+def match(path: Path, frame: "Frame", model: "CountsClassifier") -> "Frame":
     """Put a file's columns into the order of a model's; say what is left out or unknown."""
-    for name in schema.names:
-        _require(path, name, frame.names, ", which the model needs")
-    extra = [name for name in frame.names if name not in schema.names]
+    names = model.schema_.names
+    held, wanted = set(frame.names), set(names)
+    for name in names:
+        if name not in held:
+            _require(path, name, frame.names, ", which the model needs")
+    extra = [name for name in frame.names if name not in wanted]
     if extra:
         say(f"note: not used, because the model does not know them: {_some(extra)}")
-    matched = select(frame, schema.names)
-    columns = []
-    for known, column in zip(schema.columns, matched.columns, strict=True):
-        same = _as_labels(known, column)
-        unseen = _unseen(known, same)
+    matched = select(frame, names)
+    for known, column in zip(model.schema_.columns, matched.columns, strict=True):
+        unseen = _unseen(known, column) if model.handle_unknown == "missing" else []
         if unseen:
-            say(
-                f"note: column {known.name!r}: never seen in fit, so as if missing: {_some(unseen)}"
-            )
-        columns.append(same)
-    return type(frame)(matched.names, frame.n_rows, tuple(columns))
+            what = f"column {known.name!r} has values never seen in fit"
+            say(f"note: {what}, which count as missing: {_some(unseen)}")
+    return matched
 
 
 def _require(path: Path, name: str, names: "Sequence[str]", why: str = "") -> None:
@@ -89,28 +90,6 @@ def _weights(column: "Column") -> "FloatArray":
         what = "labels" if column.is_text else "missing cells"
         raise ValueError(f"column {column.name!r} has {what}; weights must be numbers in every row")
     return column.values.astype(float)
-
-
-def _as_labels(known: "ColumnSchema", column: "Column") -> "Column":
-    """Take numbers for labels where the model has labels: a short file may hold only '7'."""
-    from unnaive.io.frames import Column, to_column  # noqa: PLC0415 - see app.py
-
-    if column.is_text or column.missing.all() or not getattr(known, "is_text", False):
-        return column
-    cells = [
-        None if gap else _label(value)
-        for value, gap in zip(column.values.tolist(), column.missing.tolist(), strict=True)
-    ]
-    text: Column = to_column(cells, column.name)
-    say(
-        f"note: column {column.name!r} holds labels in the model and numbers here; they are read "
-        f"as the labels {_some(text.categories or ())}"
-    )
-    return text
-
-
-def _label(number: float) -> str:
-    return str(int(number)) if number == int(number) else str(number)
 
 
 def _unseen(known: "ColumnSchema", column: "Column") -> list[Any]:

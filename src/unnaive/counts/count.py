@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from unnaive.counts.engines.memory import CodedRows, pair_bytes, require_memory
 from unnaive.discretize import discretizer
+from unnaive.exceptions import UnnaiveError
+from unnaive.io.files import read
 from unnaive.io.frames import to_column, to_frame
 from unnaive.schema import Schema, learn_schema
 
 if TYPE_CHECKING:
+    from unnaive._typing import FloatArray
     from unnaive.counts.joint import JointCounts
     from unnaive.io.frames import Column, Frame
 
@@ -34,7 +39,7 @@ def count(
 
     Parameters
     ----------
-    source : array or data frame
+    source : array, data frame, or path of a file
         The rows.
     target : str or array
         Name of the class column in ``source``, or the class labels themselves.
@@ -58,8 +63,7 @@ def count(
     """
     if pairs not in {"all", None}:
         raise ValueError(f"pairs={pairs!r}; it must be 'all' or None")
-    frame, labels = _split(source, target)
-    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    frame, labels, weights = weighted_rows(*_split(source, target), sample_weight)
     if schema is None:
         schema, codes, classes = learn_schema(
             frame,
@@ -79,9 +83,30 @@ def count(
     return rows.count()
 
 
+def weighted_rows(
+    frame: Frame, target: Column, sample_weight: Any, *, keep_all: bool = False
+) -> tuple[Frame, Column, FloatArray | None]:
+    """Check lengths and weights; rows of no weight are left out unless ``keep_all``."""
+    check_consistent_length(target.values, np.empty((frame.n_rows, 0)))
+    if sample_weight is None:
+        return frame, target, None
+    weights = _check_sample_weight(sample_weight, target.values, dtype=np.float64, copy=True)
+    if (weights < 0).any():
+        row = int(np.argmax(weights < 0))
+        raise UnnaiveError(
+            f"sample_weight is {weights[row]} in row {row}; weights must not be negative"
+        )
+    if not weights.any():
+        raise UnnaiveError("sample_weight is zero in every row; no row is left to learn from")
+    used = weights > 0
+    if used.all() or keep_all:
+        return frame, target, weights
+    return frame.take(used), target.take(used), weights[used]
+
+
 def _split(source: Any, target: Any) -> tuple[Frame, Column]:
     """Tell the rows from their labels."""
-    frame = to_frame(source)
+    frame = read(source) if isinstance(source, str | PathLike) else to_frame(source)
     if isinstance(target, str):
         return frame.split(target)
     return frame, to_column(target)

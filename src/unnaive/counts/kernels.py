@@ -70,7 +70,8 @@ def fill_bitmaps(codes, start, positions, layout, runs, ordered, words, tally):
         first, used, missing = layout[column, 0], layout[column, 1], layout[column, 3]
         if used == 0:
             continue
-        ordered[:] = missing
+        for row in range(ordered.size):
+            ordered[row] = missing
         line = codes[column, start : start + positions.size]
         for row in range(line.size):
             ordered[positions[row]] = line[row]

@@ -92,14 +92,10 @@ def cross_validate(
     ----------
     model : estimator of this library
         It is cloned for every fold and stays as it is.
-    X : array or frame of shape (n, d)
-        Rows.
-    y : array of shape (n,)
-        Class labels.
-    folds : int, default=10
-        Number of folds, at least 2.
-    repeats : int, default=1
-        How often the rows are shuffled and dealt into folds anew.
+    X, y : array or frame of shape (n, d), array of shape (n,)
+        Rows and class labels.
+    folds, repeats : int
+        Number of folds, at least 2; how often the rows are dealt into folds anew.
     random_state : int, default=0
         Seed of the folds; the same seed deals the same folds to every model.
     sample_weight : array of shape (n,), default=None
@@ -109,15 +105,10 @@ def cross_validate(
     progress : callable, default=None
         Called as ``progress(done, total)`` after every fold.
 
-    Returns
-    -------
-    Evaluation
-
     Examples
     --------
     >>> from unnaive import TAN
     >>> from unnaive.datasets import load_wdbc
-    >>> from unnaive.evaluate import cross_validate
     >>> data = load_wdbc()
     >>> found = cross_validate(TAN(), data.X, data.y, folds=5)
     >>> found.mean["accuracy"] > 0.93, found.pooled.confusion.sum()
@@ -125,31 +116,51 @@ def cross_validate(
     """
     data = prepare_rows(X, y, sample_weight)
     splits = _deal(data, folds, repeats, random_state)
-    probabilities = np.zeros((repeats, len(data.codes), len(data.classes)))
+    tick = _counter(progress, len(splits))
+
+    def run_fold(split: tuple[IntArray, IntArray]) -> tuple[FloatArray, float, float]:
+        found = _fit_and_predict(model, data, *split)
+        tick()
+        return found
+
+    found = _parallel.run(run_fold, splits, n_jobs)
+    return _collect(data, repeats, [test for _, test in splits], found)
+
+
+def _counter(progress: Callable[[int, int], None] | None, total: int) -> Callable[[], None]:
+    """Make a function that reports one more fold done, whichever thread did it."""
     lock, done = Lock(), 0
 
-    def run_fold(number: int) -> tuple[Metrics, float, float]:
+    def tick() -> None:
         nonlocal done
-        train, test = splits[number]
-        chances, fit_seconds, predict_seconds = _fit_and_predict(model, data, train, test)
-        probabilities[number // folds, test] = chances
-        weights = None if data.weights is None else data.weights[test]
-        metrics = measure(chances, data.codes[test], data.classes, weights)
         with lock:
             done += 1
             if progress is not None:
-                progress(done, len(splits))
-        return metrics, fit_seconds, predict_seconds
+                progress(done, total)
 
-    found = _parallel.run(run_fold, range(len(splits)), n_jobs)
-    metrics, fit_seconds, predict_seconds = zip(*found, strict=True)
+    return tick
+
+
+def _collect(
+    data: EvaluationRows,
+    repeats: int,
+    tests: list[IntArray],
+    found: list[tuple[FloatArray, float, float]],
+) -> Evaluation:
+    """Measure every fold, and all of them together."""
+    probabilities = np.zeros((repeats, len(data.codes), len(data.classes)))
+    metrics = []
+    for number, (test, (chances, *_)) in enumerate(zip(tests, found, strict=True)):
+        probabilities[number * repeats // len(tests), test] = chances
+        weights = None if data.weights is None else data.weights[test]
+        metrics.append(measure(chances, data.codes[test], data.classes, weights))
     return Evaluation(
         classes=data.classes,
         probabilities=probabilities,
-        folds=metrics,
+        folds=tuple(metrics),
         pooled=_pool(probabilities, data),
-        fit_seconds=np.array(fit_seconds),
-        predict_seconds=np.array(predict_seconds),
+        fit_seconds=np.array([fit_seconds for _, fit_seconds, _ in found]),
+        predict_seconds=np.array([predict_seconds for *_, predict_seconds in found]),
     )
 
 

@@ -89,10 +89,6 @@ def measure(
     weights : array of shape (n,), default=None
         Weights of the rows.
 
-    Returns
-    -------
-    Metrics
-
     References
     ----------
     Hand & Till, "A simple generalisation of the area under the ROC curve for multiple class

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,10 +27,8 @@ class EvaluationRows(NamedTuple):
 
     def take(self, rows: IntArray) -> tuple[Frame, Column, FloatArray | None]:
         """Return some rows as if there had never been others."""
-        part = self.frame.take(rows)
-        columns = tuple(_seen(column) for column in part.columns)
         weights = None if self.weights is None else self.weights[rows]
-        return replace(part, columns=columns), _seen(self.target.take(rows)), weights
+        return self.frame.take(rows), self.target.take(rows), weights
 
 
 def prepare_rows(X: Any, y: Any, sample_weight: Any = None) -> EvaluationRows:
@@ -49,15 +46,3 @@ def prepare_rows(X: Any, y: Any, sample_weight: Any = None) -> EvaluationRows:
     if not target.is_text and target.values.dtype.kind == "f":
         check_classification_targets(target.values)
     return EvaluationRows(frame, target, weights, tuple(labels.tolist()), codes)
-
-
-def _seen(column: Column) -> Column:
-    """Forget the labels that no row has, unless they were declared."""
-    if column.categories is None or column.declared:
-        return column
-    held = np.bincount(column.values[column.values >= 0], minlength=len(column.categories)) > 0
-    if held.all():
-        return column
-    place = np.append(np.where(held, np.cumsum(held) - 1, -1), -1).astype(column.values.dtype)
-    labels = tuple(label for label, kept in zip(column.categories, held, strict=True) if kept)
-    return replace(column, values=place[column.values], categories=labels)

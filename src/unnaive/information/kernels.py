@@ -13,27 +13,35 @@ from unnaive._kernel import kernel
 def conditional_information(tables, pairs, starts, sizes, out):
     """I(X_i;X_j|Y) in nats of each pair from its table (k, v_i, v_j); cost of the tables."""
     n_classes = tables.shape[0]
+    widest = 0
+    for pair in range(pairs.shape[0]):
+        widest = max(widest, sizes[pairs[pair, 0]], sizes[pairs[pair, 1]])
+    totals = np.empty((2, widest))
     for pair in range(pairs.shape[0]):
         size_i, size_j = sizes[pairs[pair, 0]], sizes[pairs[pair, 1]]
-        rows = np.empty(size_i)
-        columns = np.empty(size_j)
         information = 0.0
         grand_total = 0.0
         for label in range(n_classes):
-            table = tables[label, starts[pair] : starts[pair + 1]]
-            rows[:] = 0.0
-            columns[:] = 0.0
+            for value in range(widest):
+                totals[0, value] = 0.0
+                totals[1, value] = 0.0
             total = 0.0
+            cell = starts[pair]
             for a in range(size_i):
                 for b in range(size_j):
-                    count = float(table[a * size_j + b])
-                    rows[a] += count
-                    columns[b] += count
+                    count = float(tables[label, cell])
+                    totals[0, a] += count
+                    totals[1, b] += count
                     total += count
+                    cell += 1
             grand_total += total
+            cell = starts[pair]
             for a in range(size_i):
                 for b in range(size_j):
-                    count = float(table[a * size_j + b])
+                    count = float(tables[label, cell])
                     if count > 0.0:
-                        information += count * math.log(count * total / (rows[a] * columns[b]))
+                        information += count * math.log(
+                            count * total / (totals[0, a] * totals[1, b])
+                        )
+                    cell += 1
         out[pair] = information / grand_total if grand_total > 0.0 else 0.0

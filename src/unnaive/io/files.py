@@ -24,7 +24,7 @@ from unnaive.io.arff import parse_arff
 from unnaive.io.frames import Frame, to_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from os import PathLike
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".arff", ".arff.gz")
@@ -46,7 +46,9 @@ _SIGNATURES = (
 _OWN = {".parquet": "a Parquet file", ".arff": "an ARFF file"}
 
 
-def read(path: str | PathLike[str], target: str | None = None) -> Frame:
+def read(
+    path: str | PathLike[str], target: str | None = None, labels: Collection[str] = ()
+) -> Frame:
     r"""Read a file of rows: CSV, TSV, Parquet or ARFF, told by its ending.
 
     CSV has a header line and is UTF-8, with or without a byte order mark. Commas,
@@ -62,6 +64,8 @@ def read(path: str | PathLike[str], target: str | None = None) -> Frame:
         A file whose name ends in one of ``ENDINGS``, in capitals or not.
     target : str, optional
         A column that must be there.
+    labels : collection of str, optional
+        Columns of a CSV whose cells are labels even if all of them look like numbers.
 
     Returns
     -------
@@ -93,7 +97,7 @@ def read(path: str | PathLike[str], target: str | None = None) -> Frame:
     elif ending == ".parquet":
         frame = _read_parquet(path)
     else:
-        frame = _read_csv(path, ending)
+        frame = _read_csv(path, ending, labels)
     if target is not None and target not in frame.names:
         raise DataFileError(f"{path} has no column {target!r}; {_known(frame.names, target)}")
     return frame
@@ -209,19 +213,26 @@ def _plain(field: Any, arrow: Any) -> Any:
     return field.with_type(arrow.string() if arrow.types.is_string_view(kind) else kind)
 
 
-def _read_csv(path: Path, ending: str) -> Frame:
+def _read_csv(path: Path, ending: str, labels: Collection[str]) -> Frame:
     arrow = _arrow("pyarrow", path)
     separator, block = _sniff(path, ending)
     table = _parse(path, separator, block)
-    dates = [field.name for field in table.schema if arrow.types.is_temporal(field.type)]
-    if dates:
-        table = _parse(path, separator, block, dates)
+    text = [
+        field.name
+        for field in table.schema
+        if arrow.types.is_temporal(field.type) or field.name.strip() in labels
+    ]
+    if text:
+        table = _parse(path, separator, block, text)
     last = table.slice(max(0, table.num_rows - 1)).to_pylist()
     swallowed = any("\n" in cell for row in last for cell in row.values() if isinstance(cell, str))
     if swallowed or any(arrow.types.is_binary(kind) for kind in table.schema.types):
         _diagnose(path, separator)
-    columns = [_settle(column, arrow, separator) for column in table.itercolumns()]
     names = [name.strip() for name in table.column_names]
+    columns = [
+        _settle(column, arrow, separator, is_label=name in labels)
+        for name, column in zip(names, table.itercolumns(), strict=True)
+    ]
     return _to_frame(arrow.table(columns, names=names), path)
 
 
@@ -277,7 +288,7 @@ def _diagnose(path: Path, separator: str) -> None:
             raise DataFileError(f"{path}: {what}; close it") from error
 
 
-def _settle(column: Any, arrow: Any, separator: str) -> Any:
+def _settle(column: Any, arrow: Any, separator: str, *, is_label: bool) -> Any:
     """Trim a column of text and blank its missing cells; make it numbers if all of it is."""
     if not arrow.types.is_string(column.type):
         return column
@@ -285,6 +296,8 @@ def _settle(column: Any, arrow: Any, separator: str) -> Any:
     text = compute.utf8_trim_whitespace(column)
     absent = compute.is_in(text, value_set=arrow.array(MISSING))
     text = compute.if_else(absent, arrow.scalar(None, arrow.string()), text)
+    if is_label:
+        return text
     number = r"^[+-]?(\d+|\d*,\d+)([eE][+-]?\d+)?$"
     if separator == ";" and compute.all(compute.match_substring_regex(text, number)).as_py():
         text = compute.replace_substring(text, ",", ".")

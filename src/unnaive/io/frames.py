@@ -55,8 +55,14 @@ class Column:
         return np.zeros(len(self.values), dtype=bool)
 
     def take(self, rows: AnyArray) -> Column:
-        """Return the same column for some rows only."""
-        return replace(self, values=self.values[rows])
+        """Return the same column for some rows, as if there had never been others."""
+        part = replace(self, values=self.values[rows])
+        if self.categories is None or self.declared:
+            return part
+        seen = np.bincount(part.values[part.values >= 0], minlength=len(self.categories)) > 0
+        place = np.append(np.where(seen, np.cumsum(seen) - 1, -1), -1).astype(np.int32)
+        labels = tuple(label for label, kept in zip(self.categories, seen, strict=True) if kept)
+        return replace(part, values=place[part.values], categories=labels)
 
 
 @dataclass(frozen=True)

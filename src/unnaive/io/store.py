@@ -80,7 +80,7 @@ def save(
     document = {"format": FORMAT, "version": VERSION, "kind": kind, "written_by": written_by}
     document["state"] = _encode(state, "state", arrays, 0)
     document["sha256"] = _checksum(_dump(document))
-    with _replacing(Path(path)) as stream, zipfile.ZipFile(stream, "w") as archive:
+    with replacing(Path(path)) as stream, zipfile.ZipFile(stream, "w") as archive:
         _write_member(archive, _MEMBER, _dump(document))
         for number, array in enumerate(arrays):
             _write_member(archive, f"arrays/{number}", _bytes_of(array))
@@ -189,7 +189,7 @@ def _write_member(archive: zipfile.ZipFile, name: str, content: bytes | memoryvi
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Open a new file that takes the place of ``path`` if all goes well."""
     final = path.resolve()
     if final.exists() and not (final.is_file() and os.access(final, os.W_OK)):

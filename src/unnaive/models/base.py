@@ -9,21 +9,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unnaive import _parallel
 from unnaive.counts import CodedRows, JointCounts
+from unnaive.counts.count import weighted_rows
 from unnaive.counts.engines.memory import pair_bytes, require_memory
 from unnaive.discretize import discretizer
-from unnaive.exceptions import SchemaMismatch, UnnaiveError
+from unnaive.exceptions import SchemaMismatch
 from unnaive.io.frames import Frame, to_column, to_frame
 from unnaive.models import persistence
 from unnaive.schema import Schema, learn_schema, refuse_unusable_target
+from unnaive.structure.tree import TIE_TOLERANCE
 from unnaive.tables.kernels import log_posterior, posterior
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 from unnaive.tables.trees import leave_one_out_sets, log_prior
@@ -175,8 +172,10 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> AnyArray:
         """Most probable class of every row, the first one on ties; shape (n,)."""
-        chances = self.predict_log_proba(X)
-        tied = chances >= chances.max(axis=1, keepdims=True) - 1e-10
+        joint = self.predict_joint_log_proba(X)
+        best = joint.max(axis=1, keepdims=True)
+        joint = np.where(np.isneginf(best), self._log_prior, joint)
+        tied = joint >= joint.max(axis=1, keepdims=True) - TIE_TOLERANCE
         return np.asarray(self.classes_[np.argmax(tied, axis=1)])
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
@@ -220,27 +219,12 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _rows(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, keep_all: bool = False
     ) -> tuple[Frame, Column, FloatArray | None]:
-        """Check rows, labels and weights; rows of no weight are left out."""
-        frame = self._frame(X, reset=reset)
-        target = to_column(y)
-        check_consistent_length(target.values, np.empty((frame.n_rows, 0)))
+        """Check rows, labels and weights."""
+        frame, target = self._frame(X, reset=reset), to_column(y)
         refuse_unusable_target(target)
         if target.values.dtype.kind == "f":
             check_classification_targets(target.values)
-        if sample_weight is None:
-            return frame, target, None
-        weights = _check_sample_weight(sample_weight, target.values, dtype=np.float64, copy=True)
-        if (weights < 0).any():
-            row = int(np.argmax(weights < 0))
-            raise UnnaiveError(
-                f"sample_weight is {weights[row]} in row {row}; weights must not be negative"
-            )
-        if not weights.any():
-            raise UnnaiveError("sample_weight is zero in every row; no row is left to learn from")
-        used = weights > 0
-        if used.all() or keep_all:
-            return frame, target, weights
-        return frame.take(used), target.take(used), weights[used]
+        return weighted_rows(frame, target, sample_weight, keep_all=keep_all)
 
     def _frame(self, X: Any, *, reset: bool) -> Frame:
         if isinstance(X, Frame):

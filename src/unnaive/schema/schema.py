@@ -52,7 +52,7 @@ class Schema:
     classes: tuple[Label, ...]
     target: str = "y"
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(column.name for column in self.columns)

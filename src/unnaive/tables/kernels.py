@@ -55,7 +55,7 @@ def sum_factors(codes, columns, tables, held, start, stop, out):
     """
     n_classes = out.shape[1]
     width = tables.shape[1]
-    flat = tables.reshape(tables.size)
+    flat = tables.ravel()
     cell = np.empty(BLOCK, dtype=np.int64)
     base = np.empty((n_classes, BLOCK), dtype=np.int64)
     joint = np.empty((n_classes, BLOCK))
