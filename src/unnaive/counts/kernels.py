@@ -17,7 +17,8 @@ from numba.extending import intrinsic
 from unnaive._kernel import kernel
 
 WORD = 64
-TILE_WORDS = 1024  # one value's words of column i and four of column j: 40 KB, first-level cache
+TILE_WORDS = 512  # the words of one value of column i and four of column j: 20 KB, in the cache
+LINE_WORDS = 8  # runs are whole cache lines, so that no load straddles two
 
 
 @intrinsic
@@ -87,31 +88,37 @@ def fill_bitmaps(codes, start, positions, layout, runs, ordered, words, tally):
 
 
 @kernel
-def and_popcount(left, right):
-    """Rows that two bitmaps share."""
+def and_popcount(flat, left, right, length):
+    """Rows that two bitmaps share, from their places in one flat array of words."""
     shared = np.uint64(0)
-    for word in range(left.size):
-        shared += popcount(left[word] & right[word])
+    for word in range(length):
+        shared += popcount(flat[np.uint64(left + word)] & flat[np.uint64(right + word)])
     return shared
 
 
 @kernel
-def and_popcount_four(left, first, second, third, fourth, out):
-    """Rows that a bitmap shares with each of four others: one load of it serves four."""
+def and_popcount_four(flat, left, right, stride, length, cells, cell):
+    """Rows that a bitmap shares with each of four others: one load of it serves four.
+
+    Places in flat arrays instead of slices: a slice costs as much as a hundred words.
+    """
+    second = right + stride
+    third = second + stride
+    fourth = third + stride
     shared_0 = np.uint64(0)
     shared_1 = np.uint64(0)
     shared_2 = np.uint64(0)
     shared_3 = np.uint64(0)
-    for word in range(left.size):
-        bits = left[word]
-        shared_0 += popcount(bits & first[word])
-        shared_1 += popcount(bits & second[word])
-        shared_2 += popcount(bits & third[word])
-        shared_3 += popcount(bits & fourth[word])
-    out[0] += shared_0
-    out[1] += shared_1
-    out[2] += shared_2
-    out[3] += shared_3
+    for word in range(length):
+        bits = flat[np.uint64(left + word)]
+        shared_0 += popcount(bits & flat[np.uint64(right + word)])
+        shared_1 += popcount(bits & flat[np.uint64(second + word)])
+        shared_2 += popcount(bits & flat[np.uint64(third + word)])
+        shared_3 += popcount(bits & flat[np.uint64(fourth + word)])
+    cells[cell] += shared_0
+    cells[cell + 1] += shared_1
+    cells[cell + 2] += shared_2
+    cells[cell + 3] += shared_3
 
 
 @kernel
@@ -121,58 +128,47 @@ def count_pairs(words, layout, runs, pairs, starts, marginals, out):
     ``runs`` are word boundaries, run r of class r mod k; pair p's table (v_i, v_j) begins at
     ``starts[p]`` of every class's row of ``out``.
     """
-    n_classes = out.shape[0]
+    n_classes, width = out.shape
+    stride = words.shape[1]
+    flat, cells = words.ravel(), out.ravel()
     for run in range(runs.size - 1):
-        table = out[run % n_classes]
+        base = (run % n_classes) * width
         for low in range(runs[run], runs[run + 1], TILE_WORDS):
-            high = min(low + TILE_WORDS, runs[run + 1])
+            length = min(TILE_WORDS, runs[run + 1] - low)
             for pair in range(pairs.shape[0]):
-                row_i, used_i = layout[pairs[pair, 0], 0], layout[pairs[pair, 0], 1]
-                row_j, used_j = layout[pairs[pair, 1], 0], layout[pairs[pair, 1], 1]
-                size_j = layout[pairs[pair, 1], 3]
-                for a in range(used_i):
-                    left = words[row_i + a, low:high]
-                    cells = table[starts[pair] + a * size_j : starts[pair] + (a + 1) * size_j]
-                    b = 0
-                    while b + 4 <= used_j:
-                        and_popcount_four(
-                            left,
-                            words[row_j + b, low:high],
-                            words[row_j + b + 1, low:high],
-                            words[row_j + b + 2, low:high],
-                            words[row_j + b + 3, low:high],
-                            cells[b : b + 4],
-                        )
-                        b += 4
-                    while b < used_j:
-                        cells[b] += and_popcount(left, words[row_j + b, low:high])
-                        b += 1
+                i, j = pairs[pair, 0], pairs[pair, 1]
+                used_j = layout[j, 1]
+                right = layout[j, 0] * stride + low
+                for a in range(layout[i, 1]):
+                    left = (layout[i, 0] + a) * stride + low
+                    cell = base + starts[pair] + a * layout[j, 3]
+                    for b in range(0, used_j - 3, 4):
+                        place = right + b * stride
+                        and_popcount_four(flat, left, place, stride, length, cells, cell + b)
+                    for b in range(used_j - used_j % 4, used_j):
+                        cells[cell + b] += and_popcount(flat, left, right + b * stride, length)
     for pair in range(pairs.shape[0]):
-        column_i, column_j = layout[pairs[pair, 0]], layout[pairs[pair, 1]]
-        size = column_i[3] * column_j[3]
         for label in range(n_classes):
-            table_of_pair = out[label, starts[pair] : starts[pair] + size]
-            complete_pair(table_of_pair, column_i, column_j, marginals[label])
+            first = label * width + starts[pair]
+            complete_pair(cells, first, layout, pairs[pair, 0], pairs[pair, 1], marginals[label])
 
 
 @kernel
-def complete_pair(table, column_i, column_j, marginal):
+def complete_pair(cells, first, layout, i, j, marginal):
     """Fill in the values that have no bitmap: what their column's total leaves over."""
-    size_i, size_j = column_i[3], column_j[3]
-    if column_j[1] < size_j:
-        last = size_j - 1
-        for a in range(column_i[1]):
-            rest = marginal[column_i[2] + a]
-            for b in range(last):
-                rest -= table[a * size_j + b]
-            table[a * size_j + last] = rest
-    if column_i[1] < size_i:
-        last = size_i - 1
+    size_i, size_j = layout[i, 3], layout[j, 3]
+    if layout[j, 1] < size_j:
+        for a in range(layout[i, 1]):
+            rest = marginal[layout[i, 2] + a]
+            for b in range(size_j - 1):
+                rest -= cells[first + a * size_j + b]
+            cells[first + (a + 1) * size_j - 1] = rest
+    if layout[i, 1] < size_i:
         for b in range(size_j):
-            rest = marginal[column_j[2] + b]
-            for a in range(last):
-                rest -= table[a * size_j + b]
-            table[last * size_j + b] = rest
+            rest = marginal[layout[j, 2] + b]
+            for a in range(size_i - 1):
+                rest -= cells[first + a * size_j + b]
+            cells[first + (size_i - 1) * size_j + b] = rest
 
 
 @kernel

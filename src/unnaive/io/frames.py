@@ -87,6 +87,15 @@ class Frame:
         n_rows = int(rows.sum()) if rows.dtype == bool else len(rows)
         return Frame(self.names, n_rows, columns, matrix)
 
+    def block(self, start: int, stop: int) -> Frame:
+        """Return consecutive rows as they are, labels that they lack included; no copy."""
+        if (start, stop) == (0, self.n_rows):
+            return self
+        part = slice(start, stop)
+        columns = tuple(replace(column, values=column.values[part]) for column in self.columns)
+        matrix = None if self.matrix is None else self.matrix[part]
+        return Frame(self.names, stop - start, columns, matrix)
+
     def split(self, target: str) -> tuple[Frame, Column]:
         """Separate the column ``target`` from the rest."""
         if target not in self.names:

@@ -93,11 +93,13 @@ class AODE(CountsClassifier):
         )
         return averaged, naive
 
-    def _joint(self, tables: Any, codes: CodeArray, held: IntArray) -> FloatArray:
+    def _joint(
+        self, tables: Any, codes: CodeArray, held: IntArray, n_jobs: int | None
+    ) -> FloatArray:
         averaged, naive = tables
-        joint: FloatArray = averaged.joint(codes, held, self.n_jobs)
+        joint: FloatArray = averaged.joint(codes, held, n_jobs)
         rest = np.flatnonzero(np.isnan(joint).any(axis=1))
         if len(rest):
             part = np.ascontiguousarray(codes[:, rest])
-            joint[rest] = naive.joint(part, held[rest], self.n_jobs)
+            joint[rest] = naive.joint(part, held[rest], n_jobs)
         return joint

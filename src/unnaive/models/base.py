@@ -7,6 +7,7 @@ from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
     from unnaive.io.frames import Column
 
-_ROWS_A_TASK = 1 << 14
+_BLOCK_ROWS = 1 << 13
 _COMMON = """
     discretize : {"mdlp", "quantile", "width", "frequency"}, a discretiser, or None, default="mdlp"
         How numeric columns are cut into bins, learned in ``fit`` from its rows alone. None:
@@ -105,9 +106,11 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Estimate the tables from ``counts_`` and ``structure_``."""
         raise NotImplementedError
 
-    def _joint(self, tables: Any, codes: CodeArray, held: IntArray) -> FloatArray:
+    def _joint(
+        self, tables: Any, codes: CodeArray, held: IntArray, n_jobs: int | None
+    ) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
-        joint: FloatArray = tables.joint(codes, held, self.n_jobs)
+        joint: FloatArray = tables.joint(codes, held, n_jobs)
         return joint
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -159,22 +162,20 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Log P(c, x) as the model estimates it; shape (n, k)."""
-        codes = self._codes(X)
-        return self._joint(self._tables, codes, np.full(codes.shape[1], -1))
+        return self._predict_rows(self._known_frame(X))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Log P(c | x); shape (n, k)."""
-        return self._normalised(self.predict_joint_log_proba(X), log_posterior)
+        return self._predict_rows(self._known_frame(X), log_posterior)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(c | x), classes in the order of ``classes_``; shape (n, k)."""
-        return self._normalised(self.predict_joint_log_proba(X), posterior)
+        return self._predict_rows(self._known_frame(X), posterior)
 
     def predict(self, X: Any) -> AnyArray:
         """Most probable class of every row, the first one on ties; shape (n,)."""
         joint = self.predict_joint_log_proba(X)
-        best = joint.max(axis=1, keepdims=True)
-        joint = np.where(np.isneginf(best), self._log_prior, joint)
+        self._answer_hopeless(joint, np.empty(0, dtype=np.int64), None)
         tied = joint >= joint.max(axis=1, keepdims=True) - TIE_TOLERANCE
         return np.asarray(self.classes_[np.argmax(tied, axis=1)])
 
@@ -187,34 +188,67 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         frame, target, weights = self._rows(X, y, sample_weight, reset=False, keep_all=True)
-        codes = self._encode(frame)
         held = self.schema_.encode_target(target)
         if weights is None:
-            return self._normalised(self._joint_without(codes, held, 1.0), posterior)
-        joint = np.empty((len(held), len(self.classes_)))
+            return self._predict_rows(frame, posterior, held, 1.0)
+        chances = np.empty((len(held), len(self.classes_)))
         for weight in np.unique(weights):
-            rows = np.flatnonzero(weights == weight)
-            part = np.ascontiguousarray(codes[:, rows])
-            joint[rows] = self._joint_without(part, held[rows], float(weight))
-        return self._normalised(joint, posterior)
+            rows = weights == weight
+            part = frame.take(rows)
+            chances[rows] = self._predict_rows(part, posterior, held[rows], float(weight))
+        return chances
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file, atomically; :func:`unnaive.load` reads it."""
         check_is_fitted(self)
         persistence.save_model(path, self)
 
-    def _joint_without(self, codes: CodeArray, held: IntArray, weight: float) -> FloatArray:
-        """Log joint of rows, each by the tables without it; shape (n, k)."""
-        joint = self._joint(self._make_tables(held_out=weight), codes, held)
+    def _predict_rows(
+        self,
+        frame: Frame,
+        normalise: Any = None,
+        held: IntArray | None = None,
+        weight: float | None = None,
+    ) -> FloatArray:
+        """Log joint of a frame's rows, or what ``normalise`` makes of it; shape (n, k).
+
+        With ``held``, the rows' own classes, each row is left out with its ``weight``. An array
+        is coded, looked up and normalised block by block: its codes are never all in memory.
+        """
+        tables = self._tables if weight is None else self._make_tables(held_out=weight)
+        out = np.empty((frame.n_rows, len(self.classes_)))
+
+        def predict_block(rows: tuple[int, int], n_jobs: int | None = 1) -> None:
+            part = slice(*rows)
+            block = frame.block(*rows)
+            codes = self.schema_.encode(block, handle_unknown=self.handle_unknown, n_jobs=n_jobs)
+            own = np.full(block.n_rows, -1) if held is None else held[part]
+            joint = self._joint(tables, codes, own, n_jobs)
+            if normalise is None:
+                out[part] = joint
+            else:
+                self._answer_hopeless(joint, own, weight)
+                normalise(joint, out[part])
+
+        if frame.matrix is None:
+            predict_block((0, frame.n_rows), self.n_jobs)
+        else:
+            size = max(1, min(_BLOCK_ROWS, -(-frame.n_rows // (4 * effective_n_jobs(self.n_jobs)))))
+            _parallel.run(predict_block, _parallel.row_blocks(frame.n_rows, size), self.n_jobs)
+        return out
+
+    def _answer_hopeless(self, joint: FloatArray, held: IntArray, weight: float | None) -> None:
+        """Where no class has any chance, put the log prior, without the row if it is held out."""
         hopeless = np.flatnonzero(np.isneginf(joint).all(axis=1))
-        if len(hopeless):  # the prior answers, and it, too, without the row
-            others, own = (
-                log_prior(self.counts_, self._smoothing, self._class_prior, held_out)
-                for held_out in leave_one_out_sets(weight)[:2]
-            )
-            joint[hopeless] = others
+        if not len(hopeless):
+            return
+        sets = leave_one_out_sets(weight or 0.0)
+        others, own = (
+            log_prior(self.counts_, self._smoothing, self._class_prior, off) for off in sets[:2]
+        )
+        joint[hopeless] = others
+        if weight is not None:
             joint[hopeless, held[hopeless]] = own[held[hopeless]]
-        return joint
 
     def _rows(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, keep_all: bool = False
@@ -302,30 +336,18 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.counts_ = counts
         self.structure_ = structure
         self._tables = self._make_tables()
-        self._log_prior = log_prior(counts, self._smoothing, self._class_prior)
         return self
 
     def _count(self, frame: Frame, target: Column, weights: FloatArray | None) -> JointCounts:
         """Count rows by the schema that is there."""
         classes = self.schema_.encode_target(target)
-        rows = CodedRows(self.schema_, self._encode(frame), classes, weights, self.n_jobs)
+        codes = self.schema_.encode(frame, handle_unknown=self.handle_unknown, n_jobs=self.n_jobs)
+        rows = CodedRows(self.schema_, codes, classes, weights, self.n_jobs)
         return rows.select(self.counts_.pair_columns)
 
-    def _codes(self, X: Any) -> CodeArray:
+    def _known_frame(self, X: Any) -> Frame:
         check_is_fitted(self)
-        return self._encode(self._frame(X, reset=False))
-
-    def _encode(self, frame: Frame) -> CodeArray:
-        return self.schema_.encode(frame, handle_unknown=self.handle_unknown, n_jobs=self.n_jobs)
-
-    def _normalised(self, joint: FloatArray, function: Any) -> FloatArray:
-        out = np.empty_like(joint)
-
-        def normalise(rows: tuple[int, int]) -> None:
-            function(joint[slice(*rows)], self._log_prior, out[slice(*rows)])
-
-        _parallel.run(normalise, _parallel.row_blocks(len(joint), _ROWS_A_TASK), self.n_jobs)
-        return out
+        return self._frame(X, reset=False)
 
     @property
     def _discretizer(self) -> Any:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FEW_VALUES = 10  # whole numbers with no more distinct values than this are categories,
 OFTEN = 2  # if each of them occurs that often on average
-_BLOCK_ROWS = 1 << 15
+_BLOCK_ROWS = 1 << 13
 _SAMPLE_ROWS = 1000
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Offsets = tuple[IntArray, AnyArray, dict[int, CodeArray]]
 
-_BLOCK_ROWS = 1 << 15
+_BLOCK_ROWS = 1 << 13
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from unnaive._kernel import kernel
 
 BLOCK = 256
-AVERAGE_BLOCK = 512  # rows that share a super-parent's tables while these are in the cache
+AVERAGE_BLOCK = 1024  # rows that share a super-parent's tables while these are in the cache
 
 
 @kernel
@@ -200,31 +200,34 @@ def super_parent_tables(pairs, pair_starts, slots, alpha, totals, shares, held, 
 
 
 @kernel
-def sum_entries(flat, base, place, n_groups, out):
-    """Sum each row's entries, four sums side by side in a fixed order; cost rows·groups.
+def sum_entries(flat, base, place, n_groups, first, second):
+    """Sum each row's entries of two tables, in a fixed order; cost rows·groups.
 
-    No array is sliced inside the loop: a slice costs more than a dozen look-ups.
+    Two classes share the look-up of the places. No array is sliced inside the loop: a slice
+    costs more than a dozen look-ups.
     """
     groups = np.uint64(n_groups)
-    for row in range(out.size):
-        origin = base[row]
+    for row in range(first.size):
+        left, right = base[0, row], base[1, row]
         i = np.uint64(row) * groups
         stop = i + groups
-        whole = stop - groups % np.uint64(4)
-        sum_0 = 0.0
-        sum_1 = 0.0
-        sum_2 = 0.0
-        sum_3 = 0.0
+        whole = stop - groups % np.uint64(2)
+        left_0 = 0.0
+        left_1 = 0.0
+        right_0 = 0.0
+        right_1 = 0.0
         while i < whole:
-            sum_0 += flat[origin + place[i]]
-            sum_1 += flat[origin + place[i + np.uint64(1)]]
-            sum_2 += flat[origin + place[i + np.uint64(2)]]
-            sum_3 += flat[origin + place[i + np.uint64(3)]]
-            i += np.uint64(4)
-        while i < stop:
-            sum_0 += flat[origin + place[i]]
-            i += np.uint64(1)
-        out[row] = (sum_0 + sum_1) + (sum_2 + sum_3)
+            even, odd = np.uint64(place[i]), np.uint64(place[i + np.uint64(1)])
+            left_0 += flat[left + even]
+            left_1 += flat[left + odd]
+            right_0 += flat[right + even]
+            right_1 += flat[right + odd]
+            i += np.uint64(2)
+        if i < stop:
+            left_0 += flat[left + np.uint64(place[i])]
+            right_0 += flat[right + np.uint64(place[i])]
+        first[row] = left_0 + left_1
+        second[row] = right_0 + right_1
 
 
 @kernel
@@ -260,11 +263,11 @@ def sum_super_parents(codes, columns, usable, tables, held, start, stop, out):
     n_columns, n_classes = codes.shape[0], out.shape[1]
     n_groups = columns[-1, 1] + 1
     n_slots, width = tables.shape[1], tables.shape[2]
-    flat = tables.reshape(tables.size)
+    flat = tables.ravel()
     place = np.empty((AVERAGE_BLOCK, n_groups), dtype=np.uint32)
     slot = np.empty((n_columns, AVERAGE_BLOCK), dtype=np.int64)
-    joint = np.empty((n_columns, AVERAGE_BLOCK))
-    base = np.empty(AVERAGE_BLOCK, dtype=np.uint64)
+    joint = np.empty((2, n_columns, AVERAGE_BLOCK))
+    base = np.empty((2, AVERAGE_BLOCK), dtype=np.uint64)
     mean = np.empty(AVERAGE_BLOCK)
     for low in range(start, stop, AVERAGE_BLOCK):
         rows = min(AVERAGE_BLOCK, stop - low)
@@ -275,16 +278,22 @@ def sum_super_parents(codes, columns, usable, tables, held, start, stop, out):
             for row in range(rows):
                 slot[column, row] = first + np.int64(line[row])
                 place[row, group] += np.uint32(begin + stride * np.int64(line[row]))
-        places = place.reshape(place.size)
-        for label in range(n_classes):
+        places = place.ravel()
+        for label in range(0, n_classes, 2):
+            two = min(2, n_classes - label)
             for parent in range(n_columns):
+                for lane in range(2):
+                    member = label + min(lane, two - 1)
+                    for row in range(rows):
+                        own = n_classes if held[low + row] == member else 0
+                        base[lane, row] = ((member + own) * n_slots + slot[parent, row]) * width
+                sum_entries(
+                    flat, base, places, n_groups, joint[0, parent, :rows], joint[1, parent, :rows]
+                )
+            for lane in range(two):
+                log_mean(joint[lane], slot, usable, mean[:rows])
                 for row in range(rows):
-                    own = n_classes if held[low + row] == label else 0
-                    base[row] = ((label + own) * n_slots + slot[parent, row]) * width
-                sum_entries(flat, base, places, n_groups, joint[parent, :rows])
-            log_mean(joint, slot, usable, mean[:rows])
-            for row in range(rows):
-                out[low + row, label] = mean[row]
+                    out[low + row, label + lane] = mean[row]
 
 
 @kernel
@@ -305,8 +314,8 @@ def drop_generalisations(codes, slots, generalises, out):
 
 
 @kernel
-def log_posterior(joint, log_prior, out):
-    """Normalise each row's log joint; a row without any chance gets the log prior; cost n·k."""
+def log_posterior(joint, out):
+    """Normalise each row's log joint, of which one at least is finite; cost n·k."""
     n_rows, n_classes = joint.shape
     for row in range(n_rows):
         peak = -np.inf
@@ -314,14 +323,13 @@ def log_posterior(joint, log_prior, out):
             peak = max(peak, joint[row, label])
         total = 0.0
         for label in range(n_classes):
-            total += math.exp(joint[row, label] - peak) if peak > -np.inf else 0.0
-        rest = peak + math.log(total) if total > 0.0 else 0.0
+            total += math.exp(joint[row, label] - peak)
         for label in range(n_classes):
-            out[row, label] = joint[row, label] - rest if total > 0.0 else log_prior[label]
+            out[row, label] = joint[row, label] - peak - math.log(total)
 
 
 @kernel
-def posterior(joint, log_prior, out):
+def posterior(joint, out):
     """Normalise each row's joint into probabilities that sum to one; cost n·k."""
     n_rows, n_classes = joint.shape
     for row in range(n_rows):
@@ -330,8 +338,7 @@ def posterior(joint, log_prior, out):
             peak = max(peak, joint[row, label])
         total = 0.0
         for label in range(n_classes):
-            chance = joint[row, label] - peak if peak > -np.inf else log_prior[label]
-            out[row, label] = math.exp(chance)
+            out[row, label] = math.exp(joint[row, label] - peak)
             total += out[row, label]
         for label in range(n_classes):
             out[row, label] /= total

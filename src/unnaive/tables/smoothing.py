@@ -26,6 +26,7 @@ class Smoothing:
 
     key: ClassVar[str]
     splits_contexts: ClassVar[bool] = False
+    uses_frequencies: ClassVar[bool] = False
 
     @property
     def strength(self) -> float:
@@ -105,6 +106,7 @@ class Backoff(Smoothing):
 
     s: float = 5.0
     key: ClassVar[str] = "backoff"
+    uses_frequencies: ClassVar[bool] = True
 
     def pseudo_counts(
         self, n_values: int, n_contexts: int, frequencies: FloatArray

@@ -108,7 +108,9 @@ class TreeTables:
         missing = np.zeros(codes.shape[1], dtype=bool)
         if self.marginalize:
             for column in inner:
-                missing |= codes[column] == self.columns[column, 1] - 1
+                slot = self.columns[column, 1] - 1
+                if codes[column].max(initial=0) == slot:  # far quicker than a comparison
+                    missing |= codes[column] == slot
         return np.flatnonzero(missing)
 
 
@@ -129,6 +131,9 @@ def tree_tables(
     n_classes = counts.n_classes
     tables = np.empty((len(sets), n_classes, starts[-1]))
     for index, held in enumerate(sets):
+        if held is PLAIN and index and not smoothing.uses_frequencies:
+            tables[index] = tables[0]  # the prior of a set that is never asked for it
+            continue
         tables[index, :, 0] = log_prior(counts, smoothing, class_prior, held)
         for column in range(len(sizes)):
             factor = _factor(counts, column, parents[column], smoothing, held)

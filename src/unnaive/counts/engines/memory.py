@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from unnaive import _parallel
 from unnaive.counts.joint import JointCounts, all_pairs, starts_of
 from unnaive.counts.kernels import (
+    LINE_WORDS,
     WORD,
     add_pairs,
     add_values,
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 BITMAP_VALUES = 16  # beyond this many values an increment a row beats v² words
 BLOCK_ROWS = 1 << 16
-TILE_COLUMNS = 8
+TILE_COLUMNS = (32, 16, 8)  # the widest that leaves every thread some tiles
 CHUNK_BYTES = 1 << 26
 
 
@@ -115,7 +117,9 @@ class CodedRows:
                 rows = (self.codes, self._row_classes, self._row_weights)
                 add_pairs(*rows, bitmaps.layout, chosen, begins, counts)
 
-        _parallel.run(count_tile, _tiles(pairs, by_words), self.n_jobs)
+        _parallel.run(
+            count_tile, _tiles(pairs, by_words, effective_n_jobs(self.n_jobs)), self.n_jobs
+        )
         return counts
 
     @cached_property
@@ -154,9 +158,9 @@ def make_bitmaps(rows: CodedRows) -> Bitmaps:
     n_rows, n_classes = len(rows.classes), rows.n_classes
     blocks = _parallel.row_blocks(n_rows, BLOCK_ROWS * n_classes) if n_bitmaps else []
     per_class = [np.bincount(rows.classes[slice(*b)], minlength=n_classes) for b in blocks]
-    lengths = [-(-counts // WORD) for counts in per_class]
+    lengths = [-(-counts // (WORD * LINE_WORDS)) * LINE_WORDS for counts in per_class]
     runs = starts_of(np.concatenate(lengths)) if blocks else np.zeros(1, dtype=np.int64)
-    words = np.empty((n_bitmaps, runs[-1]), dtype=np.uint64)
+    words = _aligned_words(n_bitmaps, int(runs[-1]))
 
     def fill(index: int) -> IntArray:
         low, high = blocks[index]
@@ -174,23 +178,34 @@ def make_bitmaps(rows: CodedRows) -> Bitmaps:
     return Bitmaps(layout, runs, words, tally)
 
 
+def _aligned_words(n_bitmaps: int, length: int) -> AnyArray:
+    """Make an array of words that begins with a cache line; shape (bitmaps, length)."""
+    raw = np.empty(n_bitmaps * length + LINE_WORDS, dtype=np.uint64)
+    first = (-raw.ctypes.data // raw.itemsize) % LINE_WORDS
+    return raw[first : first + n_bitmaps * length].reshape(n_bitmaps, length)
+
+
 def _layout(rows: CodedRows) -> IntArray:
     sizes = rows.schema.sizes
     used = np.zeros(len(sizes), dtype=np.int64)
     if rows.weights is None:
         for column in np.flatnonzero((sizes > 0) & (sizes <= BITMAP_VALUES)):
-            complete = not (rows.codes[column] == sizes[column]).any()
+            complete = rows.codes[column].max(initial=0) < sizes[column]
             used[column] = sizes[column] - (complete and sizes[column] > 1)
     first = starts_of(used)[:-1]
     return np.stack([first, used, starts_of(sizes)[:-1], sizes], axis=1)
 
 
-def _tiles(pairs: IntArray, by_words: AnyArray) -> list[IntArray]:
-    """Group pairs into tiles of columns whose bitmaps stay in the cache."""
-    tile = pairs // TILE_COLUMNS
-    key = (tile[:, 0] * (tile[:, 1].max() + 1) + tile[:, 1]) * 2 + by_words
-    order = np.argsort(key, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
+def _tiles(pairs: IntArray, by_words: AnyArray, threads: int) -> list[IntArray]:
+    """Group pairs into tiles of columns whose bitmaps stay in the cache, largest first."""
+    for width in TILE_COLUMNS:
+        tile = pairs // width
+        key = (tile[:, 0] * (tile[:, 1].max() + 1) + tile[:, 1]) * 2 + by_words
+        order = np.argsort(key, kind="stable")
+        tiles = np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
+        if len(tiles) > threads:
+            break
+    return sorted(tiles, key=len, reverse=True)
 
 
 def pair_bytes(schema: Schema) -> int:
