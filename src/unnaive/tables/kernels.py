@@ -10,10 +10,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 from unnaive._kernel import kernel
 
 BLOCK = 256
+NO_CHANCE = 1e-306  # a mean below this is what is left of exp(−inf)
 AVERAGE_BLOCK = 1024  # rows that share a super-parent's tables while these are in the cache
 
 
@@ -230,45 +234,106 @@ def sum_entries(flat, base, place, n_groups, first, second):
         second[row] = right_0 + right_1
 
 
+@intrinsic
+def bits_of(typing_context, number):  # noqa: ARG001 - numba's signature
+    """Reinterpret a float as an integer."""
+
+    def generate(context, builder, signature, arguments):  # noqa: ARG001
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic
+def number_of(typing_context, bits):  # noqa: ARG001
+    """Reinterpret an integer as a float."""
+
+    def generate(context, builder, signature, arguments):  # noqa: ARG001
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.int64), generate
+
+
 @kernel
-def log_mean(joint, slot, usable, out):
-    """Log of the mean over a row's usable super-parents, NaN where there is none."""
-    n_parents = joint.shape[0]
-    for row in range(out.size):
-        peak = -np.inf
-        n_members = 0
-        for parent in range(n_parents):
-            if usable[slot[parent, row]]:
-                peak = max(peak, joint[parent, row])
-                n_members += 1
-        if n_members == 0:
-            out[row] = np.nan
-        elif peak == -np.inf:
-            out[row] = peak
+def exponential(x):
+    """e**x for x ≤ 0 within 1 unit in the last place, of operations that LLVM vectorises.
+
+    x = n·log 2 + r with |r| ≤ log(2)/2; e**r by its Taylor series, 2**n by its exponent bits.
+    Below −708 the result is that of −708, some 1e-308; above 0 that of 0.
+    """
+    x = min(max(x, -708.0), 0.0)
+    shifted = x * 1.4426950408889634 + 6755399441055744.0  # 1.5·2**52: the low bits are n
+    n = shifted - 6755399441055744.0
+    r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10
+    series = 1.0 / 6227020800.0
+    series = series * r + 1.0 / 479001600.0
+    series = series * r + 1.0 / 39916800.0
+    series = series * r + 1.0 / 3628800.0
+    series = series * r + 1.0 / 362880.0
+    series = series * r + 1.0 / 40320.0
+    series = series * r + 1.0 / 5040.0
+    series = series * r + 1.0 / 720.0
+    series = series * r + 1.0 / 120.0
+    series = series * r + 1.0 / 24.0
+    series = series * r + 1.0 / 6.0
+    series = series * r + 0.5
+    series = series * r + 1.0
+    series = series * r + 1.0
+    return series * number_of((bits_of(shifted) + 1023) << 52)
+
+
+@kernel
+def add_exponentials(joint, weight, peak, total):
+    """Add one super-parent's weighted share to every row's sum."""
+    for row in range(total.size):
+        total[row] += weight[row] * exponential(joint[row] - peak[row])
+
+
+@kernel
+def log_mean(joint, weight, scratch, out):
+    """Log of the weighted mean over super-parents (rows of ``joint``), NaN where none weighs."""
+    n_rows = out.size
+    peak, total, weighed = scratch[0, :n_rows], scratch[1, :n_rows], scratch[2, :n_rows]
+    for row in range(n_rows):
+        peak[row] = -np.inf
+        total[row] = 0.0
+        weighed[row] = 0.0
+    for parent in range(joint.shape[0]):
+        for row in range(n_rows):
+            weighed[row] += weight[parent, row]
+            if weight[parent, row] > 0.0 and joint[parent, row] > peak[row]:
+                peak[row] = joint[parent, row]
+    for row in range(n_rows):
+        if peak[row] == -np.inf:
+            peak[row] = 0.0
+    for parent in range(joint.shape[0]):
+        add_exponentials(joint[parent], weight[parent], peak, total)
+    for row in range(n_rows):
+        if weighed[row] > 0.0:
+            mean = total[row] / weighed[row]
+            out[row] = peak[row] + math.log(mean) if mean > NO_CHANCE else -np.inf
         else:
-            total = 0.0
-            for parent in range(n_parents):
-                if usable[slot[parent, row]]:
-                    total += math.exp(joint[parent, row] - peak)
-            out[row] = peak + math.log(total / n_members)
+            out[row] = np.nan
 
 
 @kernel
-def sum_super_parents(codes, columns, usable, tables, held, start, stop, out):
-    """Log mean over super-parents of each one's joint, rows start … stop; cost n·k·d·groups.
+def sum_super_parents(codes, columns, weights, tables, held, start, stop, out):
+    """Log weighted mean of the super-parents' joints, rows start … stop; cost n·k·d·groups.
 
     ``columns`` (d, 4): first slot, group, stride in the group, start of the group (with its
-    first member). ``usable[s]`` says whether slot s may be a super-parent; NaN where none may.
+    first member). ``weights[s]`` is the weight of slot s as super-parent; NaN where all are 0.
     """
     n_columns, n_classes = codes.shape[0], out.shape[1]
     n_groups = columns[-1, 1] + 1
-    n_slots, width = tables.shape[1], tables.shape[2]
+    table_size, width = tables.shape[1] * tables.shape[2], tables.shape[2]
     flat = tables.ravel()
+    lines = AVERAGE_BLOCK + 8  # no power of two, or all lines would compete for one cache set
     place = np.empty((AVERAGE_BLOCK, n_groups), dtype=np.uint32)
-    slot = np.empty((n_columns, AVERAGE_BLOCK), dtype=np.int64)
-    joint = np.empty((2, n_columns, AVERAGE_BLOCK))
+    slot = np.empty((n_columns, lines), dtype=np.int64)
+    weight = np.empty((n_columns, lines))
+    joint = np.empty((2, n_columns, lines))
     base = np.empty((2, AVERAGE_BLOCK), dtype=np.uint64)
-    mean = np.empty(AVERAGE_BLOCK)
+    scratch = np.empty((4, AVERAGE_BLOCK))
     for low in range(start, stop, AVERAGE_BLOCK):
         rows = min(AVERAGE_BLOCK, stop - low)
         place[:] = 0
@@ -277,6 +342,7 @@ def sum_super_parents(codes, columns, usable, tables, held, start, stop, out):
             first, group, stride, begin = columns[column]
             for row in range(rows):
                 slot[column, row] = first + np.int64(line[row])
+                weight[column, row] = weights[first + np.int64(line[row])]
                 place[row, group] += np.uint32(begin + stride * np.int64(line[row]))
         places = place.ravel()
         for label in range(0, n_classes, 2):
@@ -286,12 +352,13 @@ def sum_super_parents(codes, columns, usable, tables, held, start, stop, out):
                     member = label + min(lane, two - 1)
                     for row in range(rows):
                         own = n_classes if held[low + row] == member else 0
-                        base[lane, row] = ((member + own) * n_slots + slot[parent, row]) * width
+                        base[lane, row] = (member + own) * table_size + slot[parent, row] * width
                 sum_entries(
                     flat, base, places, n_groups, joint[0, parent, :rows], joint[1, parent, :rows]
                 )
             for lane in range(two):
-                log_mean(joint[lane], slot, usable, mean[:rows])
+                mean = scratch[3, :rows]
+                log_mean(joint[lane], weight, scratch, mean)
                 for row in range(rows):
                     out[low + row, label + lane] = mean[row]
 

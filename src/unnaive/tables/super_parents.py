@@ -28,13 +28,13 @@ class SuperParentTables:
     ``tables`` (sets · k, S, G): a row for each value of a super-parent and an entry for each
     joint value of a small group of children, all with a slot for missing cells; ``slots``
     (d + 1,) are the columns' starts among the rows, ``columns`` (d, 4) their places, see the
-    kernel; ``usable`` (S,) says which values are frequent enough for a super-parent.
+    kernel; ``weights`` (S,) are the values' weights as super-parents, 0 for none.
     """
 
     slots: IntArray
     columns: IntArray
     tables: FloatArray
-    usable: BoolArray
+    weights: FloatArray
     generalises: BoolArray | None
     n_classes: int
 
@@ -47,7 +47,7 @@ class SuperParentTables:
             codes = resolved
 
         def look_up(rows: tuple[int, int]) -> None:
-            sum_super_parents(codes, self.columns, self.usable, self.tables, held, *rows, out)
+            sum_super_parents(codes, self.columns, self.weights, self.tables, held, *rows, out)
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
         return out
@@ -117,12 +117,12 @@ def all_super_parents(
     occurs = np.zeros(slots[-1])
     values = np.delete(np.arange(slots[-1]), slots[1:] - 1)
     occurs[values] = counts.values.sum(axis=0)
-    usable = np.zeros(slots[-1], dtype=bool)
-    usable[values] = occurs[values] - off >= min_count
+    weights = np.zeros(slots[-1])
+    weights[values] = occurs[values] - off >= min_count
     generalises = None if critical is None else _generalises(counts, slots, critical + off)
     columns = child_groups(sizes)[0]
     stacked = _grouped(tables.reshape(-1, slots[-1], slots[-1]), columns, slots)
-    return SuperParentTables(slots, columns, stacked, usable, generalises, n_classes)
+    return SuperParentTables(slots, columns, stacked, weights, generalises, n_classes)
 
 
 def _fill(
