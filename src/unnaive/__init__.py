@@ -13,12 +13,31 @@ if TYPE_CHECKING:
     from unnaive.counts import JointCounts
     from unnaive.counts.count import count
     from unnaive.discretize import MDLP, EqualFrequency, EqualWidth, Quantile
-    from unnaive.models import AODE, TAN, NaiveBayes, all_models, load, make
+    from unnaive.models import (
+        AODE,
+        ATAN,
+        HNB,
+        ODANB,
+        PHNB,
+        SPODE,
+        TAN,
+        WAODE,
+        NaiveBayes,
+        all_models,
+        load,
+        make,
+    )
     from unnaive.schema import Schema
     from unnaive.tables import ML, Backoff, BDeu, Laplace, MEstimate
 
 _HOME = {
     "AODE": "models",
+    "WAODE": "models",
+    "SPODE": "models",
+    "PHNB": "models",
+    "ODANB": "models",
+    "HNB": "models",
+    "ATAN": "models",
     "BDeu": "tables",
     "Backoff": "tables",
     "EqualFrequency": "discretize",
@@ -40,9 +59,15 @@ _HOME = {
 
 __all__ = [
     "AODE",
+    "ATAN",
+    "HNB",
     "MDLP",
     "ML",
+    "ODANB",
+    "PHNB",
+    "SPODE",
     "TAN",
+    "WAODE",
     "BDeu",
     "Backoff",
     "EqualFrequency",

@@ -15,13 +15,21 @@ from unnaive.counts.joint import starts_of
 from unnaive.information.kernels import conditional_information
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, FloatArray
+    from collections.abc import Callable
+
+    from unnaive._typing import AnyArray, CountArray, FloatArray
     from unnaive.counts import CodedRows, JointCounts
 
 _ROUNDING = 1e-12
 _PAIRS_A_TASK = 2048
 
-__all__ = ["conditional_mutual_information", "entropy", "mutual_information"]
+__all__ = [
+    "class_mutual_information",
+    "conditional_mutual_information",
+    "entropy",
+    "mutual_information",
+    "pairwise_mutual_information",
+]
 
 
 def entropy(counts: AnyArray) -> float:
@@ -56,7 +64,7 @@ def mutual_information(source: JointCounts | CodedRows) -> FloatArray:
 
 
 def conditional_mutual_information(
-    source: JointCounts | CodedRows, n_jobs: int | None = None
+    source: JointCounts | CodedRows, n_jobs: int | None = None, guard: float = 0.0
 ) -> FloatArray:
     r"""Information :math:`I(X_i;X_j|Y)` of every pair of columns in nats; shape (d, d).
 
@@ -64,18 +72,44 @@ def conditional_mutual_information(
               \log \frac{p(x_i,x_j,c)\,p(c)}{p(x_i,c)\,p(x_j,c)}
 
     Symmetric, with a diagonal of zeros. Rows (rather than counts) are scored tile by tile:
-    their tables are never all in memory.
+    their tables are never all in memory. Terms whose numerator or denominator is below
+    ``guard`` count as 0 (WEKA's hidden naive Bayes has 1e-6).
     """
+    return _of_pairs(source, n_jobs, guard, lambda tables: tables)
+
+
+def pairwise_mutual_information(
+    source: JointCounts | CodedRows, n_jobs: int | None = None
+) -> FloatArray:
+    """Information I(X_i;X_j) of every pair of columns, whatever the class; shape (d, d)."""
+    return _of_pairs(source, n_jobs, 0.0, lambda tables: tables.sum(axis=0, keepdims=True))
+
+
+def class_mutual_information(
+    source: JointCounts | CodedRows, label: int, n_jobs: int | None = None
+) -> FloatArray:
+    """Information I(X_i;X_j) of every pair of columns among the rows of one class; (d, d)."""
+    return _of_pairs(source, n_jobs, 0.0, lambda tables: tables[label : label + 1])
+
+
+def _of_pairs(
+    source: JointCounts | CodedRows,
+    n_jobs: int | None,
+    guard: float,
+    choose: Callable[[CountArray], CountArray],
+) -> FloatArray:
+    """Score every pair of columns by its table, of which ``choose`` may take a part."""
     sizes = source.schema.sizes
     matrix = np.zeros((len(sizes), len(sizes)))
-    for pairs, tables in source.pair_chunks():
+    for pairs, counted in source.pair_chunks():
+        tables = np.ascontiguousarray(choose(counted))
         starts = starts_of(sizes[pairs[:, 0]] * sizes[pairs[:, 1]])
         scores = np.empty(len(pairs))
 
         def score(part: tuple[int, int]) -> None:
             low, high = part
             begins, out = starts[low : high + 1], scores[low:high]  # noqa: B023 - run at once
-            conditional_information(tables, pairs[low:high], begins, sizes, out)  # noqa: B023
+            conditional_information(tables, pairs[low:high], begins, sizes, guard, out)  # noqa: B023
 
         _parallel.run(score, _parallel.row_blocks(len(pairs), _PAIRS_A_TASK), n_jobs)
         matrix[pairs[:, 0], pairs[:, 1]] = matrix[pairs[:, 1], pairs[:, 0]] = scores

@@ -5,25 +5,50 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from unnaive.models.aode import AODE
+from unnaive.models.aode import AODE, WAODE
 from unnaive.models.base import CountsClassifier
+from unnaive.models.hnb import HNB, PHNB
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.persistence import load_model
-from unnaive.models.tree import TAN
+from unnaive.models.spode import SPODE
+from unnaive.models.tree import ATAN, ODANB, TAN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["AODE", "TAN", "CountsClassifier", "NaiveBayes", "all_models", "load", "make"]
+__all__ = [
+    "AODE",
+    "ATAN",
+    "HNB",
+    "ODANB",
+    "PHNB",
+    "SPODE",
+    "TAN",
+    "WAODE",
+    "CountsClassifier",
+    "NaiveBayes",
+    "all_models",
+    "load",
+    "make",
+]
 
 _MODELS: dict[str, Callable[..., CountsClassifier]] = {
     "nb": NaiveBayes,
-    "tan": TAN,
+    "spode": SPODE,
     "aode": AODE,
     "aode-sr": partial(AODE, subsumption=True),
+    "waode": WAODE,
+    "tan": TAN,
+    "atan": ATAN,
+    "tan-multinet": partial(TAN, per_class=True),
+    "odanb": ODANB,
+    "hnb": HNB,
+    "phnb": PHNB,
 }
-_CLASSES: dict[str, type[CountsClassifier]] = {"NaiveBayes": NaiveBayes, "TAN": TAN, "AODE": AODE}
+_CLASSES: dict[str, type[CountsClassifier]] = {
+    model.__name__: model for model in (NaiveBayes, SPODE, AODE, WAODE, TAN, ATAN, ODANB, HNB, PHNB)
+}
 
 
 def all_models() -> dict[str, Callable[..., CountsClassifier]]:
@@ -32,8 +57,8 @@ def all_models() -> dict[str, Callable[..., CountsClassifier]]:
     Examples
     --------
     >>> import unnaive
-    >>> sorted(unnaive.all_models())
-    ['aode', 'aode-sr', 'nb', 'tan']
+    >>> sorted(unnaive.all_models())[:4]
+    ['aode', 'aode-sr', 'atan', 'hnb']
     """
     return dict(_MODELS)
 

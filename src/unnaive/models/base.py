@@ -27,6 +27,7 @@ from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 from unnaive.tables.trees import leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
@@ -93,6 +94,10 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learn_structure(self, source: JointCounts | CodedRows) -> Any:
         """Learn what depends on what; the result has ``state()``."""
         raise NotImplementedError
+
+    def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> Any:
+        """Learn what depends on what where rows are at hand, too."""
+        return self._learn_structure(source)
 
     def _restore_structure(self, state: Any, schema: Schema) -> Any:
         """Make the structure whose ``state()`` was saved."""
@@ -175,7 +180,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> AnyArray:
         """Most probable class of every row, the first one on ties; shape (n,)."""
         joint = self.predict_joint_log_proba(X)
-        self._answer_hopeless(joint, np.empty(0, dtype=np.int64), None)
+        self._answer_hopeless(joint, np.empty(0, dtype=np.int64), None, self.counts_)
         tied = joint >= joint.max(axis=1, keepdims=True) - TIE_TOLERANCE
         return np.asarray(self.classes_[np.argmax(tied, axis=1)])
 
@@ -227,7 +232,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if normalise is None:
                 out[part] = joint
             else:
-                self._answer_hopeless(joint, own, weight)
+                self._answer_hopeless(joint, own, weight, self.counts_)
                 normalise(joint, out[part])
 
         if frame.matrix is None:
@@ -237,14 +242,35 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             _parallel.run(predict_block, _parallel.row_blocks(frame.n_rows, size), self.n_jobs)
         return out
 
-    def _answer_hopeless(self, joint: FloatArray, held: IntArray, weight: float | None) -> None:
+    def _leave_one_out(
+        self, rows: CodedRows, counts: JointCounts, make_tables: Callable[[float], Any]
+    ) -> tuple[float, float]:
+        """Weighted leave-one-out accuracy and mean log-likelihood of tables still on trial."""
+        weights = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
+        right = likelihood = 0.0
+        for weight in np.unique(weights):
+            part = np.flatnonzero(weights == weight)
+            codes, held = np.ascontiguousarray(rows.codes[:, part]), rows.classes[part]
+            joint = self._joint(make_tables(float(weight)), codes, held, self.n_jobs)
+            self._answer_hopeless(joint, held, float(weight), counts)
+            chances = np.empty_like(joint)
+            log_posterior(joint, chances)
+            true = chances[np.arange(len(held)), held]
+            tied = chances >= chances.max(axis=1, keepdims=True) - TIE_TOLERANCE
+            right += weight * float((np.argmax(tied, axis=1) == held).sum())
+            likelihood += weight * float(true.sum())
+        return right / float(weights.sum()), likelihood / float(weights.sum())
+
+    def _answer_hopeless(
+        self, joint: FloatArray, held: IntArray, weight: float | None, counts: JointCounts
+    ) -> None:
         """Where no class has any chance, put the log prior, without the row if it is held out."""
         hopeless = np.flatnonzero(np.isneginf(joint).all(axis=1))
         if not len(hopeless):
             return
         sets = leave_one_out_sets(weight or 0.0)
         others, own = (
-            log_prior(self.counts_, self._smoothing, self._class_prior, off) for off in sets[:2]
+            log_prior(counts, self._smoothing, self._class_prior, off) for off in sets[:2]
         )
         joint[hopeless] = others
         if weight is not None:
@@ -315,8 +341,9 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if keep_all:
             require_memory(rows.schema, needed, self.max_memory, "counting all pairs of columns")
         if needed <= self.max_memory:
-            return self._refit(rows.count())
-        structure = self._learn_structure(rows)
+            counts = rows.count()
+            return self._set(counts, self._learn_from_rows(counts, rows))
+        structure = self._learn_from_rows(rows, rows)
         return self._set(rows.select(self._pairs_of(structure)), structure)
 
     def _refit(self, counts: JointCounts) -> Self:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, ClassVar
 
 from unnaive.models.tree import TreeClassifier
-from unnaive.structure import ParentGraph
+from unnaive.structure import ParentGraph, independent
 
 if TYPE_CHECKING:
     from unnaive.counts import CodedRows, JointCounts
@@ -42,7 +40,5 @@ class NaiveBayes(TreeClassifier):
 
     needs_pairs: ClassVar[bool] = False
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> Any:
-        n_columns = len(source.schema.columns)
-        parents = np.full(n_columns, -1, dtype=np.int64)
-        return ParentGraph(source.schema.names, source.schema.target, parents, np.zeros(n_columns))
+    def _learn_structure(self, source: JointCounts | CodedRows) -> ParentGraph:
+        return independent(source.schema.names, source.schema.target)

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unnaive.exceptions import UnnaiveError
-from unnaive.information import conditional_mutual_information, mutual_information
+from unnaive.information import (
+    class_mutual_information,
+    conditional_mutual_information,
+    mutual_information,
+)
 from unnaive.models.base import CountsClassifier
-from unnaive.structure import ParentGraph, maximum_spanning_tree, orient, penalised
-from unnaive.tables.trees import TreeTables, tree_tables
+from unnaive.structure import (
+    ClassGraphs,
+    ParentGraph,
+    best_parents,
+    graph_of_state,
+    independent,
+    maximum_spanning_tree,
+    orient,
+    penalised,
+    with_parents,
+)
+from unnaive.tables.trees import AveragedTrees, ClassTrees, TreeTables, only_class, tree_tables
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
@@ -28,26 +42,76 @@ class TreeClassifier(CountsClassifier):
         """Whether missing inner nodes are summed out."""
         return True
 
-    def _make_tables(self, held_out: float | None = None) -> TreeTables:
+    def _tree(
+        self,
+        graph: ParentGraph,
+        held_out: float | None,
+        counts: JointCounts | None = None,
+        **options: Any,
+    ) -> TreeTables:
         return tree_tables(
-            self.counts_,
-            self.structure_,
+            self.counts_ if counts is None else counts,
+            graph,
             self._smoothing,
             class_prior=self._class_prior,
             marginalize=self._marginalize,
             held_out=held_out,
+            **options,
         )
 
-    def _pairs_of(self, structure: ParentGraph) -> IntArray:
-        children = np.flatnonzero(structure.parents >= 0)
-        return np.sort(np.stack([structure.parents[children], children], axis=1), axis=1)
+    def _make_tables(self, held_out: float | None = None) -> Any:
+        return self._tree(self.structure_, held_out)
 
-    def _restore_structure(self, state: Any, schema: Schema) -> ParentGraph:
-        return ParentGraph(schema.names, schema.target, state["parents"], state["weights"])
+    def _pairs_of(self, structure: Any) -> IntArray:
+        pairs: IntArray = structure.pairs
+        return pairs
+
+    def _restore_structure(self, state: Any, schema: Schema) -> Any:
+        return graph_of_state(state, schema.names, schema.target)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class TAN(TreeClassifier):
+class SpanningTreeClassifier(TreeClassifier):
+    """Base of the models on a maximum spanning tree."""
+
+    forest: Any = False
+    missing: str = "marginalize"
+
+    @property
+    def _marginalize(self) -> bool:
+        if self.missing not in {"marginalize", "drop"}:
+            raise ValueError(f"missing={self.missing!r}; it must be 'marginalize' or 'drop'")
+        return self.missing == "marginalize"
+
+    def _learn_structure(self, source: JointCounts | CodedRows) -> Any:
+        return self._spanning_tree(conditional_mutual_information(source, self.n_jobs), source)
+
+    def _spanning_tree(
+        self, information: FloatArray, source: JointCounts | CodedRows
+    ) -> ParentGraph:
+        schema, weights = source.schema, information
+        if self.forest:
+            weights = penalised(information, source, self._penalty)
+        edges = maximum_spanning_tree(weights, schema.sizes > 0)
+        if self.forest:
+            edges = edges[weights[edges[:, 0], edges[:, 1]] > 0]
+        parents = orient(edges, len(schema.columns), self._preference(source))
+        return with_parents(schema.names, schema.target, parents, information)
+
+    def _preference(self, source: JointCounts | CodedRows) -> FloatArray:
+        """Each column's claim to be the root."""
+        return mutual_information(source)
+
+    @property
+    def _penalty(self) -> str:
+        penalty = "bic" if self.forest is True else self.forest
+        if penalty not in {"bic", "aic"}:
+            raise ValueError(f"forest={self.forest!r}; it must be a boolean, 'bic' or 'aic'")
+        return str(penalty)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TAN(SpanningTreeClassifier):
     r"""Tree-augmented naive Bayes.
 
     .. math:: P(c, x) = P(c)\, P(x_r \mid c) \prod_{i \ne r} P(x_i \mid x_{\pi(i)}, c)
@@ -63,6 +127,9 @@ class TAN(TreeClassifier):
         A parent for every column (None or −1: none), instead of the learned tree.
     forest : bool or {"bic", "aic"}, default=False
         Keep only edges that are worth their parameters: the forest of best BIC (True) or AIC.
+    per_class : bool, default=False
+        A tree of its own for every class, of :math:`I(X_i;X_j)` among its rows: the Bayesian
+        multinet of the paper's section 4.
     missing : {"marginalize", "drop"}, default="marginalize"
         A missing cell that has children is summed out exactly; "drop" uses P(x_i | c) for them.
     {parameters}
@@ -86,73 +153,148 @@ class TAN(TreeClassifier):
 
     root: Any = None
     parents: Any = None
-    forest: Any = False
-    missing: str = "marginalize"
+    per_class: bool = False
 
-    @property
-    def _marginalize(self) -> bool:
-        if self.missing not in {"marginalize", "drop"}:
-            raise ValueError(f"missing={self.missing!r}; it must be 'marginalize' or 'drop'")
-        return self.missing == "marginalize"
-
-    def _learn_structure(self, source: JointCounts | CodedRows) -> ParentGraph:
+    def _learn_structure(self, source: JointCounts | CodedRows) -> Any:
         schema = source.schema
         if self.parents is not None:
-            parents = self._given_parents(schema)
+            parents = given_parents(self.parents, schema)
             graph = ParentGraph(schema.names, schema.target, parents, np.zeros(len(parents)))
             graph.order  # noqa: B018 - raises for a cycle
             return graph
-        information = conditional_mutual_information(source, self.n_jobs)
-        edges = maximum_spanning_tree(*self._edge_weights(information, source))
-        if self.forest:
-            gains = penalised(information, source, self._penalty)
-            edges = edges[gains[edges[:, 0], edges[:, 1]] > 0]
-        parents = orient(edges, len(schema.columns), self._preference(source))
-        weights = np.where(parents >= 0, information[np.arange(len(parents)), parents], 0.0)
-        return ParentGraph(schema.names, schema.target, parents, weights)
-
-    @property
-    def _penalty(self) -> str:
-        penalty = "bic" if self.forest is True else self.forest
-        if penalty not in {"bic", "aic"}:
-            raise ValueError(f"forest={self.forest!r}; it must be a boolean, 'bic' or 'aic'")
-        return str(penalty)
-
-    def _edge_weights(
-        self, information: FloatArray, source: JointCounts | CodedRows
-    ) -> tuple[FloatArray, Any]:
-        active = source.schema.sizes > 0
-        if self.forest:
-            return penalised(information, source, self._penalty), active
-        return information, active
+        if not self.per_class:
+            return super()._learn_structure(source)
+        return ClassGraphs(
+            tuple(
+                self._spanning_tree(class_mutual_information(source, label, self.n_jobs), source)
+                if rows >= 2
+                else independent(schema.names, schema.target)
+                for label, rows in enumerate(source.class_counts)
+            )
+        )
 
     def _preference(self, source: JointCounts | CodedRows) -> FloatArray:
         preference = mutual_information(source)
         if self.root is not None:
-            preference[self._position(self.root, source.schema, "root")] = np.inf
+            preference[column_position(self.root, source.schema, "root")] = np.inf
         return preference
 
-    def _given_parents(self, schema: Schema) -> IntArray:
-        if len(self.parents) != len(schema.columns):
-            raise UnnaiveError(
-                f"parents has {len(self.parents)} entries; it needs one for each of the "
-                f"{len(schema.columns)} columns (None: no parent)"
-            )
-        return np.array(
-            [
-                -1 if parent is None or parent == -1 else self._position(parent, schema, "parents")
-                for parent in self.parents
-            ],
-            dtype=np.int64,
-        )
+    def _make_tables(self, held_out: float | None = None) -> Any:
+        if not isinstance(self.structure_, ClassGraphs):
+            return self._tree(self.structure_, held_out)
+        trees = [self._tree(graph, held_out) for graph in self.structure_.graphs]
+        return ClassTrees(tuple(only_class(tree, label) for label, tree in enumerate(trees)))
 
-    @staticmethod
-    def _position(column: Any, schema: Schema, parameter: str) -> int:
-        if isinstance(column, str) and column in schema.names:
-            return schema.names.index(column)
-        if isinstance(column, int | np.integer) and 0 <= column < len(schema.columns):
-            return int(column)
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ATAN(SpanningTreeClassifier):
+    r"""Averaged tree-augmented naive Bayes: TAN's tree, hung from every column in turn.
+
+    .. math:: P(c \mid x) = \frac{1}{d} \sum_r P_r(c \mid x)
+
+    The d trees differ by their smoothing alone: under BDeu and without smoothing all of
+    them, and so their mean, are TAN.
+
+    Parameters
+    ----------
+    average : {"posterior", "joint"}, default="posterior"
+        What is averaged; with "posterior", the "joint" log-probabilities are posterior ones.
+    forest, missing
+        As in :class:`TAN`.
+    {parameters}
+
+    References
+    ----------
+    Jiang, Cai, Wang & Zhang, "Improving tree augmented naive Bayes for class probability
+    estimation", Knowledge-Based Systems 26, 2012.
+
+    Examples
+    --------
+    >>> from unnaive import ATAN
+    >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 3
+    >>> model = ATAN().fit(X, [0, 1, 1, 0] * 3)
+    >>> model.predict(X[:4])
+    array([0, 1, 1, 0])
+    """
+
+    average: str = "posterior"
+
+    def _make_tables(self, held_out: float | None = None) -> AveragedTrees:
+        if self.average not in {"posterior", "joint"}:
+            raise ValueError(f"average={self.average!r}; it must be 'posterior' or 'joint'")
+        graph = self.structure_
+        shared: dict[tuple[int, int, int], FloatArray] = {}
+        members = [
+            self._tree(
+                replace(graph, parents=orient(graph.pairs, len(graph.names), hung)),
+                held_out,
+                shared=shared,
+            )
+            for hung in np.eye(len(graph.names))
+        ]
+        return AveragedTrees(tuple(members), self.average == "posterior")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ODANB(TreeClassifier):
+    r"""One-dependence augmented naive Bayes: each column's parent is its best one.
+
+    .. math:: P(c, x) \propto P(c) \prod_i P(x_i \mid x_{\pi(i)}, c),
+              \quad \pi(i) = \arg\max_j I(X_i;X_j|Y)
+
+    No tree is asked for, so two columns may be each other's parent; the product is then no
+    distribution over rows, only a score for classes. That is the published method. A child
+    whose parent is missing uses P(x_i | c).
+
+    Parameters
+    ----------
+    {parameters}
+
+    References
+    ----------
+    Jiang, Zhang, Cai & Su, "One dependence augmented naive Bayes", LNCS 3584, 2005.
+
+    Examples
+    --------
+    >>> from unnaive import ODANB
+    >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 3
+    >>> ODANB().fit(X, [0, 1, 1, 0] * 3).structure_.parents
+    array([1, 0])
+    """
+
+    @property
+    def _marginalize(self) -> bool:
+        return False
+
+    def _learn_structure(self, source: JointCounts | CodedRows) -> ParentGraph:
+        information = conditional_mutual_information(source, self.n_jobs)
+        schema = source.schema
+        return with_parents(schema.names, schema.target, best_parents(information), information)
+
+
+def given_parents(parents: Any, schema: Schema) -> IntArray:
+    """Read ``parents=``: a name, a position or None for every column; shape (d,)."""
+    if len(parents) != len(schema.columns):
         raise UnnaiveError(
-            f"{parameter}: {column!r} is no column; give a name or a position from 0 to "
-            f"{len(schema.columns) - 1}"
+            f"parents has {len(parents)} entries; it needs one for each of the "
+            f"{len(schema.columns)} columns (None: no parent)"
         )
+    return np.array(
+        [
+            -1 if parent is None or parent == -1 else column_position(parent, schema, "parents")
+            for parent in parents
+        ],
+        dtype=np.int64,
+    )
+
+
+def column_position(column: Any, schema: Schema, parameter: str) -> int:
+    """Read a column given by name or position."""
+    if isinstance(column, str) and column in schema.names:
+        return schema.names.index(column)
+    if isinstance(column, int | np.integer) and 0 <= column < len(schema.columns):
+        return int(column)
+    raise UnnaiveError(
+        f"{parameter}: {column!r} is no column; give a name or a position from 0 to "
+        f"{len(schema.columns) - 1}"
+    )

@@ -1,6 +1,24 @@
 """Pure functions from information to what depends on what."""
 
-from unnaive.structure.graph import ParentGraph
+from unnaive.structure.graph import (
+    ClassGraphs,
+    ParentGraph,
+    graph_of_state,
+    independent,
+    with_parents,
+)
+from unnaive.structure.parents import best_parents, super_parent_scores
 from unnaive.structure.tree import maximum_spanning_tree, orient, penalised
 
-__all__ = ["ParentGraph", "maximum_spanning_tree", "orient", "penalised"]
+__all__ = [
+    "ClassGraphs",
+    "ParentGraph",
+    "best_parents",
+    "graph_of_state",
+    "independent",
+    "maximum_spanning_tree",
+    "orient",
+    "penalised",
+    "super_parent_scores",
+    "with_parents",
+]

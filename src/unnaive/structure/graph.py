@@ -90,3 +90,51 @@ class ParentGraph:
     def state(self) -> dict[str, Any]:
         """Plain values and arrays for the store."""
         return {"parents": self.parents, "weights": self.weights}
+
+    @property
+    def pairs(self) -> IntArray:
+        """Pairs i < j of columns that are joined; shape (m, 2)."""
+        children = np.flatnonzero(self.parents >= 0)
+        return np.sort(np.stack([self.parents[children], children], axis=1), axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassGraphs:
+    """A graph for every class, in the order of the classes."""
+
+    graphs: tuple[ParentGraph, ...]
+
+    @property
+    def pairs(self) -> IntArray:
+        """Pairs i < j of columns that are joined in some class; shape (m, 2)."""
+        return np.unique(np.concatenate([graph.pairs for graph in self.graphs]), axis=0)
+
+    def state(self) -> dict[str, Any]:
+        """Plain values and arrays for the store."""
+        return {
+            "parents": np.stack([graph.parents for graph in self.graphs]),
+            "weights": np.stack([graph.weights for graph in self.graphs]),
+        }
+
+
+def graph_of_state(state: dict[str, Any], names: tuple[str, ...], target: str) -> Any:
+    """Make the graph, or the graphs of the classes, that ``state()`` described."""
+    parents, weights = state["parents"], state["weights"]
+    if parents.ndim == 1:
+        return ParentGraph(names, target, parents, weights)
+    lines = zip(parents, weights, strict=True)
+    return ClassGraphs(tuple(ParentGraph(names, target, p, w) for p, w in lines))
+
+
+def independent(names: tuple[str, ...], target: str) -> ParentGraph:
+    """Return the graph of naive Bayes: every column depends on the class alone."""
+    alone = np.full(len(names), -1, dtype=np.int64)
+    return ParentGraph(names, target, alone, np.zeros(len(names)))
+
+
+def with_parents(
+    names: tuple[str, ...], target: str, parents: IntArray, information: FloatArray
+) -> ParentGraph:
+    """Return the graph of these parents, its edges weighed by a matrix of information."""
+    edge = information[np.arange(len(parents)), parents]
+    return ParentGraph(names, target, parents, np.where(parents >= 0, edge, 0.0))

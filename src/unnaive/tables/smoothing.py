@@ -27,6 +27,7 @@ class Smoothing:
     key: ClassVar[str]
     splits_contexts: ClassVar[bool] = False
     uses_frequencies: ClassVar[bool] = False
+    guard: ClassVar[float] = 0.0
 
     @property
     def strength(self) -> float:
@@ -80,6 +81,17 @@ class MEstimate(Smoothing):
 
 
 @dataclass(frozen=True)
+class Weka(MEstimate):
+    """WEKA's hidden naive Bayes to the letter: m-estimate, and information with a guard.
+
+    A term of the information whose numerator or denominator is below 1e-6 counts as 0.
+    """
+
+    key: ClassVar[str] = "weka"
+    guard: ClassVar[float] = 1e-6
+
+
+@dataclass(frozen=True)
 class BDeu(Smoothing):
     """``s`` imaginary rows in all, spread over contexts and values; its marginals agree.
 
@@ -129,7 +141,7 @@ class ML(Smoothing):
 
 
 POLICIES: dict[str, type[Smoothing]] = {
-    policy.key: policy for policy in (Laplace, MEstimate, BDeu, Backoff, ML)
+    policy.key: policy for policy in (Laplace, MEstimate, Weka, BDeu, Backoff, ML)
 }
 
 

@@ -10,7 +10,14 @@ import numpy as np
 from unnaive import _parallel
 from unnaive.counts.joint import starts_of
 from unnaive.tables.kernels import drop_generalisations, sum_super_parents, super_parent_tables
-from unnaive.tables.trees import PLAIN, HeldOut, estimate, frequencies, leave_one_out_sets
+from unnaive.tables.trees import (
+    PLAIN,
+    HeldOut,
+    estimate,
+    frequencies,
+    joint_prior,
+    leave_one_out_sets,
+)
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, CodeArray, CountArray, FloatArray, IntArray
@@ -98,40 +105,48 @@ def all_super_parents(
     smoothing: Smoothing,
     *,
     class_prior: FloatArray | None = None,
+    column_weights: FloatArray | None = None,
     min_count: float = 1,
     critical: float | None = None,
     held_out: float | None = None,
 ) -> SuperParentTables:
     """Estimate the tables of AODE; with ``held_out`` those of leave-one-out.
 
-    ``critical``: a value that occurs more often than this, and only together with another,
-    makes the other superfluous (subsumption resolution); None leaves that out.
+    ``column_weights`` weigh the columns as super-parents. ``critical``: a value that occurs
+    more often than this, and only together with another, makes the other superfluous
+    (subsumption resolution); None leaves that out.
     """
     sizes, n_classes = counts.schema.sizes, counts.n_classes
     slots = starts_of(sizes + 1)
     sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)[:2]
     tables = np.zeros((len(sets), n_classes, slots[-1], slots[-1]))
     for index, held in enumerate(sets):
-        _fill(tables[index], counts, smoothing, class_prior, held)
+        conditional_tables(tables[index], counts, smoothing, held)
+        for column, size in enumerate(sizes):
+            diagonal = np.arange(slots[column], slots[column] + size)
+            prior = _joint_prior(counts.marginal(column), smoothing, class_prior, held)
+            tables[index][:, diagonal, diagonal] = prior
     off = held_out or 0.0
     occurs = np.zeros(slots[-1])
     values = np.delete(np.arange(slots[-1]), slots[1:] - 1)
     occurs[values] = counts.values.sum(axis=0)
     weights = np.zeros(slots[-1])
     weights[values] = occurs[values] - off >= min_count
+    if column_weights is not None:
+        weights *= np.repeat(column_weights, sizes + 1)
     generalises = None if critical is None else _generalises(counts, slots, critical + off)
     columns = child_groups(sizes)[0]
     stacked = _grouped(tables.reshape(-1, slots[-1], slots[-1]), columns, slots)
     return SuperParentTables(slots, columns, stacked, weights, generalises, n_classes)
 
 
-def _fill(
-    out: FloatArray,
-    counts: JointCounts,
-    smoothing: Smoothing,
-    class_prior: FloatArray | None,
-    held: HeldOut,
+def conditional_tables(
+    out: FloatArray, counts: JointCounts, smoothing: Smoothing, held: HeldOut
 ) -> None:
+    """Log P(x_i | c, x_p) of every ordered pair of columns into ``out`` (k, S, S).
+
+    Rows are the slots of p, columns those of i; what concerns missing cells is left as it is.
+    """
     sizes, n_classes = counts.schema.sizes, counts.n_classes
     slots = starts_of(sizes + 1)
     alpha, totals = np.zeros(slots[-1]), np.zeros(len(sizes))
@@ -144,10 +159,6 @@ def _fill(
     super_parent_tables(
         pairs, counts.pair_starts, slots, alpha, totals, shares.astype(float), held.value, out
     )
-    for column, size in enumerate(sizes):
-        diagonal = np.arange(slots[column], slots[column] + size)
-        prior = _joint_prior(counts.marginal(column), smoothing, class_prior, held)
-        out[:, diagonal, diagonal] = prior
 
 
 def _joint_prior(
@@ -156,10 +167,7 @@ def _joint_prior(
     """Log P(c, x) of a super-parent's table (k, v): one variable, unless P(c) is given."""
     n_classes, size = table.shape
     if class_prior is None:
-        joint = table.reshape(1, -1)
-        own = frequencies(joint[0], held.value, held.total)
-        pseudo = smoothing.pseudo_counts(joint.size, 1, own)
-        return estimate(joint, pseudo, (held.value, held.total)).reshape(n_classes, size)
+        return joint_prior(table, smoothing, held)
     frequency = frequencies(table.sum(axis=0), held.total, held.total)
     pseudo = smoothing.pseudo_counts(size, n_classes, frequency)
     with np.errstate(divide="ignore"):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive import _parallel
 from unnaive.counts.joint import starts_of
-from unnaive.tables.kernels import log_table, sum_factors, sum_product
+from unnaive.tables.kernels import log_posterior, log_table, sum_factors, sum_product
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
@@ -62,6 +62,14 @@ def log_prior(
     return np.asarray(estimate(table, pseudo, (held.value, held.total))[0])
 
 
+def joint_prior(table: CountArray, smoothing: Smoothing, held: HeldOut = PLAIN) -> FloatArray:
+    """Log P(c, x) of a table (k, v) as one variable of k·v values; shape (k, v)."""
+    joint = table.reshape(1, -1)
+    own = frequencies(joint[0], held.value, held.total)
+    pseudo = smoothing.pseudo_counts(joint.size, 1, own)
+    return estimate(joint, pseudo, (held.value, held.total)).reshape(table.shape)
+
+
 def frequencies(counts: CountArray, held: float = 0.0, held_total: float = 0.0) -> FloatArray:
     """Relative frequencies of values, less ``held`` of each value's rows and of all rows."""
     total = float(counts.sum()) - held_total
@@ -101,6 +109,14 @@ class TreeTables:
         _parallel.run(sum_out, _parallel.row_blocks(len(rows), ROWS_A_TASK), n_jobs)
         return out
 
+    def answer_hopeless(self, joint: FloatArray, held: AnyArray) -> None:
+        """Put the log prior where no class has any chance."""
+        rows = np.flatnonzero(np.isneginf(joint).all(axis=1))
+        prior = self.tables[:, 0].reshape(-1, self.n_classes)
+        joint[rows] = prior[0]
+        left_out = rows[held[rows] >= 0]
+        joint[left_out, held[left_out]] = prior[min(1, len(prior) - 1), held[left_out]]
+
     def _rows_to_sum(self, codes: CodeArray) -> IntArray:
         """Rows in which a column that has children is missing."""
         parents = self.columns[:, 0]
@@ -114,6 +130,47 @@ class TreeTables:
         return np.flatnonzero(missing)
 
 
+@dataclass(frozen=True, eq=False)
+class AveragedTrees:
+    """Several trees that vote: the log mean of their posteriors, or of their joints."""
+
+    members: tuple[TreeTables, ...]
+    of_posteriors: bool = True
+
+    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:
+        """Log mean of every row and class; shape (n, k)."""
+        total = np.full((codes.shape[1], self.members[0].n_classes), -np.inf)
+        for member in self.members:
+            joint = member.joint(codes, held, n_jobs)
+            if self.of_posteriors:
+                member.answer_hopeless(joint, held)
+                normalised = np.empty_like(joint)
+                log_posterior(joint, normalised)
+                joint = normalised
+            np.logaddexp(total, joint, out=total)
+        return np.asarray(total - np.log(len(self.members)))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTrees:
+    """A tree for every class: class c's joint comes from the c-th."""
+
+    members: tuple[TreeTables, ...]
+
+    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:
+        """Log joint of every row and class; shape (n, k)."""
+        parts = [
+            member.joint(codes, np.where(held == label, 0, -1), n_jobs)
+            for label, member in enumerate(self.members)
+        ]
+        return np.concatenate(parts, axis=1)
+
+
+def only_class(tree: TreeTables, label: int) -> TreeTables:
+    """Return the tables of one class alone."""
+    return replace(tree, tables=tree.tables[label :: tree.n_classes].copy(), n_classes=1)
+
+
 def tree_tables(
     counts: JointCounts,
     graph: ParentGraph,
@@ -121,9 +178,15 @@ def tree_tables(
     *,
     class_prior: FloatArray | None = None,
     marginalize: bool = True,
+    joint_root: bool = False,
     held_out: float | None = None,
+    shared: dict[tuple[int, int, int], FloatArray] | None = None,
 ) -> TreeTables:
-    """Estimate the tables of a graph; with ``held_out`` those of leave-one-out."""
+    """Estimate the tables of a graph; with ``held_out`` those of leave-one-out.
+
+    ``joint_root``: P(c, x) of a root with children is one variable, as in AODE, rather than
+    P(c)·P(x | c). ``shared`` keeps factors for other graphs of the same counts.
+    """
     sizes, parents = counts.schema.sizes, graph.parents
     contexts = np.where(parents >= 0, sizes[parents] + 1, 1)
     starts = 1 + starts_of((sizes + 1) * contexts)
@@ -136,12 +199,21 @@ def tree_tables(
             continue
         tables[index, :, 0] = log_prior(counts, smoothing, class_prior, held)
         for column in range(len(sizes)):
-            factor = _factor(counts, column, parents[column], smoothing, held)
+            key = (index, column, int(parents[column]))
+            factor = None if shared is None else shared.get(key)
+            if factor is None:
+                factor = _factor(counts, column, parents[column], smoothing, held)
+            if shared is not None:
+                shared[key] = factor
+            if joint_root and parents[column] < 0 and class_prior is None:
+                prior = joint_prior(counts.marginal(column), smoothing, held)
+                factor[:, 0, :-1] = prior - tables[index, :, :1]
             place = slice(starts[column], starts[column + 1])
             tables[index, :, place] = factor.reshape(n_classes, -1)
     columns = np.stack([parents, sizes + 1, starts[:-1]], axis=1)
     stacked = tables.reshape(len(sets) * n_classes, -1)
-    return TreeTables(columns, graph.order, stacked, n_classes, marginalize)
+    order = graph.order if marginalize else np.arange(len(sizes))
+    return TreeTables(columns, order, stacked, n_classes, marginalize)
 
 
 def _factor(
