@@ -1,4 +1,4 @@
-"""``python -m benchmarks peers | limit | scaling | start``; each says what it takes by --help."""
+"""``python -m benchmarks peers | limit | phnb | scaling | start``; each takes --help."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def parser() -> argparse.ArgumentParser:
     limit.add_argument("--jobs", type=int, default=2, help="threads")
     limit.add_argument("--only", action="append", help="one part (repeatable)")
     limit.add_argument("--json", help="write the figures to this file too")
+    _add_phnb(commands)
     scaling = commands.add_parser("scaling", help="time against rows, columns, values, …")
     scaling.add_argument("--repeats", type=int, default=5)
     scaling.add_argument("--jobs", type=int, default=2, help="threads, where they do not vary")
@@ -38,6 +39,16 @@ def parser() -> argparse.ArgumentParser:
 def _add_shape(command: argparse.ArgumentParser, default: data.Shape) -> None:
     for name in ("rows", "columns", "values", "classes", "seed"):
         command.add_argument(f"--{name}", type=int, default=getattr(default, name))
+
+
+def _add_phnb(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    phnb = commands.add_parser("phnb", help="the PHNB paper's headline, on its data sets")
+    phnb.add_argument("--data", help="folder of the papers' data sets; default: $UNNAIVE_DATA")
+    phnb.add_argument("--folds", type=int, default=10)
+    phnb.add_argument("--repeats", type=int, default=1, help="of the cross-validation")
+    phnb.add_argument("--jobs", type=int, default=2, help="threads of the fits")
+    phnb.add_argument("--only", action="append", help="one data set (repeatable)")
+    phnb.add_argument("--json", help="write the figures to this file too")
 
 
 def _add_hidden(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -78,6 +89,13 @@ def main() -> None:
 
         _check_only(main_parser, options.only, limit.PARTS)
         limit.run(_shape(options), options.rounds, options.jobs, options.only, options.json)
+    elif options.command == "phnb":
+        from benchmarks import paper, phnb  # noqa: PLC0415
+
+        _check_only(main_parser, options.only, paper.NAMES)
+        folder = paper.data_folder(options.data)
+        how = {"folds": options.folds, "repeats": options.repeats, "jobs": options.jobs}
+        phnb.run(folder, **how, only=options.only, json_file=options.json)
     elif options.command == "scaling":
         from benchmarks import scaling  # noqa: PLC0415
 

@@ -8,76 +8,49 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import numpy as np
 
-from benchmarks import data, timing, weka
+from benchmarks import data, timing, weka, weka_rivals
+from benchmarks.found import CHECK_ROWS, Absent, Finding, Job, check_tree, parents_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-CHECK_ROWS = 2000
 PGMPY_ROWS = 50
+OURS: dict[str, dict[str, Any]] = {
+    "NaiveBayes": {},
+    "TAN": {},
+    "AODE": {},
+    "HNB": {},
+    "WAODE": {},
+    "KDB": {"k": 2},
+}
 PIP = 'pip install "unnaive[peers]"'
 
 
-class Absent(Exception):
-    """The library is not installed; the text is the command that installs it."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """What a process is told: where the rows are, how often, how many threads."""
-
-    name: str
-    folder: str
-    repeats: int
-    jobs: int
-
-
-@dataclass
-class Finding:
-    """What a process reports."""
-
-    status: str = "ok"
-    message: str = ""
-    version: str = ""
-    threads: str = ""
-    timings: list[dict[str, Any]] = field(default_factory=list)
-    checks: list[dict[str, Any]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def time(self, model: str, operation: str, seconds: float, rows: int | None = None) -> None:
-        """Note a time; with ``rows`` it is that of a prediction of so many rows."""
-        entry = {"model": model, "operation": operation, "seconds": seconds, "rows": rows}
-        self.timings.append(entry)
-
-    def check(self, what: str, theirs: np.ndarray, ours: np.ndarray, tolerance: float) -> None:
-        """Note the largest difference between two arrays of posteriors."""
-        difference = float(np.abs(np.asarray(theirs) - np.asarray(ours)).max())
-        entry = {"what": what, "rows": len(ours), "difference": difference, "tolerance": tolerance}
-        self.checks.append(entry)
-
-
 def measure_ours(job: Job, found: Finding) -> None:
-    """NaiveBayes, TAN and AODE of this library."""
-    from unnaive import AODE, TAN, NaiveBayes, __version__  # noqa: PLC0415
+    """The models of this library that others have too, and KDB, which is held against TAN."""
+    import unnaive  # noqa: PLC0415
 
     X, y = data.load(Path(job.folder))
-    found.version, found.threads = __version__, str(job.jobs)
-    for model in (NaiveBayes, TAN, AODE):
-        estimator = model(discretize=None, n_jobs=job.jobs)
+    found.version, found.threads = unnaive.__version__, str(job.jobs)
+    for name, options in OURS.items():
+        if not hasattr(unnaive, name):
+            found.notes.append(f"there is no {name} yet")
+            continue
+        estimator = getattr(unnaive, name)(discretize=None, n_jobs=job.jobs, **options)
         estimator.fit(X, y).predict_proba(X)
         fit = timing.best_of(lambda estimator=estimator: estimator.fit(X, y), job.repeats)
         predict = timing.best_of(
             lambda estimator=estimator: estimator.predict_proba(X), job.repeats
         )
-        found.time(model.__name__, "fit", fit)
-        found.time(model.__name__, "predict_proba", predict, len(X))
+        found.time(name, "fit", fit)
+        found.time(name, "predict_proba", predict, len(X))
 
 
 def measure_sklearn(job: Job, found: Finding) -> None:
@@ -140,7 +113,7 @@ def measure_pyagrum(job: Job, found: Finding) -> None:
         )
     net = model.bn_
     names = [(net.variable(a).name(), net.variable(b).name()) for a, b in net.arcs()]
-    _check_tree(found, X, y, _parents(names, X.shape[1]), model.predict_proba(some))
+    check_tree(found, X, y, parents_of(names, X.shape[1]), model.predict_proba(some))
 
 
 def measure_pgmpy(job: Job, found: Finding) -> None:
@@ -171,23 +144,7 @@ def measure_pgmpy(job: Job, found: Finding) -> None:
     predict = timing.seconds(lambda: answers.append(fitted[-1].predict_probability(some)))
     found.time("TAN", "predict_proba", predict, len(some))
     posteriors = answers[0][[f"y_{label}" for label in np.unique(y)]].to_numpy()
-    _check_tree(found, X, y, _parents(fitted[-1].edges(), X.shape[1]), posteriors)
-
-
-def measure_weka_aode(job: Job, found: Finding) -> None:
-    """WEKA's AODE; timed inside the JVM."""
-    X, y, theirs = _run_weka(job, found, "AODE", weka.AODE)
-
-    from unnaive import AODE  # noqa: PLC0415
-
-    ours = AODE(discretize=None, n_jobs=job.jobs).fit(X, y)
-    found.check("posteriors", theirs.posteriors, ours.predict_proba(X[: theirs.checked]), 1e-9)
-
-
-def measure_weka_tan(job: Job, found: Finding) -> None:
-    """WEKA's BayesNet with TAN, ENTROPY and Laplace(1); timed inside the JVM."""
-    X, y, theirs = _run_weka(job, found, "TAN", weka.TAN)
-    _check_tree(found, X, y, theirs.parents, theirs.posteriors)
+    check_tree(found, X, y, parents_of(fitted[-1].edges(), X.shape[1]), posteriors)
 
 
 RIVALS: dict[str, tuple[str, Callable[[Job, Finding], None]]] = {
@@ -195,8 +152,10 @@ RIVALS: dict[str, tuple[str, Callable[[Job, Finding], None]]] = {
     "sklearn": ("scikit-learn CategoricalNB", measure_sklearn),
     "pyagrum": ("pyAgrum skbn TAN", measure_pyagrum),
     "pgmpy": ("pgmpy TAN", measure_pgmpy),
-    "weka-aode": ("WEKA AODE", measure_weka_aode),
-    "weka-tan": ("WEKA BayesNet TAN", measure_weka_tan),
+    "weka-aode": ("WEKA AODE", weka_rivals.measure_weka_aode),
+    "weka-tan": ("WEKA BayesNet TAN", weka_rivals.measure_weka_tan),
+    "weka-hnb": ("WEKA HNB", weka_rivals.measure_weka_hnb),
+    "weka-waode": ("WEKA WAODE", weka_rivals.measure_weka_waode),
 }
 
 
@@ -214,36 +173,3 @@ def _require(*modules: str) -> None:
     for module in modules:
         if importlib.util.find_spec(module) is None:
             raise Absent(PIP)
-
-
-def _run_weka(job: Job, found: Finding, model: str, command: str) -> tuple[Any, Any, weka.Times]:
-    X, y = data.load(Path(job.folder))
-    theirs = weka.run(X, y, command, repeats=job.repeats, checked=CHECK_ROWS)
-    found.version, found.threads = theirs.version, "1"
-    found.notes.append(f"best of {theirs.passes} passes in one JVM after a first one")
-    found.time(model, "fit", theirs.fit)
-    found.time(model, "predict_proba", theirs.predict, len(X))
-    return X, y, theirs
-
-
-def _parents(edges: Iterable[tuple[str, str]], n_columns: int) -> list[int]:
-    """Each column's other parent, -1 for none, from edges between "x3", "x7" and "y"."""
-    parents = [-1] * n_columns
-    for parent, child in edges:
-        if parent != "y":
-            parents[int(child[1:])] = int(parent[1:])
-    return parents
-
-
-def _check_tree(found: Finding, X: Any, y: Any, parents: list[int], theirs: np.ndarray) -> None:
-    """Compare trees, and posteriors by their tree."""
-    from unnaive import TAN  # noqa: PLC0415
-
-    def edges(of: Any) -> set[tuple[int, int]]:
-        return {tuple(sorted((int(p), c))) for c, p in enumerate(of) if p >= 0}
-
-    own, other = edges(TAN(discretize=None).fit(X, y).structure_.parents), edges(parents)
-    found.notes.append(f"{len(own & other)} of its {len(other)} edges are among our {len(own)}")
-    given = TAN(discretize=None, parents=parents).fit(X, y)
-    ours = given.predict_proba(X[: len(theirs)])
-    found.check("posteriors, TAN(parents= its tree)", theirs, ours, 1e-9)

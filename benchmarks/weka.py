@@ -15,6 +15,8 @@ HERE = Path(__file__).parent
 JAR = "/usr/share/java/weka.jar"  # where Debian's package puts it
 BAYES = "weka.classifiers.bayes."
 AODE = f"{BAYES}AODE -F 1"
+HNB = f"{BAYES}HNB"
+WAODE = f"{BAYES}WAODE"
 TAN = (
     f"{BAYES}BayesNet -D -Q {BAYES}net.search.local.TAN -- -S ENTROPY"
     f" -E {BAYES}net.estimate.SimpleEstimator -- -A 1.0"

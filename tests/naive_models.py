@@ -96,6 +96,8 @@ def spode(
     data = (rows, classes, k, values, policy)
     if row[p] is None and missing == "drop":
         return naive.naive_bayes(*data, row, weights)
+    if all(x is None for x in row):
+        return log_prior(classes, k, policy, weights)
     star = [-1 if i == p else p for i in range(len(row))]
     joints = []
     for xp in range(values[p]) if row[p] is None else [row[p]]:

@@ -263,7 +263,7 @@ def test_demo_has_a_row_for_every_model():
     assert rows == KEYS
     assert "unnaive evaluate YOUR.csv" in result.stdout
     found = json.loads(run("demo", "--json").stdout)
-    assert min(one["mean"]["accuracy"] for one in found["models"].values()) > 0.93
+    assert min(one["mean"]["accuracy"] for one in found["models"].values()) > 0.9
 
 
 @pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "models", "demo"])

@@ -18,6 +18,7 @@ from unnaive import (
     AODE,
     ATAN,
     HNB,
+    KDB,
     ODANB,
     PHNB,
     SPODE,
@@ -37,6 +38,9 @@ WORKED = [  # SPEC 13.3
     (WAODE(), [0.054799287027, 0.318100507864, 0.867460358564]),
     (SPODE(joint_prior=False), [0.079872204473, 0.283185840708, 0.824175824176]),
     (ATAN(), [0.169556787281, 0.308928008107, 0.753879585776]),
+    (KDB(k=1), [0.079872204473, 0.283185840708, 0.824175824176]),
+    (KDB(k=2), [0.126390293225, 0.347826086957, 0.789473684211]),
+    (KDB(k=3), [0.153148738054, 0.307692307692, 0.824175824176]),
 ]
 
 
@@ -240,3 +244,63 @@ def test_hidden_models_are_the_same_for_any_number_of_threads():
     one, two = (PHNB(threshold="loo", n_jobs=jobs).fit(problem.X, y) for jobs in (1, 2))
     assert np.array_equal(one.threshold_path_["log_loss"], two.threshold_path_["log_loss"])
     assert np.array_equal(one.predict_proba(problem.X), two.predict_proba(problem.X))
+
+
+@given(
+    problems(max_rows=14, max_columns=4, sizes=(1, 2, 3)),
+    policies,
+    st.integers(0, 3),
+    st.sampled_from(["marginalize", "drop"]),
+)
+@settings(max_examples=80, deadline=None)
+def test_kdb_equals_the_twin(problem, policy, k, missing):
+    model = fitted(KDB(k=k, smoothing=policy, missing=missing), problem)
+    _, parents = slow.kdb_structure(*problem.data, k)
+    assert [list(family[1:]) for family in model.structure_.families] == parents
+    test = made(4, problem.values, 1, gaps=0.5, seed=len(problem.rows))
+    expected = [
+        slow.kdb(*problem.data, POLICIES[policy], parents, row, missing) for row in test.rows
+    ]
+    assert_close(model.predict_joint_log_proba(test.X), expected)
+
+
+def test_kdb_without_parents_is_naive_bayes():
+    problem = made(70, [3, 2, 4], 3, gaps=0.1)
+    kdb, nb = fitted(KDB(k=0), problem), fitted(NaiveBayes(), problem)
+    assert_close(kdb.predict_joint_log_proba(problem.X), nb.predict_joint_log_proba(problem.X))
+
+
+@given(problems(max_rows=10, max_columns=4, sizes=(2, 3)), policies)
+@settings(max_examples=30, deadline=None)
+def test_kdb_leave_one_out_equals_refits(problem, policy):
+    model = fitted(KDB(smoothing=policy), problem)
+    got = model.loo_predict_proba(problem.X, problem.classes)
+    families = [list(family[1:]) for family in model.structure_.families]
+
+    def without(rows, classes, weights, row):
+        return slow.kdb(rows, classes, problem.k, problem.values, POLICIES[policy], families, row)
+
+    joints = naive.leave_one_out(without, problem.rows, problem.classes)
+    finite = [i for i, joint in enumerate(joints) if max(joint) > -math.inf]
+    assert_close(got[finite], [naive.posterior(joints[i]) for i in finite], atol=1e-9)
+
+
+def test_kdb_batches_keep_the_first_structure():
+    problem = made(300, [2, 3, 4, 3], 2, gaps=0.1)
+    X, y = problem.X, np.array(problem.classes)
+    values = {"categories": [list(range(v)) for v in problem.values]}
+    model = KDB(**values).partial_fit(X[:200], y[:200])
+    families = model.structure_.families
+    before = model.predict_proba(X)
+    model.partial_fit(X[200:], y[200:])
+    assert model.structure_.families == families
+    assert model.counts_.total == 300
+    model.forget(X[200:], y[200:])
+    assert np.array_equal(model.predict_proba(X), before)
+    again = KDB(**values).fit_counts(model.counts_)
+    assert np.array_equal(again.predict_proba(X), before)
+    with pytest.raises(ValueError, match="fit it on rows"):
+        KDB().fit_counts(problem.coded().count())
+    for k in (-1, 1.5, True):
+        with pytest.raises(ValueError, match="k="):
+            KDB(k=k).fit(X, y)

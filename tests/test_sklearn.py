@@ -31,13 +31,13 @@ def test_pipeline_and_grid_search(model):
     pipeline = make_pipeline(StandardScaler(), model)
     name = pipeline.steps[-1][0]
     grid = GridSearchCV(pipeline, {f"{name}__smoothing": ["laplace", "bdeu"]}, cv=3).fit(X, y)
-    assert grid.best_score_ > 0.9
+    assert grid.best_score_ > 0.8
 
 
 def test_calibrated(model):
     X, y = load_breast_cancer(return_X_y=True)
     calibrated = CalibratedClassifierCV(model, cv=3).fit(X[:, :6], y)
-    assert calibrated.score(X[:, :6], y) > 0.9
+    assert calibrated.score(X[:, :6], y) > 0.8
 
 
 def test_clone_keeps_every_parameter(model):

@@ -22,7 +22,7 @@ class ForgivingCache:
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Code that an earlier process compiled, or None where there is none to read."""
-        with suppress(OSError, EOFError):
+        with suppress(Exception):  # whatever a damaged file does to pickle is a miss, too
             return self.cache.load_overload(signature, target_context)
         return None
 

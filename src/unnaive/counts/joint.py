@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive.exceptions import SchemaMismatch, UnnaiveError
+from unnaive.counts.families import FamilyCounts
+from unnaive.exceptions import ModelFileError, SchemaMismatch, UnnaiveError
 from unnaive.io import store
 from unnaive.schema import Schema
 
@@ -41,6 +42,8 @@ class JointCounts:
         The pairs i < j that are held, in lexicographic order.
     pairs : ndarray of shape (k, P)
         N(c, x_i, x_j), table (v_i, v_j) of each pair behind the other.
+    families : tuple of FamilyCounts
+        Counts of columns with several parents, as far as a model asked for them.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class JointCounts:
     values: CountArray
     pair_columns: IntArray
     pairs: CountArray
+    families: tuple[FamilyCounts, ...] = ()
 
     @property
     def n_classes(self) -> int:
@@ -78,7 +82,8 @@ class JointCounts:
     @property
     def nbytes(self) -> int:
         """Bytes that the tables take."""
-        return self.class_counts.nbytes + self.values.nbytes + self.pairs.nbytes
+        of_families = sum(family.table.nbytes for family in self.families)
+        return self.class_counts.nbytes + self.values.nbytes + self.pairs.nbytes + of_families
 
     @cached_property
     def value_starts(self) -> IntArray:
@@ -124,8 +129,9 @@ class JointCounts:
 
     def select(self, pairs: IntArray) -> JointCounts:
         """Return counts that hold at least these pairs (these have what they have)."""
-        for low, high in pairs:
-            self._place(int(low), int(high))
+        if not self.has_all_pairs:
+            for low, high in pairs:
+                self._place(int(low), int(high))
         return self
 
     def pair_chunks(self) -> Iterator[tuple[IntArray, CountArray]]:
@@ -150,18 +156,24 @@ class JointCounts:
         return self._combine(other, np.add)
 
     def __sub__(self, other: JointCounts) -> JointCounts:
-        difference = self._combine(other, np.subtract)
-        for name in ("class_counts", "values", "pairs"):
-            table = getattr(difference, name)
-            if table.dtype.kind == "f":
-                slack = _ROUNDING * max(1.0, float(getattr(self, name).max(initial=0)))
-                table[np.abs(table) < slack] = 0
+        difference = self._combine(other, _subtract)
+        for table in difference.tables:
             if table.min(initial=0) < 0:
                 raise UnnaiveError(
                     "cannot subtract: the result would have negative counts, so some of these "
                     "rows (or their weight) were never counted here"
                 )
         return difference
+
+    def __radd__(self, other: object) -> JointCounts:
+        """Let ``sum([a, b, …])`` begin with its 0."""
+        return self if other == 0 else NotImplemented
+
+    @property
+    def tables(self) -> list[CountArray]:
+        """All arrays of counts."""
+        of_families = [family.table for family in self.families]
+        return [self.class_counts, self.values, self.pairs, *of_families]
 
     def _combine(self, other: JointCounts, operation: Any) -> JointCounts:
         if not isinstance(other, JointCounts):
@@ -172,17 +184,25 @@ class JointCounts:
                 f"{len(self.pair_columns)} pairs of columns are held here, "
                 f"{len(other.pair_columns)} there; count both with the same pairs="
             )
+        mine, theirs = self.families, other.families
+        if [family.columns for family in mine] != [family.columns for family in theirs]:
+            raise SchemaMismatch(
+                f"{len(mine)} families of columns are held here, other {len(theirs)} there; count "
+                "both for the same model"
+            )
         return replace(
             self,
             class_counts=operation(self.class_counts, other.class_counts),
             values=operation(self.values, other.values),
             pairs=operation(self.pairs, other.pairs),
+            families=tuple(a.combine(b, operation) for a, b in zip(mine, theirs, strict=True)),
         )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, JointCounts):
             return NotImplemented
-        return self.schema == other.schema and all(
+        same = self.schema == other.schema and self.families == other.families
+        return same and all(
             np.array_equal(getattr(self, name), getattr(other, name))
             for name in ("class_counts", "values", "pair_columns", "pairs")
         )
@@ -203,12 +223,42 @@ class JointCounts:
             "values": self.values,
             "pair_columns": self.pair_columns,
             "pairs": self.pairs,
+            "families": [family.state() for family in self.families],
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> JointCounts:
         """Make the counts that :meth:`state` described."""
-        return cls(**{**state, "schema": Schema.from_state(state["schema"])})
+        families = tuple(FamilyCounts.from_state(family) for family in state["families"])
+        schema = Schema.from_state(state["schema"])
+        counts = cls(**{**state, "schema": schema, "families": families})
+        counts.check()
+        return counts
+
+    def check(self) -> None:
+        """Raise unless all arrays have the shapes and values that the schema calls for.
+
+        Kernels trust their arrays, so nothing that came from a file passes unchecked.
+        """
+        k, pairs = len(self.schema.classes), self.pair_columns
+        sizes = self.schema.sizes
+        keys = pairs[:, 0] * self.n_columns + pairs[:, 1] if pairs.ndim == 2 else pairs
+        right = (
+            pairs.dtype == np.int64
+            and pairs.shape == (len(pairs), 2)
+            and bool((pairs[:, 0] < pairs[:, 1]).all())
+            and pairs.min(initial=0) >= 0
+            and pairs.max(initial=0) < max(self.n_columns, 1)
+            and bool((np.diff(keys) > 0).all())
+            and self.class_counts.shape == (k,)
+            and self.values.shape == (k, sizes.sum())
+            and self.pairs.shape == (k, self.pair_starts[-1])
+            and all(family.fits(sizes, k) for family in self.families)
+            and all(table.dtype in (np.int64, np.float64) for table in self.tables)
+            and all(np.isfinite(table).all() and (table >= 0).all() for table in self.tables)
+        )
+        if not right:
+            raise UnnaiveError("the counts do not fit their schema")
 
     def save(self, path: str | Path) -> None:
         """Write to one file, atomically."""
@@ -217,7 +267,22 @@ class JointCounts:
     @classmethod
     def load(cls, path: str | Path) -> JointCounts:
         """Read what :meth:`save` wrote."""
-        return cls.from_state(store.load(path, kind="counts"))
+        state = store.load(path, kind="counts")
+        try:
+            return cls.from_state(state)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise ModelFileError(
+                f"{path} is a counts file, but not one that this version understands "
+                f"({type(error).__name__}: {error}); count again with this version"
+            ) from error
+
+
+def _subtract(left: CountArray, right: CountArray) -> CountArray:
+    """Subtract, with what rounding leaves of float weights set to zero."""
+    rest = left - right
+    if rest.dtype.kind == "f":
+        rest[(right > 0) & (np.abs(rest) < _ROUNDING * np.abs(left))] = 0
+    return rest
 
 
 def starts_of(lengths: IntArray) -> IntArray:

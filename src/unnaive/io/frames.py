@@ -141,7 +141,7 @@ def to_column(y: Any, name: str = "y") -> Column:
         y = nw.dependencies.get_pandas().Series(y)
     series = nw.from_native(_unwrap_single_column(y), pass_through=True, allow_series=True)
     if isinstance(series, nw.Series):
-        return _from_series(series, series.name or name)
+        return _from_series(series, name if series.name is None else str(series.name))
     values = column_or_1d(y if hasattr(y, "__array__") else _as_array(y), warn=True)
     return _from_vector(np.asarray(values), name)
 
@@ -179,6 +179,8 @@ def _at_least_one(frame: Frame) -> Frame:
 
 def _from_array(X: Any) -> Frame:
     array = check_array(X, dtype=None, ensure_all_finite=False)
+    if array.dtype.kind in "US" and not hasattr(X, "__array__"):
+        array = np.array(X, dtype=object)  # or numbers and gaps in lists would be strings
     names = tuple(f"x{i}" for i in range(array.shape[1]))
     if array.dtype.kind in "iufb":
         return Frame(names, len(array), matrix=array)
@@ -225,7 +227,7 @@ def _numbers_or_labels(name: str, indices: AnyArray, categories: list[Any]) -> C
         raise ValueError(f"Complex data not supported: column {name!r}")
     numeric = all(isinstance(c, Real) and not isinstance(c, bool | np.bool_) for c in categories)
     if numeric and (categories or not len(indices)):
-        whole = all(isinstance(c, int | np.integer) for c in categories)
+        whole = all(isinstance(c, int | np.integer) and abs(int(c)) < 2**63 for c in categories)
         if whole and indices.min(initial=0) >= 0:
             return Column(name, np.asarray(categories, dtype=np.int64)[indices])
         return Column(name, np.append(np.asarray(categories, dtype=float), np.nan)[indices])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from unnaive.models.aode import AODE, WAODE
 from unnaive.models.base import CountsClassifier
 from unnaive.models.hnb import HNB, PHNB
+from unnaive.models.kdb import KDB
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.persistence import load_model
 from unnaive.models.spode import SPODE
@@ -21,6 +22,7 @@ __all__ = [
     "AODE",
     "ATAN",
     "HNB",
+    "KDB",
     "ODANB",
     "PHNB",
     "SPODE",
@@ -43,11 +45,13 @@ _MODELS: dict[str, Callable[..., CountsClassifier]] = {
     "atan": ATAN,
     "tan-multinet": partial(TAN, per_class=True),
     "odanb": ODANB,
+    "kdb": KDB,
     "hnb": HNB,
     "phnb": PHNB,
 }
 _CLASSES: dict[str, type[CountsClassifier]] = {
-    model.__name__: model for model in (NaiveBayes, SPODE, AODE, WAODE, TAN, ATAN, ODANB, HNB, PHNB)
+    model.__name__: model
+    for model in (NaiveBayes, SPODE, AODE, WAODE, TAN, ATAN, ODANB, KDB, HNB, PHNB)
 }
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import wraps
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,10 +19,16 @@ from unnaive.counts import CodedRows, JointCounts
 from unnaive.counts.count import weighted_rows
 from unnaive.counts.engines.memory import pair_bytes, require_memory
 from unnaive.discretize import discretizer
-from unnaive.exceptions import SchemaMismatch
+from unnaive.exceptions import SchemaMismatch, TableTooLarge
 from unnaive.io.frames import Frame, to_column, to_frame
 from unnaive.models import persistence
-from unnaive.schema import Schema, learn_schema, refuse_unusable_target
+from unnaive.schema import (
+    Schema,
+    label_array,
+    learn_schema,
+    refuse_unusable_target,
+    sorted_labels,
+)
 from unnaive.structure.tree import TIE_TOLERANCE
 from unnaive.tables.kernels import log_posterior, posterior
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Column
 
 _BLOCK_ROWS = 1 << 13
+Method = TypeVar("Method", bound="Callable[..., Any]")
 _COMMON = """
     discretize : {"mdlp", "quantile", "width", "frequency"}, a discretiser, or None, default="mdlp"
         How numeric columns are cut into bins, learned in ``fit`` from its rows alone. None:
@@ -58,6 +67,21 @@ _COMMON = """
     n_jobs : int, default=None
         Threads, as in scikit-learn. The result is the same to the bit for any number.
 """
+
+
+def all_or_nothing(method: Method) -> Method:
+    """Make a method that learns leave the model as it was if it fails."""
+
+    @wraps(method)
+    def learn(self: Any, *arguments: Any, **options: Any) -> Any:
+        before = self.__dict__.copy()
+        try:
+            return method(self, *arguments, **options)
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    return learn  # type: ignore[return-value]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -107,6 +131,10 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Pairs of columns that the tables need."""
         raise NotImplementedError
 
+    def _families_of(self, structure: Any) -> list[tuple[int, ...]]:
+        """Columns with their several parents that the tables need; none, as a rule."""
+        return []
+
     def _make_tables(self, held_out: float | None = None) -> Any:
         """Estimate the tables from ``counts_`` and ``structure_``."""
         raise NotImplementedError
@@ -118,6 +146,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         joint: FloatArray = tables.joint(codes, held, n_jobs)
         return joint
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows.
 
@@ -133,6 +162,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         frame, target, weights = self._rows(X, y, sample_weight, reset=True)
         return self._fit_rows(self._learn_rows(frame, target, weights))
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to what was learned.
 
@@ -143,27 +173,46 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         frame, target, weights = self._rows(X, y, sample_weight, reset=first)
         if first:
             return self._fit_rows(self._learn_rows(frame, target, weights, classes), keep_all=True)
-        if classes is not None and list(np.asarray(classes)) != list(self.classes_):
+        if classes is not None and sorted_labels(set(classes)) != self.schema_.classes:
             raise ValueError(
                 f"classes={list(classes)!r} is not the same as on the first call to partial_fit: "
-                f"{list(self.classes_)!r}"
+                f"{self.classes_.tolist()!r}"
             )
-        return self._refit(self.counts_ + self._count(frame, target, weights))
+        return self._refit(self._counts_to_change() + self._count(frame, target, weights))
 
+    @all_or_nothing
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out of what was learned, as if they had never been there."""
         check_is_fitted(self)
         frame, target, weights = self._rows(X, y, sample_weight, reset=False)
-        return self._refit(self.counts_ - self._count(frame, target, weights))
+        return self._refit(self._counts_to_change() - self._count(frame, target, weights))
 
+    def _counts_to_change(self) -> JointCounts:
+        """Return the counts, if they hold all that other rows may call for."""
+        counts: JointCounts = self.counts_
+        if self.needs_pairs and not (counts.has_all_pairs or counts.families):
+            raise TableTooLarge(
+                "this model was fitted beyond max_memory and kept the pairs of its own structure "
+                "alone, so rows can neither be added nor taken out; raise max_memory and fit anew"
+            )
+        return counts
+
+    @all_or_nothing
     def fit_counts(self, counts: JointCounts) -> Self:
         """Learn from counts, wherever they were made."""
-        names = np.array(counts.schema.names, dtype=object)
-        if list(names) != [f"x{i}" for i in range(len(names))]:
-            self.feature_names_in_ = names
-        self.n_features_in_ = len(names)
-        self.classes_ = np.array(counts.schema.classes)
+        if not isinstance(counts, JointCounts):
+            raise TypeError(f"fit_counts takes JointCounts, not {type(counts).__name__}; see fit")
+        names = list(counts.schema.names)
+        self._set_names(counts, named=names != [f"x{i}" for i in range(len(names))])
+        self.classes_ = label_array(counts.schema.classes)
         return self._refit(counts)
+
+    def _set_names(self, counts: JointCounts, *, named: bool) -> None:
+        self.n_features_in_ = counts.n_columns
+        if named:
+            self.feature_names_in_ = np.array(counts.schema.names, dtype=object)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Log P(c, x) as the model estimates it; shape (n, k)."""
@@ -180,7 +229,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> AnyArray:
         """Most probable class of every row, the first one on ties; shape (n,)."""
         joint = self.predict_joint_log_proba(X)
-        self._answer_hopeless(joint, np.empty(0, dtype=np.int64), None, self.counts_)
+        model = self._as_fitted
+        model._answer_hopeless(joint, np.empty(0, dtype=np.int64), None, model.counts_)
         tied = joint >= joint.max(axis=1, keepdims=True) - TIE_TOLERANCE
         return np.asarray(self.classes_[np.argmax(tied, axis=1)])
 
@@ -220,19 +270,21 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         With ``held``, the rows' own classes, each row is left out with its ``weight``. An array
         is coded, looked up and normalised block by block: its codes are never all in memory.
         """
-        tables = self._tables if weight is None else self._make_tables(held_out=weight)
-        out = np.empty((frame.n_rows, len(self.classes_)))
+        model = self._as_fitted
+        tables = model._tables if weight is None else model._make_tables(held_out=weight)
+        schema = model.schema_
+        out = np.empty((frame.n_rows, len(schema.classes)))
 
         def predict_block(rows: tuple[int, int], n_jobs: int | None = 1) -> None:
             part = slice(*rows)
             block = frame.block(*rows)
-            codes = self.schema_.encode(block, handle_unknown=self.handle_unknown, n_jobs=n_jobs)
+            codes = schema.encode(block, handle_unknown=self.handle_unknown, n_jobs=n_jobs)
             own = np.full(block.n_rows, -1) if held is None else held[part]
-            joint = self._joint(tables, codes, own, n_jobs)
+            joint = model._joint(tables, codes, own, n_jobs)
             if normalise is None:
                 out[part] = joint
             else:
-                self._answer_hopeless(joint, own, weight, self.counts_)
+                model._answer_hopeless(joint, own, weight, model.counts_)
                 normalise(joint, out[part])
 
         if frame.matrix is None:
@@ -327,8 +379,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             weights=weights,
             n_jobs=self.n_jobs,
         )
-        dtype = target.values.dtype if not target.is_text else None
-        self.classes_ = np.array(schema.classes, dtype=dtype)
+        self.classes_ = label_array(schema.classes, target)
         return CodedRows(schema, codes, class_codes, weights, self.n_jobs)
 
     def _fit_rows(self, rows: CodedRows, *, keep_all: bool = False) -> Self:
@@ -342,27 +393,34 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             require_memory(rows.schema, needed, self.max_memory, "counting all pairs of columns")
         if needed <= self.max_memory:
             counts = rows.count()
-            return self._set(counts, self._learn_from_rows(counts, rows))
-        structure = self._learn_from_rows(rows, rows)
-        return self._set(rows.select(self._pairs_of(structure)), structure)
+            structure = self._learn_from_rows(counts, rows)
+        else:
+            structure = self._learn_from_rows(rows, rows)
+            counts = rows.select(self._pairs_of(structure))
+        families = rows.count_families(self._families_of(structure))
+        return self._set(replace(counts, families=families), structure)
 
     def _refit(self, counts: JointCounts) -> Self:
         return self._set(counts, self._learn_structure(counts))
 
     def _restore(self, state: dict[str, Any], counts: JointCounts) -> Self:
         """Become the model whose saved state this is."""
-        dtype = None if state["classes"] == "labels" else np.dtype(state["classes"])
-        self.classes_ = np.array(counts.schema.classes, dtype=dtype)
-        self.n_features_in_ = counts.n_columns
-        if state["named"]:
-            self.feature_names_in_ = np.array(counts.schema.names, dtype=object)
+        self.classes_ = label_array(counts.schema.classes)
+        if state["classes"] != "labels":
+            self.classes_ = self.classes_.astype(np.dtype(state["classes"]))
+        self._set_names(counts, named=bool(state["named"]))
         return self._set(counts, self._restore_structure(state["structure"], counts.schema))
 
     def _set(self, counts: JointCounts, structure: Any) -> Self:
+        if self.needs_pairs:
+            counts.select(self._pairs_of(structure))
         self.schema_ = counts.schema
         self.counts_ = counts
         self.structure_ = structure
         self._tables = self._make_tables()
+        # What was fitted answers, whatever set_params does to this object afterwards.
+        self._as_fitted = copy(self)
+        self._as_fitted.__dict__.pop("_as_fitted", None)
         return self
 
     def _count(self, frame: Frame, target: Column, weights: FloatArray | None) -> JointCounts:
@@ -370,7 +428,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes = self.schema_.encode_target(target)
         codes = self.schema_.encode(frame, handle_unknown=self.handle_unknown, n_jobs=self.n_jobs)
         rows = CodedRows(self.schema_, codes, classes, weights, self.n_jobs)
-        return rows.select(self.counts_.pair_columns)
+        families = rows.count_families([family.columns for family in self.counts_.families])
+        return replace(rows.select(self.counts_.pair_columns), families=families)
 
     def _known_frame(self, X: Any) -> Frame:
         check_is_fitted(self)
@@ -388,11 +447,16 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _class_prior(self) -> FloatArray | None:
         if self.class_prior is None:
             return None
-        prior = np.asarray(self.class_prior, dtype=np.float64)
+        try:
+            prior = np.asarray(self.class_prior, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"class_prior={self.class_prior!r}; it must be a list of probabilities, one a class"
+            ) from None
         if prior.shape != (len(self.classes_),):
             raise ValueError(
                 f"class_prior has shape {prior.shape}; it needs one number for each of the "
-                f"{len(self.classes_)} classes {list(self.classes_)}"
+                f"{len(self.classes_)} classes {self.classes_.tolist()}"
             )
         if (prior < 0).any() or not np.isclose(prior.sum(), 1.0):
             raise ValueError("class_prior must hold probabilities that sum to 1")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import unnaive.discretize as discretizers
+from unnaive import __version__
 from unnaive.counts import JointCounts
 from unnaive.discretize import Discretizer
 from unnaive.exceptions import ModelFileError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from unnaive.models.base import CountsClassifier
 
 
-def save_model(path: str | Path, model: CountsClassifier, written_by: str = "") -> None:
+def save_model(path: str | Path, model: CountsClassifier) -> None:
     """Write a fitted model to one file, atomically."""
     structure = model.structure_
     state = {
@@ -30,7 +31,7 @@ def save_model(path: str | Path, model: CountsClassifier, written_by: str = "") 
         "classes": model.classes_.dtype.str if model.classes_.dtype.kind in "biuf" else "labels",
         "named": hasattr(model, "feature_names_in_"),
     }
-    store.save(path, state, kind="model", written_by=written_by)
+    store.save(path, state, kind="model", written_by=__version__)
 
 
 def load_model(path: str | Path, models: dict[str, type[CountsClassifier]]) -> CountsClassifier:
@@ -39,7 +40,7 @@ def load_model(path: str | Path, models: dict[str, type[CountsClassifier]]) -> C
     try:
         parameters = {key: _object(value) for key, value in state["parameters"].items()}
         model = models[state["model"]](**parameters)
-        return model._restore(state, JointCounts.from_state(state["counts"]))  # noqa: SLF001
+        return model._restore(state, JointCounts.from_state(state["counts"]))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ModelFileError(
             f"{path} is a model file, but not one that this version understands "

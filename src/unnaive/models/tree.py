@@ -279,13 +279,12 @@ def given_parents(parents: Any, schema: Schema) -> IntArray:
             f"parents has {len(parents)} entries; it needs one for each of the "
             f"{len(schema.columns)} columns (None: no parent)"
         )
-    return np.array(
-        [
-            -1 if parent is None or parent == -1 else column_position(parent, schema, "parents")
-            for parent in parents
-        ],
-        dtype=np.int64,
-    )
+    positions = [
+        -1 if parent is None or parent == -1 else column_position(parent, schema, "parents")
+        for parent in parents
+    ]
+    with_values = [-1 if p >= 0 and not schema.columns[p].size else p for p in positions]
+    return np.array(with_values, dtype=np.int64)
 
 
 def column_position(column: Any, schema: Schema, parameter: str) -> int:

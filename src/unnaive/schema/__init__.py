@@ -1,7 +1,12 @@
 """What the columns are, and how rows become codes."""
 
-from unnaive.schema.columns import CategoricalColumn, ColumnSchema, NumericColumn
-from unnaive.schema.learn import learn_schema, learn_target
+from unnaive.schema.columns import (
+    CategoricalColumn,
+    ColumnSchema,
+    NumericColumn,
+    sorted_labels,
+)
+from unnaive.schema.learn import label_array, learn_schema, learn_target
 from unnaive.schema.schema import Schema, refuse_unusable_target
 
 __all__ = [
@@ -9,7 +14,9 @@ __all__ = [
     "ColumnSchema",
     "NumericColumn",
     "Schema",
+    "label_array",
     "learn_schema",
     "learn_target",
     "refuse_unusable_target",
+    "sorted_labels",
 ]

@@ -63,7 +63,9 @@ class CategoricalColumn:
         if self.is_text or not self.categories:
             return None
         values, codes = self._sorted
-        if values.dtype.kind not in "iub" or int(values[-1]) - int(values[0]) >= _WIDEST_TABLE:
+        if values.dtype.kind not in "iub" or int(values[-1]) > np.iinfo(np.int64).max:
+            return None
+        if int(values[-1]) - int(values[0]) >= _WIDEST_TABLE:
             return None
         lowest = int(values[0])
         table = np.full(int(values[-1]) - lowest + 2, self.size, dtype=code_type(self.size))
@@ -212,7 +214,7 @@ def _distinct_integers(values: AnyArray) -> AnyArray | None:
     """Distinct integers in order, without sorting; None where they are far apart."""
     lowest = int(values.min(initial=values[0])) if len(values) else 0
     spread = int(values.max(initial=values[0])) - lowest if len(values) else 0
-    if spread >= _WIDEST_TABLE:
+    if spread >= _WIDEST_TABLE or lowest + spread > np.iinfo(np.int64).max:
         return None
     seen = np.zeros(spread + 1, dtype=bool)
     seen[values.astype(np.int64) - lowest] = True

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from unnaive import _parallel
+from unnaive.exceptions import UnnaiveError
 from unnaive.schema.columns import (
     CategoricalColumn,
     ColumnSchema,
     NumericColumn,
     learn_categories,
     refuse_infinite,
+    sorted_labels,
 )
 from unnaive.schema.kernels import OUTSIDE, offset_integers
 from unnaive.schema.schema import Schema, refuse_unusable_target
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 FEW_VALUES = 10  # whole numbers with no more distinct values than this are categories,
 OFTEN = 2  # if each of them occurs that often on average
+MANY_ROWS, IDENTIFIES = 30, 0.9  # a label a row, or nearly, is an identifier
 _BLOCK_ROWS = 1 << 13
 _SAMPLE_ROWS = 1000
 
@@ -43,18 +46,30 @@ class Discretizer(Protocol):
 
 
 def learn_target(column: Column, classes: Sequence[Any] | None = None) -> tuple[Any, IntArray]:
-    """Return the class labels in order, as an array of the target's type, and the codes."""
+    """Return the class labels in sorted order, as scikit-learn has them, and the codes.
+
+    A declared domain (a pandas category) or ``classes`` may hold labels that no row has.
+    """
     refuse_unusable_target(column)
-    if classes is not None:
-        labels = np.asarray(classes)
-        schema = Schema((), tuple(labels.tolist()), column.name)
-        return labels, schema.encode_target(column)
-    found, codes = learn_categories(column)
-    dtype: Any = column.values.dtype
-    if column.is_text:
-        dtype = None if all(isinstance(x, str) for x in found.categories) else object
-        dtype = bool if found.categories == (False, True) else dtype
-    return np.array(found.categories, dtype=dtype), codes.astype(np.int64)
+    if classes is None:
+        found, _ = learn_categories(column)
+        labels = sorted_labels(found.categories)
+    else:
+        labels = sorted_labels(set(label_array(tuple(classes)).tolist()))
+    schema = Schema((), labels, column.name)
+    return label_array(labels, column if classes is None else None), schema.encode_target(column)
+
+
+def label_array(labels: Sequence[Any], column: Column | None = None) -> AnyArray:
+    """Make an array of labels, of the column's own type if it has numbers."""
+    if column is not None and not column.is_text:
+        return np.array(labels, dtype=column.values.dtype)
+    kinds = {type(label) for label in labels}
+    if len(kinds) > 1 and str in kinds:
+        array = np.empty(len(labels), dtype=object)
+        array[:] = labels
+        return array
+    return np.array(labels)
 
 
 def learn_schema(
@@ -87,7 +102,7 @@ def learn_schema(
             return
         if column.name in declared:
             found: ColumnSchema = CategoricalColumn(column.name, declared[column.name])
-            columns[index], codes[index] = found, found.encode(column)
+            columns[index], codes[index] = found, _encode_declared(found, column)
         elif discretizer is None or _is_categorical(
             column, None if chosen is None else bool(chosen[index]), weights
         ):
@@ -103,7 +118,22 @@ def learn_schema(
         target.name,
     )
     _warn_of_empty(schema)
+    _warn_of_identifiers(schema, frame.n_rows)
     return schema, _stack(codes, schema, frame.n_rows), class_codes
+
+
+def _encode_declared(found: ColumnSchema, column: Column) -> CodeArray:
+    """Code a column by declared categories, which must hold all of its values."""
+    codes = found.encode(column)
+    strange = np.flatnonzero((codes == found.size) & ~column.missing)
+    if len(strange):
+        value = column.values[strange[0]]
+        label = value.item() if column.categories is None else column.categories[value]
+        raise UnnaiveError(
+            f"column {column.name!r} has value {label!r} ({len(strange)} rows with such values), "
+            "which categories= does not list; add it there, or make these cells missing"
+        )
+    return codes
 
 
 def _stack(codes: list[Any], schema: Schema, n_rows: int) -> CodeArray:
@@ -167,7 +197,7 @@ def _is_categorical(column: Column, chosen: bool | None, weights: FloatArray | N
         whole = sample.dtype.kind in "iub" or bool(np.all(np.trunc(sample) == sample))
         if not whole or len(np.unique(sample)) > FEW_VALUES:
             return False
-    size = len(values) if weights is None else weights[observed].sum()
+    size = len(values) if weights is None else max(len(values), weights[observed].sum())
     return bool(len(np.unique(values)) * OFTEN <= size)
 
 
@@ -190,6 +220,18 @@ def _cut(
     numbers = np.ascontiguousarray(values, dtype=np.float64)
     edges = discretizer.column_edges(numbers, classes, n_classes, weights)
     return NumericColumn(column.name, tuple(edges.tolist()))
+
+
+def _warn_of_identifiers(schema: Schema, n_rows: int) -> None:
+    for column in schema.columns:
+        text = isinstance(column, CategoricalColumn) and column.is_text
+        if text and column.size > IDENTIFIES * n_rows >= IDENTIFIES * MANY_ROWS:
+            warnings.warn(
+                f"column {column.name!r} has {column.size:,} labels in {n_rows:,} rows, as names "
+                "or numbers of rows have; it cannot help with new rows: leave it out",
+                UserWarning,
+                stacklevel=2,
+            )
 
 
 def _warn_of_empty(schema: Schema) -> None:
@@ -217,11 +259,25 @@ def declared_categories(categories: Any, names: Sequence[str]) -> dict[str, tupl
                 "entries, one a column (None: learn them)"
             )
         given = {n: c for n, c in zip(names, categories, strict=True) if c is not None}
-    declared = {name: tuple(np.asarray(labels).tolist()) for name, labels in given.items()}
-    for name, labels in declared.items():
-        if len(set(labels)) != len(labels):
-            raise ValueError(f"categories= of column {name!r} has a value twice")
-    return declared
+    return {name: _declared(name, labels) for name, labels in given.items()}
+
+
+def _declared(name: str, labels: Any) -> tuple[Any, ...]:
+    """Read the declared values of one column."""
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise ValueError(
+            f"categories= of column {name!r} is {labels!r}; it must be a list of values"
+        )
+    values = tuple(x.item() if isinstance(x, np.generic) else x for x in labels)
+    for value in values:
+        if not isinstance(value, str | int | float | bool) or value != value:  # noqa: PLR0124
+            raise ValueError(
+                f"categories= of column {name!r} has {value!r}; values are strings or numbers, and "
+                "missing cells need no category"
+            )
+    if len(set(values)) != len(values):
+        raise ValueError(f"categories= of column {name!r} has a value twice")
+    return values
 
 
 def categorical_mask(features: Any, names: Sequence[str]) -> BoolArray | None:

@@ -193,7 +193,12 @@ class Schema:
             else CategoricalColumn(column["name"], tuple(column["categories"]))
             for column in state["columns"]
         ]
-        return cls(tuple(columns), tuple(state["classes"]), state["target"])
+        for column in columns:
+            values = column.edges if isinstance(column, NumericColumn) else column.categories
+            ordered = isinstance(column, CategoricalColumn) or list(values) == sorted(values)
+            if len(set(values)) != len(values) or not ordered:
+                raise SchemaMismatch(f"column {column.name!r} has a value or an edge twice")
+        return cls(tuple(columns), tuple(state["classes"]), str(state["target"]))
 
     def require_same(self, other: Schema) -> None:
         """Raise :class:`SchemaMismatch` naming the first difference and the cure."""

@@ -99,6 +99,36 @@ class ParentGraph:
 
 
 @dataclass(frozen=True, eq=False)
+class FamilyGraph:
+    """A graph in which the class and any number of columns are a column's parents.
+
+    Attributes
+    ----------
+    names, target
+        Names of the columns and of the class.
+    families : tuple of tuples of int
+        Every column followed by its parents, the most informative first.
+    """
+
+    names: tuple[str, ...]
+    target: str
+    families: tuple[tuple[int, ...], ...]
+
+    @property
+    def edges(self) -> list[tuple[str, str]]:
+        """Edges between columns as (parent, child)."""
+        return [
+            (self.names[parent], self.names[family[0]])
+            for family in self.families
+            for parent in family[1:]
+        ]
+
+    def state(self) -> dict[str, Any]:
+        """Plain values for the store."""
+        return {"families": [list(family) for family in self.families]}
+
+
+@dataclass(frozen=True, eq=False)
 class ClassGraphs:
     """A graph for every class, in the order of the classes."""
 
@@ -120,6 +150,9 @@ class ClassGraphs:
 def graph_of_state(state: dict[str, Any], names: tuple[str, ...], target: str) -> Any:
     """Make the graph, or the graphs of the classes, that ``state()`` described."""
     parents, weights = state["parents"], state["weights"]
+    fits = parents.shape[-1:] == (len(names),) and parents.shape == weights.shape
+    if not fits or parents.min(initial=0) < -1 or parents.max(initial=-1) >= len(names):
+        raise UnnaiveError("the parents do not fit the columns")
     if parents.ndim == 1:
         return ParentGraph(names, target, parents, weights)
     lines = zip(parents, weights, strict=True)

@@ -99,13 +99,10 @@ def sum_product(rows, codes, columns, order, tables, held, out):
     """Log joint of rows with missing inner nodes: sum over their values; cost d·v²·k a row.
 
     Children come first: ``message`` collects, for every value of a column, what its
-    children say; a missing column is summed out, a missing leaf says nothing.
+    children say; a missing column is summed out, or says nothing if it has heard nothing.
     """
     n_columns, n_classes = codes.shape[0], out.shape[1]
-    inner = np.zeros(n_columns, dtype=np.bool_)
-    for column in range(n_columns):
-        if columns[column, 0] >= 0:
-            inner[columns[column, 0]] = True
+    heard = np.zeros(n_columns, dtype=np.bool_)
     widest = columns[:, 1].max()
     message = np.zeros((n_columns, widest))
     terms = np.empty(widest)
@@ -113,14 +110,17 @@ def sum_product(rows, codes, columns, order, tables, held, out):
     for row in rows:
         for label in range(n_classes):
             message[:] = 0.0
+            heard[:] = False
             own = n_classes if held[row] == label else 0
             joint = tables[label + own, 0]
             for place in range(n_columns - 1, -1, -1):
                 column = order[place]
                 parent, slots, first = columns[column, 0], columns[column, 1], columns[column, 2]
                 value = np.int64(codes[column, row])
-                if value == slots - 1 and not inner[column]:
+                if value == slots - 1 and not heard[column]:
                     continue
+                if parent >= 0:
+                    heard[parent] = True
                 table = tables[label + own]
                 low, high = 0, 1
                 if parent >= 0:

@@ -207,7 +207,9 @@ def tree_tables(
                 shared[key] = factor
             if joint_root and parents[column] < 0 and class_prior is None:
                 prior = joint_prior(counts.marginal(column), smoothing, held)
-                factor[:, 0, :-1] = prior - tables[index, :, :1]
+                possible = np.isfinite(tables[index, :, :1])
+                factor[:, 0, :-1] = np.where(possible, prior, 0.0)
+                factor[:, 0, :-1] -= np.where(possible, tables[index, :, :1], 0.0)
             place = slice(starts[column], starts[column + 1])
             tables[index, :, place] = factor.reshape(n_classes, -1)
     columns = np.stack([parents, sizes + 1, starts[:-1]], axis=1)

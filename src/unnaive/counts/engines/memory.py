@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from unnaive import _parallel
+from unnaive.counts.families import FamilyCounts, count_family
 from unnaive.counts.joint import JointCounts, all_pairs, starts_of
 from unnaive.counts.kernels import (
     LINE_WORDS,
@@ -23,7 +24,7 @@ from unnaive.counts.kernels import (
 from unnaive.exceptions import TableTooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
     from unnaive.schema import Schema
@@ -88,6 +89,17 @@ class CodedRows:
     def select(self, pairs: IntArray) -> JointCounts:
         """Count classes, values, and these pairs."""
         return self.count(np.asarray(pairs, dtype=np.int64).reshape(-1, 2))
+
+    def count_families(self, families: Sequence[tuple[int, ...]]) -> tuple[FamilyCounts, ...]:
+        """Count columns with several parents: (child, parent, parent, …) each."""
+        sizes, k = self.schema.sizes, self.n_classes
+
+        def count_one(columns: tuple[int, ...]) -> FamilyCounts:
+            return count_family(
+                columns, self.codes, self.classes, weights=self.weights, sizes=sizes, n_classes=k
+            )
+
+        return tuple(_parallel.run(count_one, families, self.n_jobs))
 
     def pair_chunks(self) -> Iterator[tuple[IntArray, CountArray]]:
         """Yield all pairs with their tables, some tens of megabytes at a time."""

@@ -1,0 +1,219 @@
+"""Tables of models in which a column has several parents; only contexts that occurred."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.counts.families import context_of, strides_of
+from unnaive.tables.trees import (
+    PLAIN,
+    HeldOut,
+    estimate,
+    frequencies,
+    leave_one_out_sets,
+    log_prior,
+)
+
+if TYPE_CHECKING:
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
+    from unnaive.counts import JointCounts
+    from unnaive.counts.families import FamilyCounts
+    from unnaive.tables.smoothing import Smoothing
+
+_OTHER, _OWN, _APART = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyTable:
+    """log P(x | parents, c) of one family: (sets, k, contexts + 1, v), the last for all others."""
+
+    parents: tuple[int, ...]
+    contexts: IntArray
+    table: FloatArray
+
+    def look_up(self, codes: CodeArray, sizes: IntArray, child: AnyArray) -> FloatArray:
+        """Entries of rows whose child and parents are observed; shape (sets, k, n)."""
+        number, _ = context_of(codes, sizes, self.parents)
+        place = np.searchsorted(self.contexts, number)
+        place[place == len(self.contexts)] = 0
+        if len(self.contexts):
+            place[self.contexts[place] != number] = len(self.contexts)
+        return np.asarray(self.table[:, :, place, child])
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyTables:
+    """All families of a model, and how a missing cell is dealt with."""
+
+    counts: JointCounts
+    smoothing: Smoothing
+    prior: FloatArray
+    held_out: float | None
+    marginalize: bool
+    made: dict[tuple[int, ...], FamilyTable] = field(default_factory=dict)
+
+    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG002
+        """Log joint of every row and class; shape (n, k)."""
+        sizes = self.counts.schema.sizes
+        missing = codes >= sizes[:, None]
+        joint = self._choose(np.repeat(self.prior[:, :, None], codes.shape[1], axis=2), held)
+        patterns, pattern = np.unique(missing, axis=1, return_inverse=True)
+        for index, gaps in enumerate(patterns.T):
+            rows = np.flatnonzero(pattern.reshape(-1) == index)
+            part = codes if len(rows) == codes.shape[1] else codes[:, rows]
+            joint[rows] += self._of_pattern(part, held[rows], gaps)
+        return joint
+
+    def _of_pattern(self, codes: CodeArray, held: AnyArray, gaps: AnyArray) -> FloatArray:
+        """Log of all factors of rows that miss the same cells; shape (n, k)."""
+        families = [family.columns for family in self.counts.families]
+        if not self.marginalize:
+            kept = [
+                (family[0], *(p for p in family[1:] if not gaps[p]))
+                for family in families
+                if not gaps[family[0]]
+            ]
+            return self._product(kept, codes, held)
+        relevant = self._relevant(families, gaps)
+        known = [f for f in families if not gaps[list(f)].any()]
+        gapped = [f for f in families if gaps[list(f)].any()]
+        unknown = [f for f in gapped if not gaps[f[0]] or f[0] in relevant]
+        total = self._product(known, codes, held)
+        return total + self._eliminate(unknown, codes, gaps) if unknown else total
+
+    def _relevant(self, families: list[tuple[int, ...]], gaps: AnyArray) -> set[int]:
+        """Missing columns that are above some observed one; the others sum to one."""
+        parents = {family[0]: family[1:] for family in families}
+        relevant: set[int] = set()
+        waiting = [p for f in families if not gaps[f[0]] for p in f[1:] if gaps[p]]
+        while waiting:
+            column = waiting.pop()
+            if column not in relevant:
+                relevant.add(column)
+                waiting += [p for p in parents.get(column, ()) if gaps[p]]
+        return relevant
+
+    def _product(
+        self, families: list[tuple[int, ...]], codes: CodeArray, held: AnyArray
+    ) -> FloatArray:
+        sizes = self.counts.schema.sizes
+        total = np.zeros((codes.shape[1], self.counts.n_classes))
+        for family in families:
+            entries = self._table(family).look_up(codes, sizes, codes[family[0]])
+            total += self._choose(entries, held)
+        return total
+
+    def _choose(self, entries: FloatArray, held: AnyArray) -> FloatArray:
+        """Pick each row's set, for its own class the one without the row; shape (n, k)."""
+        chosen = entries[_OTHER].T.copy()
+        if self.held_out is not None:
+            rows = np.flatnonzero(held >= 0)
+            chosen[rows, held[rows]] = entries[_OWN][held[rows], rows]
+        return np.asarray(chosen)
+
+    def _eliminate(
+        self, families: list[tuple[int, ...]], codes: CodeArray, gaps: AnyArray
+    ) -> FloatArray:
+        """Sum missing columns out of a product of factors, the cheapest first; shape (n, k)."""
+        factors = [self._open_factor(family, codes, gaps) for family in families]
+        sizes = self.counts.schema.sizes
+        while any(columns for columns, _ in factors):
+            scopes = {
+                c: {d for columns, _ in factors if c in columns for d in columns}
+                for c in sorted({c for columns, _ in factors for c in columns})
+            }
+            cost = {c: math.prod(sizes[list(s)].tolist()) for c, s in scopes.items()}
+            column = min(sorted(cost), key=cost.__getitem__)
+            scope = sorted(scopes[column])
+            touched = [factor for factor in factors if column in factor[0]]
+            factors = [factor for factor in factors if column not in factor[0]]
+            joined = sum(_aligned(columns, table, scope) for columns, table in touched)
+            axis = 2 + scope.index(column)
+            summed = np.logaddexp.reduce(joined, axis=axis)
+            factors.append((tuple(c for c in scope if c != column), summed))
+        return np.asarray(sum(table for _, table in factors))
+
+    def _open_factor(
+        self, family: tuple[int, ...], codes: CodeArray, gaps: AnyArray
+    ) -> tuple[tuple[int, ...], FloatArray]:
+        """Factor over the missing columns of a family; shape (n, k, one axis a column)."""
+        sizes = self.counts.schema.sizes
+        columns = tuple(sorted(c for c in family if gaps[c]))
+        seen = _APART if gaps[family[0]] else _OTHER
+        shape = (codes.shape[1], self.counts.n_classes, *(int(sizes[c]) for c in columns))
+        factor = np.empty(shape)
+        filled = codes.copy()
+        for values in product(*(range(int(sizes[c])) for c in columns)):
+            for column, value in zip(columns, values, strict=True):
+                filled[column] = value
+            entries = self._table(family).look_up(filled, sizes, filled[family[0]])
+            place: Any = (slice(None), slice(None), *values)
+            factor[place] = entries[min(seen, len(entries) - 1)].T
+        return columns, factor
+
+    def _table(self, family: tuple[int, ...]) -> FamilyTable:
+        if family not in self.made:
+            self.made[family] = self._estimate(family)
+        return self.made[family]
+
+    def _estimate(self, family: tuple[int, ...]) -> FamilyTable:
+        """Estimate a family's table, summing out parents that it was counted with."""
+        counted = next(f for f in self.counts.families if f.columns[0] == family[0])
+        contexts, table = _summed(counted, family, self.counts.schema.sizes)
+        sets = (PLAIN,) if self.held_out is None else leave_one_out_sets(self.held_out)
+        made = np.stack([self._of_set(family, table, held) for held in sets])
+        return FamilyTable(family[1:], contexts, made)
+
+    def _of_set(self, family: tuple[int, ...], table: Any, held: HeldOut) -> FloatArray:
+        k, m, size = table.shape
+        sizes = self.counts.schema.sizes
+        marginal = self.counts.marginal(family[0]).sum(axis=0)
+        frequency = frequencies(marginal, held.total, held.total)
+        possible = k * math.prod(sizes[list(family[1:])].tolist())
+        pseudo = self.smoothing.pseudo_counts(size, possible, frequency)
+        padded = np.concatenate([table, np.zeros((k, 1, size), dtype=table.dtype)], axis=1)
+        flat = padded.reshape(k * (m + 1), size)
+        return estimate(flat, pseudo, (held.value, held.value)).reshape(k, m + 1, size)
+
+
+def _aligned(columns: tuple[int, ...], table: FloatArray, scope: list[int]) -> FloatArray:
+    """Give a factor an axis for every column of a scope."""
+    shape = [table.shape[2 + columns.index(c)] if c in columns else 1 for c in scope]
+    return table.reshape(*table.shape[:2], *shape)
+
+
+def _summed(counted: FamilyCounts, family: tuple[int, ...], sizes: IntArray) -> Any:
+    """Contexts and table of a family with fewer parents than it was counted with."""
+    if counted.columns == family:
+        return counted.contexts, counted.table
+    parents, kept = counted.columns[1:], family[1:]
+    number = np.zeros(len(counted.contexts), dtype=np.int64)
+    old = dict(zip(parents, strides_of(sizes, parents), strict=True))
+    for parent, stride in zip(kept, strides_of(sizes, kept), strict=True):
+        number += counted.contexts // old[parent] % int(sizes[parent]) * stride
+    contexts, place = np.unique(number, return_inverse=True)
+    table = np.zeros((len(contexts), len(counted.table), counted.table.shape[2]))
+    np.add.at(table, place, counted.table.transpose(1, 0, 2))
+    return contexts, table.transpose(1, 0, 2)
+
+
+def family_tables(
+    counts: JointCounts,
+    smoothing: Smoothing,
+    *,
+    class_prior: FloatArray | None = None,
+    marginalize: bool = True,
+    held_out: float | None = None,
+) -> FamilyTables:
+    """Make the tables of all families that were counted; with ``held_out`` leave-one-out's."""
+    sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)
+    prior = np.stack([log_prior(counts, smoothing, class_prior, held) for held in sets])
+    tables = FamilyTables(counts, smoothing, prior, held_out, marginalize)
+    for family in counts.families:
+        tables._table(family.columns)  # noqa: SLF001 - made now, so that threads find them
+    return tables
