@@ -445,3 +445,12 @@ def test_a_broken_pipe_is_silent(data, model):
     assert b"Traceback" not in errors
     assert b"BrokenPipe" not in errors
     assert b"error" not in errors
+
+
+def test_what_is_read_is_not_overwritten(data, model, tmp_path):
+    before = data.read_bytes()
+    result = run("fit", data, "-t", "diagnosis", "-o", data, code=1)
+    assert "is what is read here and would be lost" in result.stderr
+    result = run("predict", model, data, "-o", model, code=1)
+    assert "would be lost" in result.stderr
+    assert data.read_bytes() == before

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import naive
@@ -127,6 +127,7 @@ def test_waode_equals_the_twin(problem, policy):
 @settings(max_examples=80, deadline=None)
 def test_spode_equals_the_twin(problem, policy, joint_prior, parent):
     parent %= len(problem.values)
+    assume(any(row[parent] is not None for row in problem.rows))
     model = fitted(SPODE(parent=parent, joint_prior=joint_prior, smoothing=policy), problem)
     expected = [
         slow.spode(*problem.data, POLICIES[policy], parent, row, joint_prior)

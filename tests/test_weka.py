@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from datafiles import needs_data, nominal
-from unnaive import AODE, TAN, MEstimate, NaiveBayes
+from unnaive import AODE, HNB, TAN, WAODE, MEstimate, NaiveBayes
 from unnaive.counts import CodedRows
 from unnaive.information import conditional_mutual_information
 from unnaive.io.frames import Column, Frame
@@ -24,6 +24,8 @@ MODELS = {
     "aode-m": AODE(smoothing=MEstimate(1)),
     "aodesr": AODE(subsumption=True, smoothing=MEstimate(1)),
     "aodesr-laplace": AODE(subsumption=True),
+    "hnb": HNB(smoothing="weka"),
+    "waode": WAODE(),
 }
 CASES = [
     (data, key)

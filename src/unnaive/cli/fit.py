@@ -46,7 +46,7 @@ def fit(
     """
     given = options.parameters(discretize, bins, smoothing, categorical, settings)
     classifier = options.build(model, given)
-    require_writable(output)
+    require_writable(output, data)
     start = perf_counter()
     with progress(f"reading {data.name}"):
         rows = read_training(data, target, ignore=ignore, weight=weight, categorical=categorical)

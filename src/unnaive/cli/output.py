@@ -4,9 +4,12 @@ import os
 from pathlib import Path
 
 
-def require_writable(path: Path) -> None:
-    """Raise before long work if a file could not be written after it."""
+def require_writable(path: Path, *inputs: Path) -> None:
+    """Raise before long work if a file could not be written after it, or is one of its inputs."""
     folder = path.resolve().parent
+    for read in inputs:
+        if path.exists() and read.exists() and path.samefile(read):
+            raise ValueError(f"{path} is what is read here and would be lost; name another file")
     if path.is_dir():
         raise ValueError(f"{path} is a folder; name a file in it")
     if not folder.is_dir():

@@ -44,7 +44,7 @@ def predict(
     from unnaive.io.store import replacing  # noqa: PLC0415 - see app.py
 
     if to is not None:
-        output.require_writable(to)
+        output.require_writable(to, model, data)
     with progress(f"predicting {data.name}"):
         classifier = unnaive.load(model).set_params(n_jobs=n_jobs)
         labels = [c.name for c in classifier.schema_.columns if getattr(c, "is_text", False)]

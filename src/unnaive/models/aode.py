@@ -43,6 +43,10 @@ class SuperParentClassifier(CountsClassifier):
         raise NotImplementedError
 
     def _make_tables(self, held_out: float | None = None) -> tuple[SuperParentTables, TreeTables]:
+        sizes, k = self.schema_.sizes, len(self.schema_.classes)
+        needed = table_bytes(sizes, k) * (1 if held_out is None else 2)
+        what = f"leave-one-out with {type(self).__name__}"
+        require_memory(self.schema_, needed, self.max_memory, what)
         common: dict[str, Any] = {"class_prior": self._class_prior, "held_out": held_out}
         averaged = all_super_parents(self.counts_, self._smoothing, **common, **self._options())
         alone = independent(self.schema_.names, self.schema_.target)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from unnaive import _parallel
 from unnaive.counts import CodedRows, JointCounts
 from unnaive.counts.count import weighted_rows
-from unnaive.counts.engines.memory import pair_bytes, require_memory
+from unnaive.counts.engines.memory import largest_pair_bytes, pair_bytes, require_memory
 from unnaive.discretize import discretizer
 from unnaive.exceptions import SchemaMismatch, TableTooLarge
 from unnaive.io.frames import Frame, to_column, to_frame
@@ -395,6 +395,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             counts = rows.count()
             structure = self._learn_from_rows(counts, rows)
         else:
+            largest = largest_pair_bytes(rows.schema)
+            require_memory(rows.schema, largest, self.max_memory, "one pair of columns alone")
             structure = self._learn_from_rows(rows, rows)
             counts = rows.select(self._pairs_of(structure))
         families = rows.count_families(self._families_of(structure))

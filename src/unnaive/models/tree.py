@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive.counts.engines.memory import require_memory
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import (
     class_mutual_information,
@@ -25,7 +26,14 @@ from unnaive.structure import (
     penalised,
     with_parents,
 )
-from unnaive.tables.trees import AveragedTrees, ClassTrees, TreeTables, only_class, tree_tables
+from unnaive.tables.trees import (
+    AveragedTrees,
+    ClassTrees,
+    TreeTables,
+    only_class,
+    tree_bytes,
+    tree_tables,
+)
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
@@ -49,8 +57,14 @@ class TreeClassifier(CountsClassifier):
         counts: JointCounts | None = None,
         **options: Any,
     ) -> TreeTables:
+        counts = self.counts_ if counts is None else counts
+        needed = tree_bytes(counts.schema.sizes, graph.parents, counts.n_classes)
+        needed *= 1 if held_out is None else 3
+        require_memory(
+            counts.schema, needed, self.max_memory, f"the tables of {type(self).__name__}"
+        )
         return tree_tables(
-            self.counts_ if counts is None else counts,
+            counts,
             graph,
             self._smoothing,
             class_prior=self._class_prior,

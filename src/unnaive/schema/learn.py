@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FEW_VALUES = 10  # whole numbers with no more distinct values than this are categories,
 OFTEN = 2  # if each of them occurs that often on average
+LITTLE = 0.1  # a mean weight below this is a matter of scale, not of importance
 MANY_ROWS, IDENTIFIES = 30, 0.9  # a label a row, or nearly, is an identifier
 _BLOCK_ROWS = 1 << 13
 _SAMPLE_ROWS = 1000
@@ -119,6 +120,7 @@ def learn_schema(
     )
     _warn_of_empty(schema)
     _warn_of_identifiers(schema, frame.n_rows)
+    _warn_of_light_weights(weights)
     return schema, _stack(codes, schema, frame.n_rows), class_codes
 
 
@@ -220,6 +222,17 @@ def _cut(
     numbers = np.ascontiguousarray(values, dtype=np.float64)
     edges = discretizer.column_edges(numbers, classes, n_classes, weights)
     return NumericColumn(column.name, tuple(edges.tolist()))
+
+
+def _warn_of_light_weights(weights: FloatArray | None) -> None:
+    if weights is not None and weights.sum() < LITTLE * len(weights):
+        warnings.warn(
+            f"sample_weight sums to {weights.sum():.3g} over {len(weights)} rows; bins, min_count "
+            "and smoothing take weights for numbers of rows, so there seems to be next to no data: "
+            "scale the weights to a mean of 1",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _warn_of_identifiers(schema: Schema, n_rows: int) -> None:

@@ -88,16 +88,18 @@ def table_bytes(sizes: IntArray, n_classes: int) -> int:
 
 def _grouped(tables: FloatArray, columns: IntArray, slots: IntArray) -> FloatArray:
     """Add up the children's entries for every joint value of each group."""
-    joined = []
+    width = child_groups(np.diff(slots) - 1)[1]
+    joined = np.empty((*tables.shape[:2], width))
+    start = 0
     for group in range(columns[-1, 1] + 1):
         together = np.zeros((*tables.shape[:2], 1))
         for column in np.flatnonzero(columns[:, 1] == group):
             entries = tables[:, :, slots[column] : slots[column + 1]]
-            together = (entries[:, :, :, None] + together[:, :, None, :]).reshape(
-                *tables.shape[:2], -1
-            )
-        joined.append(together)
-    return np.concatenate(joined, axis=2)
+            both = entries[:, :, :, None] + together[:, :, None, :]
+            together = both.reshape(*tables.shape[:2], -1)
+        joined[:, :, start : start + together.shape[2]] = together
+        start += together.shape[2]
+    return joined
 
 
 def all_super_parents(

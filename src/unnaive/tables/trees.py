@@ -171,6 +171,13 @@ def only_class(tree: TreeTables, label: int) -> TreeTables:
     return replace(tree, tables=tree.tables[label :: tree.n_classes].copy(), n_classes=1)
 
 
+def tree_bytes(sizes: IntArray, parents: IntArray, n_classes: int) -> int:
+    """Bytes that one set of a graph's tables takes."""
+    slots = (sizes + 1).astype(object)
+    contexts = np.where(parents >= 0, slots[parents], 1)
+    return int((slots * contexts).sum()) * n_classes * 8
+
+
 def tree_tables(
     counts: JointCounts,
     graph: ParentGraph,

@@ -227,6 +227,12 @@ def pair_bytes(schema: Schema) -> int:
     return int(both) * len(schema.classes) * 8
 
 
+def largest_pair_bytes(schema: Schema) -> int:
+    """Bytes that the table of the two widest columns takes."""
+    widest = np.sort(schema.sizes)[-2:].astype(object)
+    return int(np.prod(widest)) * len(schema.classes) * 8 if len(widest) == 2 else 0
+
+
 def require_memory(schema: Schema, needed: int, max_memory: int, what: str) -> None:
     """Raise :class:`TableTooLarge` with the figure and the cure."""
     if needed > max_memory:
