@@ -74,7 +74,11 @@ def test_naive_bayes_equals_the_twin(problem, policy):
     assert_close(model.predict_joint_log_proba(problem.X), expected)
 
 
-@given(problems(max_rows=12), policies, st.sampled_from(["marginalize", "drop"]))
+@given(
+    problems(max_rows=12, max_columns=4, sizes=(1, 2, 3, 6)),
+    policies,
+    st.sampled_from(["marginalize", "drop"]),
+)
 @settings(max_examples=100, deadline=None)
 def test_tan_equals_the_twin(problem, policy, missing):
     model = fitted(TAN(smoothing=policy, missing=missing), problem)

@@ -123,7 +123,7 @@ def test_waode_equals_the_twin(problem, policy):
     assert_close(model.predict_joint_log_proba(problem.X), expected)
 
 
-@given(problems(max_columns=4), policies, st.booleans(), st.integers(0, 3))
+@given(problems(max_columns=4, sizes=(1, 2, 5)), policies, st.booleans(), st.integers(0, 3))
 @settings(max_examples=80, deadline=None)
 def test_spode_equals_the_twin(problem, policy, joint_prior, parent):
     parent %= len(problem.values)
@@ -151,7 +151,7 @@ def test_spode_chooses_like_the_twin(problem):
         assert parent == slow.spode_parent(*complete.data, criterion), criterion
 
 
-@given(problems(max_rows=12, max_columns=4), policies)
+@given(problems(max_rows=12, max_columns=4, sizes=(1, 2, 3)), policies)
 @settings(max_examples=40, deadline=None)
 def test_atan_equals_the_twin(problem, policy):
     model = fitted(ATAN(smoothing=policy), problem)
@@ -159,7 +159,7 @@ def test_atan_equals_the_twin(problem, policy):
     assert_close(model.predict_log_proba(problem.X), normalised(expected))
 
 
-@given(problems(max_rows=14, max_columns=4), policies)
+@given(problems(max_rows=14, max_columns=4, sizes=(1, 2, 3)), policies)
 @settings(max_examples=40, deadline=None)
 def test_multinet_equals_the_twin(problem, policy):
     model = fitted(TAN(per_class=True, smoothing=policy), problem)
