@@ -105,6 +105,7 @@ def test_labels_and_numbers_do_not_mix(model):
         ({"categorical_features": [True]}, "a mask of 2 booleans"),
         ({"class_prior": [0.2, 0.2]}, "probabilities that sum to 1"),
         ({"bins": 0, "discretize": "width"}, "bins"),
+        ({"max_memory": "2GB"}, "max_memory='2GB'; it must be a number of bytes"),
     ],
 )
 def test_bad_parameters(model, settings, message):
@@ -114,7 +115,16 @@ def test_bad_parameters(model, settings, message):
 
 def test_bad_unknown_handling():
     with pytest.raises(ValueError, match="handle_unknown='panic'; it must be"):
-        NaiveBayes(handle_unknown="panic").fit(X, Y).predict(X)
+        NaiveBayes(handle_unknown="panic").fit(X, Y)
+    model = NaiveBayes().fit(X, Y).set_params(handle_unknown="panic")
+    with pytest.raises(ValueError, match="handle_unknown='panic'; it must be"):
+        model.predict(X)
+
+
+def test_labels_that_no_file_could_hold():
+    cut = pd.cut([1.0, 2.0, 3.0], 2)
+    with pytest.raises(TypeError, match=r"column 'a' has value Interval.*convert the column to str"):
+        NaiveBayes().fit(pd.DataFrame({"a": cut}), Y)
 
 
 @pytest.mark.parametrize(

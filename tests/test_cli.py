@@ -298,7 +298,7 @@ def test_progress_waits_then_shows(monkeypatch, capsys):
             "'tan' has no parameter 'rot'; it has",
         ),
         (["fit", "DATA", "-t", "diagnosis", "--set", "root=zip"], "root: 'zip' is no column"),
-        (["fit", "DATA", "-t", "diagnosis", "--set", "max_memory=x"], "check max_memory='x'"),
+        (["fit", "DATA", "-t", "diagnosis", "--set", "max_memory=x"], "max_memory='x'"),
         (["fit", "DATA", "-t", "diagnosis", "--discretize", "mdl"], "discretize='mdl'"),
         (["fit", "DATA", "-t", "diagnosis", "--smoothing", "much"], "smoothing='much'"),
         (["fit", "DATA", "-t", "diagnosis", "--categorical", "zip"], "has no column 'zip'; its"),

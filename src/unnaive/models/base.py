@@ -6,6 +6,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import cleandoc
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -369,6 +370,14 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learn_rows(
         self, frame: Frame, target: Column, weights: FloatArray | None, classes: Any = None
     ) -> CodedRows:
+        if self.handle_unknown not in {"missing", "error"}:
+            raise ValueError(
+                f"handle_unknown={self.handle_unknown!r}; it must be 'missing' or 'error'"
+            )
+        if not isinstance(self.max_memory, Real) or not float(self.max_memory) > 0:
+            raise ValueError(
+                f"max_memory={self.max_memory!r}; it must be a number of bytes above 0"
+            )
         schema, codes, class_codes = learn_schema(
             frame,
             target,

@@ -51,6 +51,8 @@ def load_model(path: str | Path, models: dict[str, type[CountsClassifier]]) -> C
 def _plain(value: Any) -> Any:
     """Turn a parameter into JSON values, policies and discretisers into tagged ones."""
     if isinstance(value, Smoothing):
+        if POLICIES.get(value.key) is not type(value):
+            raise TypeError(f"smoothing={value!r} is no policy of this library and cannot be saved")
         return {"__smoothing__": value.state()}
     if isinstance(value, Discretizer):
         return {"__discretizer__": [type(value).__name__, value.get_params()]}

@@ -192,6 +192,12 @@ def learn_categories(column: Column) -> tuple[CategoricalColumn, CodeArray]:
     """Find the distinct values of a column, in declared or sorted order, and its codes."""
     if column.is_text:
         labels = column.categories or ()
+        for label in labels:
+            if not isinstance(label, str | int | float | bool | np.generic):
+                raise TypeError(
+                    f"column {column.name!r} has value {label!r} of type {type(label).__name__}, "
+                    "which is neither a string nor a number; convert the column to strings"
+                )
         found = CategoricalColumn(
             column.name, cast("Any", labels) if column.declared else sorted_labels(labels)
         )

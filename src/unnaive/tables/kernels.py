@@ -53,9 +53,8 @@ def log_table(counts, alpha, total, held_value, held_context, out):
 def sum_factors(codes, columns, tables, held, start, stop, out):
     """Log joint of rows start … stop: one look-up a column and class; cost n·d·k.
 
-    ``columns`` (d, 4) holds parent, its stride (slots of the column), start of the table and
-    whether there is a parent; entry 0 of each table row is the log prior. ``held`` is the
-    row's own class, or k for none.
+    ``columns`` (d, 3) holds parent (−1: none), slots of the column and start of its table;
+    entry 0 of each table row is the log prior. ``held`` is the row's own class, −1 for none.
     """
     n_classes = out.shape[1]
     width = tables.shape[1]
