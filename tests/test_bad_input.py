@@ -123,7 +123,7 @@ def test_bad_unknown_handling():
 
 def test_labels_that_no_file_could_hold():
     cut = pd.cut([1.0, 2.0, 3.0], 2)
-    with pytest.raises(TypeError, match=r"column 'a' has value Interval.*convert the column to str"):
+    with pytest.raises(TypeError, match=r"column 'a' has value Interval.*column to strings"):
         NaiveBayes().fit(pd.DataFrame({"a": cut}), Y)
 
 

@@ -65,5 +65,5 @@ def test_peers_reports_and_agrees(tmp_path):
     assert "Targets" in ran.stdout
     findings = json.loads(file.read_text())["findings"]
     assert {"ours", "sklearn"} == set(findings)
-    assert len(findings["ours"]["timings"]) >= 10
+    assert len(findings["ours"]["timings"]) == 12
     assert findings["sklearn"]["checks"][0]["difference"] < 1e-9

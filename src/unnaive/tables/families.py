@@ -62,11 +62,16 @@ class FamilyTables:
         sizes = self.counts.schema.sizes
         missing = codes >= sizes[:, None]
         joint = self._choose(np.repeat(self.prior[:, :, None], codes.shape[1], axis=2), held)
-        patterns, pattern = np.unique(missing, axis=1, return_inverse=True)
+        gapped = missing.any(axis=0)
+        whole = np.flatnonzero(~gapped)
+        if len(whole):
+            part = codes if len(whole) == codes.shape[1] else codes[:, whole]
+            joint[whole] += self._of_pattern(part, held[whole], np.zeros(len(sizes), dtype=bool))
+        rest = np.flatnonzero(gapped)
+        patterns, pattern = np.unique(missing[:, rest], axis=1, return_inverse=True)
         for index, gaps in enumerate(patterns.T):
-            rows = np.flatnonzero(pattern.reshape(-1) == index)
-            part = codes if len(rows) == codes.shape[1] else codes[:, rows]
-            joint[rows] += self._of_pattern(part, held[rows], gaps)
+            rows = rest[pattern.reshape(-1) == index]
+            joint[rows] += self._of_pattern(codes[:, rows], held[rows], gaps)
         return joint
 
     def _of_pattern(self, codes: CodeArray, held: AnyArray, gaps: AnyArray) -> FloatArray:
