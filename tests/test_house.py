@@ -80,6 +80,7 @@ CHANGES = {
     "parent": "b",
     "joint_prior": False,
     "rule": "gt",
+    "weighted": True,
 }
 INERT = {"n_jobs"}  # by promise: the same bits for any number of threads
 BASE = {"bins": {"discretize": "quantile"}, "critical": {"subsumption": True}}

@@ -15,6 +15,7 @@ import weather
 from problems import made, problems
 from test_models import POLICIES, assert_close, fitted, policies
 from unnaive import (
+    A2DE,
     AODE,
     ATAN,
     HNB,
@@ -38,6 +39,7 @@ WORKED = [  # SPEC 13.3
     (WAODE(), [0.054799287027, 0.318100507864, 0.867460358564]),
     (SPODE(joint_prior=False), [0.079872204473, 0.283185840708, 0.824175824176]),
     (ATAN(), [0.169556787281, 0.308928008107, 0.753879585776]),
+    (A2DE(), [0.211098625566, 0.335768050340, 0.790585934178]),
     (KDB(k=1), [0.079872204473, 0.283185840708, 0.824175824176]),
     (KDB(k=2), [0.126390293225, 0.347826086957, 0.789473684211]),
     (KDB(k=3), [0.153148738054, 0.307692307692, 0.824175824176]),
@@ -305,3 +307,40 @@ def test_kdb_batches_keep_the_first_structure():
     for k in (-1, 1.5, True):
         with pytest.raises(ValueError, match="k="):
             KDB(k=k).fit(X, y)
+
+
+@given(
+    problems(max_rows=16, max_columns=4, sizes=(1, 2, 3)),
+    policies,
+    st.integers(0, 3),
+    st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_a2de_equals_the_twin(problem, policy, min_count, weighted):
+    complete = not any(None in row for row in problem.rows)
+    weighted = weighted and complete  # with gaps, the three measures have rows of their own
+    model = fitted(A2DE(min_count=min_count, weighted=weighted, smoothing=policy), problem)
+    expected = [
+        slow.a2de(*problem.data, POLICIES[policy], row, min_count, weighted) for row in problem.rows
+    ]
+    assert_close(model.predict_joint_log_proba(problem.X), expected)
+
+
+@given(problems(max_rows=9, max_columns=4, sizes=(2, 3)), policies)
+@settings(max_examples=25, deadline=None)
+def test_a2de_leave_one_out_equals_refits(problem, policy):
+    model = fitted(A2DE(smoothing=policy), problem)
+    got = model.loo_predict_proba(problem.X, problem.classes)
+
+    def without(rows, classes, weights, row):
+        return slow.a2de(rows, classes, problem.k, problem.values, POLICIES[policy], row)
+
+    joints = naive.leave_one_out(without, problem.rows, problem.classes)
+    finite = [i for i, joint in enumerate(joints) if max(joint) > -math.inf]
+    assert_close(got[finite], [naive.posterior(joints[i]) for i in finite], atol=1e-9)
+
+
+def test_a2de_is_sized_before_its_triples_are_counted():
+    X = np.random.default_rng(0).integers(0, 30, (50, 40))
+    with pytest.raises(ValueError, match=r"triples of A2DE would take .* GiB, more than"):
+        A2DE(discretize=None).fit(X, np.arange(50) % 2)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from unnaive.counts.count import count
     from unnaive.discretize import MDLP, EqualFrequency, EqualWidth, Quantile
     from unnaive.models import (
+        A2DE,
         AODE,
         ATAN,
         HNB,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from unnaive.tables import ML, Backoff, BDeu, Laplace, MEstimate
 
 _HOME = {
+    "A2DE": "models",
     "AODE": "models",
     "WAODE": "models",
     "SPODE": "models",
@@ -60,6 +62,7 @@ _HOME = {
 }
 
 __all__ = [
+    "A2DE",
     "AODE",
     "ATAN",
     "HNB",

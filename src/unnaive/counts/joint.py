@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,8 @@ class JointCounts:
         N(c, x_i, x_j), table (v_i, v_j) of each pair behind the other.
     families : tuple of FamilyCounts
         Counts of columns with several parents, as far as a model asked for them.
+    triples : ndarray of shape (k, T), or None
+        N(c, x_i, x_j, x_l) of all i < j < l, where a model asked for them.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class JointCounts:
     pair_columns: IntArray
     pairs: CountArray
     families: tuple[FamilyCounts, ...] = ()
+    triples: CountArray | None = None
 
     @property
     def n_classes(self) -> int:
@@ -82,8 +86,7 @@ class JointCounts:
     @property
     def nbytes(self) -> int:
         """Bytes that the tables take."""
-        of_families = sum(family.table.nbytes for family in self.families)
-        return self.class_counts.nbytes + self.values.nbytes + self.pairs.nbytes + of_families
+        return sum(table.nbytes for table in self.tables)
 
     @cached_property
     def value_starts(self) -> IntArray:
@@ -95,6 +98,11 @@ class JointCounts:
         """Where each held pair's table begins; shape (m + 1,)."""
         sizes = self.schema.sizes
         return starts_of(sizes[self.pair_columns[:, 0]] * sizes[self.pair_columns[:, 1]])
+
+    @cached_property
+    def triple_starts(self) -> IntArray:
+        """Where the table of each triple i < j < l begins; shape (m + 1,)."""
+        return starts_of(self.schema.sizes[all_triples(self.n_columns)].prod(axis=1))
 
     @property
     def has_all_pairs(self) -> bool:
@@ -173,7 +181,8 @@ class JointCounts:
     def tables(self) -> list[CountArray]:
         """All arrays of counts."""
         of_families = [family.table for family in self.families]
-        return [self.class_counts, self.values, self.pairs, *of_families]
+        of_triples = [] if self.triples is None else [self.triples]
+        return [self.class_counts, self.values, self.pairs, *of_families, *of_triples]
 
     def _combine(self, other: JointCounts, operation: Any) -> JointCounts:
         if not isinstance(other, JointCounts):
@@ -196,15 +205,26 @@ class JointCounts:
             values=operation(self.values, other.values),
             pairs=operation(self.pairs, other.pairs),
             families=tuple(a.combine(b, operation) for a, b in zip(mine, theirs, strict=True)),
+            triples=self._combine_triples(other, operation),
         )
+
+    def _combine_triples(self, other: JointCounts, operation: Any) -> CountArray | None:
+        if self.triples is None and other.triples is None:
+            return None
+        if self.triples is None or other.triples is None:
+            raise SchemaMismatch("triples of columns are held on one side only; count both alike")
+        combined: CountArray = operation(self.triples, other.triples)
+        return combined
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, JointCounts):
             return NotImplemented
-        same = self.schema == other.schema and self.families == other.families
-        return same and all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("class_counts", "values", "pair_columns", "pairs")
+        return (
+            self.schema == other.schema
+            and self.families == other.families
+            and np.array_equal(self.pair_columns, other.pair_columns)
+            and len(self.tables) == len(other.tables)
+            and all(map(np.array_equal, self.tables, other.tables))
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -224,6 +244,7 @@ class JointCounts:
             "pair_columns": self.pair_columns,
             "pairs": self.pairs,
             "families": [family.state() for family in self.families],
+            "triples": self.triples,
         }
 
     @classmethod
@@ -254,6 +275,7 @@ class JointCounts:
             and self.values.shape == (k, sizes.sum())
             and self.pairs.shape == (k, self.pair_starts[-1])
             and all(family.fits(sizes, k) for family in self.families)
+            and (self.triples is None or self.triples.shape == (k, self.triple_starts[-1]))
             and all(table.dtype in (np.int64, np.float64) for table in self.tables)
             and all(np.isfinite(table).all() and (table >= 0).all() for table in self.tables)
         )
@@ -290,6 +312,12 @@ def starts_of(lengths: IntArray) -> IntArray:
     starts = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
+
+
+def all_triples(n_columns: int) -> IntArray:
+    """Every triple i < j < l in lexicographic order; shape (d(d−1)(d−2)/6, 3)."""
+    found = list(combinations(range(n_columns), 3))
+    return np.array(found, dtype=np.int64).reshape(-1, 3)
 
 
 def all_pairs(n_columns: int) -> IntArray:

@@ -184,6 +184,19 @@ def add_values(codes, classes, weights, layout, columns, out):
 
 
 @kernel
+def add_triples(codes, classes, weights, layout, triples, starts, out):
+    """Add each row's weight to its class and three values, in row order; cost n a triple."""
+    for triple in range(triples.shape[0]):
+        first, second, third = triples[triple, 0], triples[triple, 1], triples[triple, 2]
+        size_i, size_j, size_l = layout[first, 3], layout[second, 3], layout[third, 3]
+        for row in range(classes.size):
+            a, b, c = codes[first, row], codes[second, row], codes[third, row]
+            if a < size_i and b < size_j and c < size_l:
+                cell = starts[triple] + (np.int64(a) * size_j + b) * size_l + c
+                out[classes[row], cell] += weights[row]
+
+
+@kernel
 def add_pairs(codes, classes, weights, layout, pairs, starts, out):
     """Add each row's weight to its class and pair of values, in row order; cost n a pair."""
     for pair in range(pairs.shape[0]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from unnaive.models.aode import AODE, WAODE
+from unnaive.models.aode import A2DE, AODE, WAODE
 from unnaive.models.base import CountsClassifier
 from unnaive.models.hnb import HNB, PHNB
 from unnaive.models.kdb import KDB
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "A2DE",
     "AODE",
     "ATAN",
     "HNB",
@@ -41,6 +42,7 @@ _MODELS: dict[str, Callable[..., CountsClassifier]] = {
     "aode": AODE,
     "aode-sr": partial(AODE, subsumption=True),
     "waode": WAODE,
+    "a2de": A2DE,
     "tan": TAN,
     "atan": ATAN,
     "tan-multinet": partial(TAN, per_class=True),
@@ -51,7 +53,7 @@ _MODELS: dict[str, Callable[..., CountsClassifier]] = {
 }
 _CLASSES: dict[str, type[CountsClassifier]] = {
     model.__name__: model
-    for model in (NaiveBayes, SPODE, AODE, WAODE, TAN, ATAN, ODANB, KDB, HNB, PHNB)
+    for model in (NaiveBayes, SPODE, AODE, WAODE, A2DE, TAN, ATAN, ODANB, KDB, HNB, PHNB)
 }
 
 
@@ -62,7 +64,7 @@ def all_models() -> dict[str, Callable[..., CountsClassifier]]:
     --------
     >>> import unnaive
     >>> sorted(unnaive.all_models())[:4]
-    ['aode', 'aode-sr', 'atan', 'hnb']
+    ['a2de', 'aode', 'aode-sr', 'atan']
     """
     return dict(_MODELS)
 

@@ -108,6 +108,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     default_smoothing: ClassVar[Smoothing] = Laplace(1.0)
     needs_pairs: ClassVar[bool] = True
+    needs_triples: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Write the parameters that all models share into the model's docstring."""
@@ -409,7 +410,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             structure = self._learn_from_rows(rows, rows)
             counts = rows.select(self._pairs_of(structure))
         families = rows.count_families(self._families_of(structure))
-        return self._set(replace(counts, families=families), structure)
+        triples = rows.count_triples() if self.needs_triples else None
+        return self._set(replace(counts, families=families, triples=triples), structure)
 
     def _refit(self, counts: JointCounts) -> Self:
         return self._set(counts, self._learn_structure(counts))
@@ -440,7 +442,9 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         codes = self.schema_.encode(frame, handle_unknown=self.handle_unknown, n_jobs=self.n_jobs)
         rows = CodedRows(self.schema_, codes, classes, weights, self.n_jobs)
         families = rows.count_families([family.columns for family in self.counts_.families])
-        return replace(rows.select(self.counts_.pair_columns), families=families)
+        triples = None if self.counts_.triples is None else rows.count_triples()
+        counts = rows.select(self.counts_.pair_columns)
+        return replace(counts, families=families, triples=triples)
 
     def _known_frame(self, X: Any) -> Frame:
         check_is_fitted(self)

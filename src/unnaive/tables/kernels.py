@@ -18,6 +18,7 @@ from unnaive._kernel import kernel
 
 BLOCK = 256
 NO_CHANCE = 1e-306  # a mean below this is what is left of exp(−inf)
+AVERAGE_CELLS = 1 << 16
 AVERAGE_BLOCK = 1024  # rows that share a super-parent's tables while these are in the cache
 
 
@@ -316,37 +317,44 @@ def log_mean(joint, weight, scratch, out):
 
 
 @kernel
-def sum_super_parents(codes, columns, weights, tables, held, start, stop, out):
-    """Log weighted mean of the super-parents' joints, rows start … stop; cost n·k·d·groups.
+def sum_super_parents(codes, columns, parents, weights, tables, held, span, out):
+    """Log weighted mean of the super-parents' joints, rows of ``span``; cost n·k·parents·groups.
 
     ``columns`` (d, 4): first slot, group, stride in the group, start of the group (with its
-    first member). ``weights[s]`` is the weight of slot s as super-parent; NaN where all are 0.
+    first member). ``parents`` (m, 5): two columns (or one twice), start of their slots, and the
+    strides of their values. ``weights[s]`` is the weight of slot s; NaN where all are 0.
     """
-    n_columns, n_classes = codes.shape[0], out.shape[1]
+    n_parents, n_classes = parents.shape[0], out.shape[1]
+    block = max(16, min(AVERAGE_BLOCK, AVERAGE_CELLS // max(n_parents, 1)))
     n_groups = columns[-1, 1] + 1
     table_size, width = tables.shape[1] * tables.shape[2], tables.shape[2]
     flat = tables.ravel()
-    lines = AVERAGE_BLOCK + 8  # no power of two, or all lines would compete for one cache set
-    place = np.empty((AVERAGE_BLOCK, n_groups), dtype=np.uint32)
-    slot = np.empty((n_columns, lines), dtype=np.int64)
-    weight = np.empty((n_columns, lines))
-    joint = np.empty((2, n_columns, lines))
-    base = np.empty((2, AVERAGE_BLOCK), dtype=np.uint64)
-    scratch = np.empty((4, AVERAGE_BLOCK))
-    for low in range(start, stop, AVERAGE_BLOCK):
-        rows = min(AVERAGE_BLOCK, stop - low)
+    lines = block + 8  # no power of two, or all lines would compete for one cache set
+    place = np.empty((block, n_groups), dtype=np.uint32)
+    slot = np.empty((n_parents, lines), dtype=np.int64)
+    weight = np.empty((n_parents, lines))
+    joint = np.empty((2, n_parents, lines))
+    base = np.empty((2, block), dtype=np.uint64)
+    scratch = np.empty((4, block))
+    for low in range(span[0], span[1], block):
+        rows = min(block, span[1] - low)
         place[:] = 0
-        for column in range(n_columns):
+        for column in range(codes.shape[0]):
             line = codes[column, low : low + rows]
-            first, group, stride, begin = columns[column]
+            group, stride, begin = columns[column, 1], columns[column, 2], columns[column, 3]
             for row in range(rows):
-                slot[column, row] = first + np.int64(line[row])
-                weight[column, row] = weights[first + np.int64(line[row])]
                 place[row, group] += np.uint32(begin + stride * np.int64(line[row]))
+        for parent in range(n_parents):
+            first, second, begin, stride, second_stride = parents[parent]
+            line, other = codes[first, low : low + rows], codes[second, low : low + rows]
+            for row in range(rows):
+                at = begin + stride * np.int64(line[row]) + second_stride * np.int64(other[row])
+                slot[parent, row] = at
+                weight[parent, row] = weights[at]
         places = place.ravel()
         for label in range(0, n_classes, 2):
             two = min(2, n_classes - label)
-            for parent in range(n_columns):
+            for parent in range(n_parents):
                 for lane in range(2):
                     member = label + min(lane, two - 1)
                     for row in range(rows):

@@ -40,6 +40,7 @@ class SuperParentTables:
 
     slots: IntArray
     columns: IntArray
+    parents: IntArray
     tables: FloatArray
     weights: FloatArray
     generalises: BoolArray | None
@@ -54,7 +55,8 @@ class SuperParentTables:
             codes = resolved
 
         def look_up(rows: tuple[int, int]) -> None:
-            sum_super_parents(codes, self.columns, self.weights, self.tables, held, *rows, out)
+            arrays = (self.columns, self.parents, self.weights, self.tables)
+            sum_super_parents(codes, *arrays, held, rows, out)
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
         return out
@@ -80,13 +82,20 @@ def child_groups(sizes: IntArray) -> tuple[IntArray, int]:
     return columns, total + width
 
 
+def single_parents(slots: IntArray) -> IntArray:
+    """Every column as a super-parent of its own, for the kernel; shape (d, 5)."""
+    column = np.arange(len(slots) - 1)
+    ones = np.ones_like(column)
+    return np.stack([column, column, slots[:-1], ones, 0 * ones], axis=1)
+
+
 def table_bytes(sizes: IntArray, n_classes: int) -> int:
     """Bytes that the tables take while they are made."""
     n_slots = int((sizes + 1).sum())
     return n_slots * (n_slots + child_groups(sizes)[1]) * n_classes * 8
 
 
-def _grouped(tables: FloatArray, columns: IntArray, slots: IntArray) -> FloatArray:
+def grouped(tables: FloatArray, columns: IntArray, slots: IntArray) -> FloatArray:
     """Add up the children's entries for every joint value of each group."""
     width = child_groups(np.diff(slots) - 1)[1]
     joined = np.empty((*tables.shape[:2], width))
@@ -138,8 +147,9 @@ def all_super_parents(
         weights *= np.repeat(column_weights, sizes + 1)
     generalises = None if critical is None else _generalises(counts, slots, critical + off)
     columns = child_groups(sizes)[0]
-    stacked = _grouped(tables.reshape(-1, slots[-1], slots[-1]), columns, slots)
-    return SuperParentTables(slots, columns, stacked, weights, generalises, n_classes)
+    stacked = grouped(tables.reshape(-1, slots[-1], slots[-1]), columns, slots)
+    parents = single_parents(slots)
+    return SuperParentTables(slots, columns, parents, stacked, weights, generalises, n_classes)
 
 
 def conditional_tables(

@@ -11,11 +11,12 @@ from joblib import effective_n_jobs
 
 from unnaive import _parallel
 from unnaive.counts.families import FamilyCounts, count_family
-from unnaive.counts.joint import JointCounts, all_pairs, starts_of
+from unnaive.counts.joint import JointCounts, all_pairs, all_triples, starts_of
 from unnaive.counts.kernels import (
     LINE_WORDS,
     WORD,
     add_pairs,
+    add_triples,
     add_values,
     class_positions,
     count_pairs,
@@ -33,6 +34,7 @@ BITMAP_VALUES = 16  # beyond this many values an increment a row beats v² words
 BLOCK_ROWS = 1 << 16
 TILE_COLUMNS = (32, 16, 8)  # the widest that leaves every thread some tiles
 CHUNK_BYTES = 1 << 26
+TRIPLES_A_TASK = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +102,19 @@ class CodedRows:
             )
 
         return tuple(_parallel.run(count_one, families, self.n_jobs))
+
+    def count_triples(self) -> CountArray:
+        """N(c, x_i, x_j, x_l) of all i < j < l, table behind table; shape (k, T)."""
+        triples = all_triples(len(self.codes))
+        starts = starts_of(self.schema.sizes[triples].prod(axis=1))
+        counts = np.zeros((self.n_classes, starts[-1]), dtype=self._row_weights.dtype)
+        rows = (self.codes, self._row_classes, self._row_weights, self._bitmaps.layout)
+
+        def count_some(part: tuple[int, int]) -> None:
+            add_triples(*rows, triples[slice(*part)], starts[slice(*part)], counts)
+
+        _parallel.run(count_some, _parallel.row_blocks(len(triples), TRIPLES_A_TASK), self.n_jobs)
+        return counts
 
     def pair_chunks(self) -> Iterator[tuple[IntArray, CountArray]]:
         """Yield all pairs with their tables, some tens of megabytes at a time."""

@@ -1,0 +1,133 @@
+"""Tables of A2DE: every pair of columns in turn is everyone's parents."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.counts.joint import starts_of
+from unnaive.tables.super_parents import SuperParentTables, child_groups, grouped
+from unnaive.tables.trees import (
+    PLAIN,
+    HeldOut,
+    estimate,
+    frequencies,
+    joint_prior,
+    leave_one_out_sets,
+)
+
+if TYPE_CHECKING:
+    from unnaive._typing import CountArray, FloatArray, IntArray
+    from unnaive.counts import JointCounts
+    from unnaive.tables.smoothing import Smoothing
+
+
+def pair_parents(sizes: IntArray) -> tuple[IntArray, int]:
+    """All pairs of columns as super-parents, for the kernel (m, 5), and their number of slots."""
+    pairs = np.array(list(combinations(range(len(sizes)), 2)), dtype=np.int64).reshape(-1, 2)
+    slots = sizes + 1
+    starts = starts_of(slots[pairs[:, 0]] * slots[pairs[:, 1]])
+    ones = np.ones(len(pairs), dtype=np.int64)
+    strides = slots[pairs[:, 1]]
+    return np.column_stack([pairs, starts[:-1], strides, ones]), int(starts[-1])
+
+
+def triple_bytes(sizes: IntArray, n_classes: int) -> int:
+    """Bytes that the counts and the tables of all triples take while they are made."""
+    v = sizes.astype(object)
+    power = [(v**p).sum() for p in (1, 2, 3)]
+    triples = (power[0] ** 3 - 3 * power[0] * power[1] + 2 * power[2]) // 6
+    rows = pair_parents(sizes)[1]
+    entries = int((sizes + 1).sum()) + child_groups(sizes)[1]
+    return 8 * n_classes * (int(triples) + rows * entries)
+
+
+def triple(counts: JointCounts, columns: tuple[int, int, int]) -> CountArray:
+    """N(c, x, x, x) with the axes in the order of the three columns; shape (k, v, v, v)."""
+    if counts.triples is None:
+        raise ValueError("these counts hold no triples of columns; fit on rows")
+    order = sorted(columns)
+    i, j, last = order
+    d = counts.n_columns
+    before = sum((d - a - 1) * (d - a - 2) // 2 for a in range(i))
+    before += sum(d - b - 1 for b in range(i + 1, j)) + last - j - 1
+    sizes = [int(counts.schema.sizes[c]) for c in order]
+    start = counts.triple_starts[before]
+    table = counts.triples[:, start : start + int(np.prod(sizes))].reshape(counts.n_classes, *sizes)
+    return table.transpose(0, *(1 + order.index(c) for c in columns))
+
+
+def all_pairs_of_parents(
+    counts: JointCounts,
+    smoothing: Smoothing,
+    *,
+    class_prior: FloatArray | None = None,
+    pair_weights: FloatArray | None = None,
+    min_count: float = 1,
+    held_out: float | None = None,
+) -> SuperParentTables:
+    """Estimate the tables of A2DE; with ``held_out`` those of leave-one-out."""
+    sizes, k = counts.schema.sizes, counts.n_classes
+    slots = starts_of(sizes + 1)
+    parents, n_rows = pair_parents(sizes)
+    sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)[:2]
+    tables = np.zeros((len(sets), k, n_rows, slots[-1]))
+    weights = np.zeros(n_rows)
+    for p, q, start, stride, _ in parents.tolist():
+        shape = (int(sizes[p]) + 1, stride)
+        place = slice(start, start + shape[0] * stride)
+        often = counts.pair(p, q).sum(axis=0) - (held_out or 0.0) >= min_count
+        share = 1.0 if pair_weights is None else pair_weights[p, q]
+        weights[place].reshape(shape)[:-1, :-1] = often * share
+        for index, held in enumerate(sets):
+            rows = tables[index][:, place].reshape(k, *shape, slots[-1])
+            inner = _of_pair(counts, (p, q), smoothing, class_prior, held)
+            rows[:, :-1, :-1] = inner
+            tables[index][:, place] = rows.reshape(k, -1, slots[-1])
+    columns = child_groups(sizes)[0]
+    stacked = grouped(tables.reshape(len(sets) * k, n_rows, slots[-1]), columns, slots)
+    return SuperParentTables(slots, columns, parents, stacked, weights, None, k)
+
+
+def _of_pair(
+    counts: JointCounts,
+    pair: tuple[int, int],
+    smoothing: Smoothing,
+    class_prior: FloatArray | None,
+    held: HeldOut,
+) -> FloatArray:
+    """Log P(x_i | c, x_p, x_q) of all children, P(c, x_p, x_q) in p's place; (k, v_p, v_q, S)."""
+    p, q = pair
+    sizes, k = counts.schema.sizes, counts.n_classes
+    slots = starts_of(sizes + 1)
+    v_p, v_q = int(sizes[p]), int(sizes[q])
+    out = np.zeros((k, v_p, v_q, slots[-1]))
+    for child, size in enumerate(sizes.tolist()):
+        if child in pair:
+            continue
+        table = triple(counts, (p, q, child)).reshape(k * v_p * v_q, size)
+        frequency = frequencies(counts.marginal(child).sum(axis=0), held.total, held.total)
+        pseudo = smoothing.pseudo_counts(size, k * v_p * v_q, frequency)
+        entries = estimate(table, pseudo, (held.value, held.value))
+        place = slice(slots[child], slots[child] + size)
+        out[..., place] = entries.reshape(k, v_p, v_q, size)
+    prior = _prior(counts.pair(p, q).reshape(k, -1), smoothing, class_prior, held)
+    for value in range(v_p):
+        out[:, value, :, slots[p] + value] = prior.reshape(k, v_p, v_q)[:, value]
+    return out
+
+
+def _prior(
+    table: Any, smoothing: Smoothing, class_prior: FloatArray | None, held: HeldOut
+) -> FloatArray:
+    """Log P(c, x_p, x_q) as one variable, unless P(c) is given; shape (k, v)."""
+    table = np.ascontiguousarray(table)
+    if class_prior is None:
+        return joint_prior(table, smoothing, held)
+    frequency = frequencies(table.sum(axis=0), held.total, held.total)
+    pseudo = smoothing.pseudo_counts(table.shape[1], len(table), frequency)
+    with np.errstate(divide="ignore"):
+        given = np.log(class_prior)[:, None]
+    return np.asarray(given + estimate(table, pseudo, (held.value, held.value)))
