@@ -56,7 +56,7 @@ def models(printed: paper.Printed, rows: paper.PaperRows, jobs: int) -> dict[str
         "HNB": HNB(**common),
         "PHNB(average)": PHNB(**common),
         HEADLINE: PHNB(threshold=printed.threshold, **common),
-        AUTOMATIC: PHNB(threshold="loo", criterion="log_loss", **common),
+        AUTOMATIC: PHNB(threshold="loo", criterion="log_loss", max_memory=2**33, **common),
     }
 
 

@@ -19,6 +19,7 @@ from unnaive.structure.tree import TIE_TOLERANCE
 from unnaive.tables.hidden import (
     HiddenParentTables,
     hidden_parent_tables,
+    sweep_bytes,
     table_bytes,
     threshold_path,
 )
@@ -173,6 +174,9 @@ class PHNB(HNB):
 
     def _sweep(self, information: FloatArray, rows: CodedRows) -> dict[str, Any]:
         """Score the thresholds between all distinct values of information, falling."""
+        schema = rows.schema
+        needed = sweep_bytes(schema.sizes, len(schema.classes))
+        require_memory(schema, needed, self.max_memory, "the sweep over thresholds of PHNB")
         pairs = all_pairs(len(information))
         of_pair = information[pairs[:, 0], pairs[:, 1]]
         order = np.argsort(-of_pair, kind="stable")

@@ -82,6 +82,11 @@ def table_bytes(sizes: IntArray, weights: FloatArray, n_classes: int) -> int:
     return 8 * (n_classes * n_slots**2 + (n_classes + 1) * _layout(sizes, weights)[2])
 
 
+def sweep_bytes(sizes: IntArray, n_classes: int) -> int:
+    """Bytes that the sweep over thresholds takes."""
+    return 8 * 3 * n_classes * int((sizes + 1).sum()) ** 2
+
+
 def _layout(sizes: IntArray, weights: FloatArray) -> tuple[IntArray, IntArray, int]:
     """Places of columns and groups, and the number of cells of a table."""
     grouped = child_groups(sizes)[0]
@@ -146,7 +151,10 @@ def threshold_path(
     total = np.zeros((n_models, 2))
     for weight in np.unique(weights):
         sets = leave_one_out_sets(float(weight))[:2]
-        chances = np.concatenate([_chances(counts, smoothing, held) for held in sets])
+        chances = np.empty((slots[-1], slots[-1], 2 * counts.n_classes))
+        for index, held in enumerate(sets):
+            part = _chances(counts, smoothing, held).transpose(1, 2, 0)
+            chances[:, :, index * counts.n_classes : (index + 1) * counts.n_classes] = part
         alone = np.concatenate([_alone(counts, smoothing, class_prior, held) for held in sets])
         model = (pairs, information, marks, chances, np.maximum(alone, np.log(LEAST)))
 

@@ -137,13 +137,13 @@ def sweep_thresholds(codes, classes, slots, pairs, information, marks, chances, 
     """Leave-one-out loss and hits of every nested set of bags; cost n·k per pair of columns.
 
     Pairs come by falling information; ``marks[s]`` says whether the threshold between pair s
-    and the next is one to score. ``chances`` (2k, S, S) and ``alone`` (2k, S + 1) hold
+    and the next is one to score. ``chances`` (S, S, 2k) and ``alone`` (2k, S + 1) hold
     P(x_i | x_j, c) and log P(x_i | c) for the other classes, then for the row's own.
     ``out`` (marks + 1, 2) is added to: first the model without any bag.
     """
     n_columns, n_classes = codes.shape[0], alone.shape[0] // 2
-    sums = np.empty((n_classes, n_columns))
-    logs = np.empty((n_classes, n_columns))
+    sums = np.empty((n_columns, n_classes))
+    logs = np.empty((n_columns, n_classes))
     weight = np.empty(n_columns)
     joint = np.empty(n_classes)
     line = np.empty(n_classes, dtype=np.int64)
@@ -152,9 +152,9 @@ def sweep_thresholds(codes, classes, slots, pairs, information, marks, chances, 
             line[label] = label + (n_classes if classes[row] == label else 0)
             joint[label] = alone[line[label], alone.shape[1] - 1]
             for i in range(n_columns):
-                sums[label, i] = 0.0
-                logs[label, i] = alone[line[label], slots[i] + np.int64(codes[i, row])]
-                joint[label] += logs[label, i]
+                sums[i, label] = 0.0
+                logs[i, label] = alone[line[label], slots[i] + np.int64(codes[i, row])]
+                joint[label] += logs[i, label]
         for i in range(n_columns):
             weight[i] = 0.0
         score_row(joint, classes[row], out, 0)
@@ -167,11 +167,11 @@ def sweep_thresholds(codes, classes, slots, pairs, information, marks, chances, 
                 if known and information[step] > 0.0:
                     weight[i] += information[step]
                     for label in range(n_classes):
-                        chance = chances[line[label], slots[j] + y, slots[i] + x]
-                        sums[label, i] += information[step] * chance
-                        joint[label] -= logs[label, i]
-                        logs[label, i] = math.log(max(sums[label, i] / weight[i], LEAST))
-                        joint[label] += logs[label, i]
+                        chance = chances[slots[j] + y, slots[i] + x, line[label]]
+                        sums[i, label] += information[step] * chance
+                        joint[label] -= logs[i, label]
+                        logs[i, label] = math.log(max(sums[i, label] / weight[i], LEAST))
+                        joint[label] += logs[i, label]
             if marks[step]:
                 score_row(joint, classes[row], out, scored)
                 scored += 1
