@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -43,9 +44,9 @@ class SuperParentClassifier(CountsClassifier):
     def _pairs_of(self, structure: Any) -> IntArray:
         return all_pairs(self.n_features_in_)
 
+    @abstractmethod
     def _options(self) -> dict[str, Any]:
         """Tell what the model asks of its super-parents."""
-        raise NotImplementedError
 
     def _make_tables(self, held_out: float | None = None) -> tuple[Any, ...]:
         sizes, k = self.schema_.sizes, len(self.schema_.classes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -86,7 +87,7 @@ def all_or_nothing(method: Method) -> Method:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CountsClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the classifiers that learn from :class:`~unnaive.counts.JointCounts`.
 
     ``fit`` is: learn the schema, code the rows, count, then ``fit_counts``.
@@ -117,29 +118,29 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if cls.__doc__:
             cls.__doc__ = cleandoc(cls.__doc__).replace("{parameters}", common)
 
+    @abstractmethod
     def _learn_structure(self, source: JointCounts | CodedRows) -> Any:
         """Learn what depends on what; the result has ``state()``."""
-        raise NotImplementedError
 
     def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> Any:
         """Learn what depends on what where rows are at hand, too."""
         return self._learn_structure(source)
 
+    @abstractmethod
     def _restore_structure(self, state: Any, schema: Schema) -> Any:
         """Make the structure whose ``state()`` was saved."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _pairs_of(self, structure: Any) -> IntArray:
         """Pairs of columns that the tables need."""
-        raise NotImplementedError
 
     def _families_of(self, structure: Any) -> list[tuple[int, ...]]:
         """Columns with their several parents that the tables need; none, as a rule."""
         return []
 
+    @abstractmethod
     def _make_tables(self, held_out: float | None = None) -> Any:
         """Estimate the tables from ``counts_`` and ``structure_``."""
-        raise NotImplementedError
 
     def _joint(
         self, tables: Any, codes: CodeArray, held: IntArray, n_jobs: int | None

@@ -11,6 +11,7 @@ and only says what :math:`\alpha` is (SPEC 0.5); the division is in one place,
 
 from __future__ import annotations
 
+from abc import ABC
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Smoothing:
+class Smoothing(ABC):
     """Base of the policies."""
 
     key: ClassVar[str]
@@ -34,6 +35,7 @@ class Smoothing:
         """The policy's one number."""
         return float(next(iter(asdict(self).values()), 0.0))
 
+    @abstractmethod
     def pseudo_counts(
         self, n_values: int, n_contexts: int, frequencies: FloatArray
     ) -> tuple[FloatArray, float]:
@@ -41,7 +43,6 @@ class Smoothing:
 
         ``frequencies`` are the values' own relative frequencies, whatever the context.
         """
-        raise NotImplementedError
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.strength) or self.strength < 0:
