@@ -11,7 +11,7 @@ and only says what :math:`\alpha` is (SPEC 0.5); the division is in one place,
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
