@@ -263,7 +263,9 @@ def test_demo_has_a_row_for_every_model():
     assert rows == KEYS
     assert "unnaive evaluate YOUR.csv" in result.stdout
     found = json.loads(run("demo", "--json").stdout)
-    assert min(one["mean"]["accuracy"] for one in found["models"].values()) > 0.9
+    accuracy = {key: one["mean"]["accuracy"] for key, one in found["models"].items()}
+    assert accuracy.pop("spode") > 0.9  # a single super-parent is the weakest of them
+    assert min(accuracy.values()) > 0.93
 
 
 @pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "models", "demo"])

@@ -168,7 +168,7 @@ def test_leave_one_out_of_weighted_rows(problem, policy):
     for model in (NaiveBayes(smoothing=policy), TAN(smoothing=policy), AODE(smoothing=policy)):
         fitted(model, problem)
         got = model.loo_predict_proba(problem.X, problem.classes, problem.weights)
-        assert_close(got, refits(model, problem), atol=1e-8)
+        assert_close(got, refits(model, problem), atol=1e-10)
 
 
 def refits(model, problem):

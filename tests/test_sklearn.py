@@ -25,19 +25,24 @@ def model(request):
     return unnaive.make(request.param)
 
 
+def least(model):
+    """Accuracy to expect of six WDBC columns; those that hear near-copies of a column do worse."""
+    return 0.8 if isinstance(model, unnaive.ODANB | unnaive.HNB) else 0.9
+
+
 def test_pipeline_and_grid_search(model):
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :6]
     pipeline = make_pipeline(StandardScaler(), model)
     name = pipeline.steps[-1][0]
     grid = GridSearchCV(pipeline, {f"{name}__smoothing": ["laplace", "bdeu"]}, cv=3).fit(X, y)
-    assert grid.best_score_ > 0.8
+    assert grid.best_score_ > least(model)
 
 
 def test_calibrated(model):
     X, y = load_breast_cancer(return_X_y=True)
     calibrated = CalibratedClassifierCV(model, cv=3).fit(X[:, :6], y)
-    assert calibrated.score(X[:, :6], y) > 0.8
+    assert calibrated.score(X[:, :6], y) > least(model)
 
 
 def test_clone_keeps_every_parameter(model):

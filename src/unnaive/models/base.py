@@ -71,6 +71,12 @@ _COMMON = """
 """
 
 
+def first_of_the_best(logs: FloatArray) -> IntArray:
+    """Class of the largest log-probability of every row, the first of those that tie; (n,)."""
+    tied = logs >= logs.max(axis=1, keepdims=True) - TIE_TOLERANCE
+    return np.asarray(np.argmax(tied, axis=1))
+
+
 def all_or_nothing(method: Method) -> Method:
     """Make a method that learns leave the model as it was if it fails."""
 
@@ -234,8 +240,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         joint = self.predict_joint_log_proba(X)
         model = self._as_fitted
         model._answer_hopeless(joint, np.empty(0, dtype=np.int64), None, model.counts_)
-        tied = joint >= joint.max(axis=1, keepdims=True) - TIE_TOLERANCE
-        return np.asarray(self.classes_[np.argmax(tied, axis=1)])
+        return np.asarray(self.classes_[first_of_the_best(joint)])
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """P(c | x) for rows of the fit, each by the model without that row; shape (n, k).
@@ -311,8 +316,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             chances = np.empty_like(joint)
             log_posterior(joint, chances)
             true = chances[np.arange(len(held)), held]
-            tied = chances >= chances.max(axis=1, keepdims=True) - TIE_TOLERANCE
-            right += weight * float((np.argmax(tied, axis=1) == held).sum())
+            right += weight * float((first_of_the_best(chances) == held).sum())
             likelihood += weight * float(true.sum())
         return right / float(weights.sum()), likelihood / float(weights.sum())
 

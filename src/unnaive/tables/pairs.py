@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive.counts.joint import starts_of
-from unnaive.tables.super_parents import SuperParentTables, child_groups, grouped
+from unnaive.tables.super_parents import (
+    SuperParentTables,
+    child_groups,
+    grouped,
+    super_parent_prior,
+)
 from unnaive.tables.trees import (
     PLAIN,
     HeldOut,
     estimate,
     frequencies,
-    joint_prior,
     leave_one_out_sets,
 )
 
@@ -113,21 +117,7 @@ def _of_pair(
         entries = estimate(table, pseudo, (held.value, held.value))
         place = slice(slots[child], slots[child] + size)
         out[..., place] = entries.reshape(k, v_p, v_q, size)
-    prior = _prior(counts.pair(p, q).reshape(k, -1), smoothing, class_prior, held)
+    prior = super_parent_prior(counts.pair(p, q).reshape(k, -1), smoothing, class_prior, held)
     for value in range(v_p):
         out[:, value, :, slots[p] + value] = prior.reshape(k, v_p, v_q)[:, value]
     return out
-
-
-def _prior(
-    table: Any, smoothing: Smoothing, class_prior: FloatArray | None, held: HeldOut
-) -> FloatArray:
-    """Log P(c, x_p, x_q) as one variable, unless P(c) is given; shape (k, v)."""
-    table = np.ascontiguousarray(table)
-    if class_prior is None:
-        return joint_prior(table, smoothing, held)
-    frequency = frequencies(table.sum(axis=0), held.total, held.total)
-    pseudo = smoothing.pseudo_counts(table.shape[1], len(table), frequency)
-    with np.errstate(divide="ignore"):
-        given = np.log(class_prior)[:, None]
-    return np.asarray(given + estimate(table, pseudo, (held.value, held.value)))

@@ -135,7 +135,7 @@ def all_super_parents(
         conditional_tables(tables[index], counts, smoothing, held)
         for column, size in enumerate(sizes):
             diagonal = np.arange(slots[column], slots[column] + size)
-            prior = _joint_prior(counts.marginal(column), smoothing, class_prior, held)
+            prior = super_parent_prior(counts.marginal(column), smoothing, class_prior, held)
             tables[index][:, diagonal, diagonal] = prior
     off = held_out or 0.0
     occurs = np.zeros(slots[-1])
@@ -173,7 +173,7 @@ def conditional_tables(
     )
 
 
-def _joint_prior(
+def super_parent_prior(
     table: CountArray, smoothing: Smoothing, class_prior: FloatArray | None, held: HeldOut
 ) -> FloatArray:
     """Log P(c, x) of a super-parent's table (k, v): one variable, unless P(c) is given."""

@@ -209,7 +209,7 @@ def tree_tables(
             key = (index, column, int(parents[column]))
             factor = None if shared is None else shared.get(key)
             if factor is None:
-                factor = _factor(counts, column, parents[column], smoothing, held)
+                factor = column_factor(counts, column, parents[column], smoothing, held)
             if shared is not None:
                 shared[key] = factor
             if joint_root and parents[column] < 0 and class_prior is None:
@@ -225,7 +225,7 @@ def tree_tables(
     return TreeTables(columns, order, stacked, n_classes, marginalize)
 
 
-def _factor(
+def column_factor(
     counts: JointCounts, column: int, parent: int, smoothing: Smoothing, held: HeldOut
 ) -> FloatArray:
     """Log P(x | x_parent, c) with missing slots; shape (k, v_parent + 1 or 1, v + 1)."""

@@ -14,8 +14,7 @@ from unnaive.tables.super_parents import child_groups, conditional_tables
 from unnaive.tables.trees import (
     PLAIN,
     HeldOut,
-    estimate,
-    frequencies,
+    column_factor,
     leave_one_out_sets,
     log_prior,
 )
@@ -121,12 +120,9 @@ def _alone(
     slots = starts_of(sizes + 1)
     alone = np.zeros((k, slots[-1] + 1))
     alone[:, -1] = log_prior(counts, smoothing, class_prior, held)
-    for column, size in enumerate(sizes):
-        marginal = counts.marginal(column)
-        frequency = frequencies(marginal.sum(axis=0), held.total, held.total)
-        pseudo = smoothing.pseudo_counts(int(size), k, frequency)
-        place = slice(slots[column], slots[column] + size)
-        alone[:, place] = estimate(marginal, pseudo, (held.value, held.value))
+    for column in range(len(sizes)):
+        factor = column_factor(counts, column, -1, smoothing, held)
+        alone[:, slots[column] : slots[column + 1]] = factor[:, 0]
     return alone
 
 
