@@ -60,7 +60,7 @@ CHANGES = {
     "bins": 3,
     "categorical_features": [0],
     "categories": {"b": [0, 1, 2, 3]},
-    "smoothing": "bdeu",
+    "smoothing": "backoff",
     "class_prior": [0.3, 0.7],
     "handle_unknown": "error",
     "max_memory": 10,
@@ -81,6 +81,14 @@ CHANGES = {
     "joint_prior": False,
     "rule": "gt",
     "weighted": True,
+    "method": "greedy",
+    "n_features": 2,
+    "parametrization": "junction",
+    "paper": True,
+    "max_clique": 2,
+    "order": 2,
+    "penalty": "aic",
+    "start": "typo",
 }
 INERT = {"n_jobs"}  # by promise: the same bits for any number of threads
 BASE = {"bins": {"discretize": "quantile"}, "critical": {"subsumption": True}}
@@ -91,6 +99,10 @@ OWN = {  # what a parameter is changed to, and beside what, in one model
     ("phnb", "criterion"): ({"threshold": "loo"}, "typo"),
     ("phnb", "rule"): ({}, "typo"),
     ("spode", "criterion"): ({}, "typo"),
+    ("gnb-a", "criterion"): ({"n_features": "loo"}, "typo"),
+    ("gnb-o", "criterion"): ({"n_features": "loo"}, "typo"),
+    ("gnb-a", "method"): ({}, "typo"),
+    ("gnb-o", "method"): ({}, "typo"),
 }
 
 

@@ -13,7 +13,8 @@ import naive
 import unnaive
 import weather
 from problems import HOSTILE, made, problems
-from unnaive import A2DE, AODE, KDB, ML, TAN, Backoff, BDeu, Laplace, MEstimate, NaiveBayes
+from unnaive import A2DE, AODE, ML, TAN, Backoff, BDeu, Laplace, MEstimate, NaiveBayes
+from unnaive.models.family import FamilyClassifier
 
 POLICIES = {
     Laplace(1.0): ("laplace", 1.0),
@@ -42,7 +43,7 @@ WORKED = [  # SPEC 13.3
 
 def fitted(model, problem):
     """Fit a model to a problem's counts, with declared values and classes."""
-    if isinstance(model, KDB | A2DE):  # they count more than pairs
+    if isinstance(model, FamilyClassifier | A2DE):  # they count more than pairs
         model.n_features_in_, model.classes_ = len(problem.values), np.arange(problem.k)
         return model._fit_rows(problem.coded())
     pairs = None if model.needs_pairs else np.empty((0, 2), dtype=np.int64)
@@ -215,7 +216,10 @@ def test_hostile_shapes_give_probabilities(name, key):
     assert set(model.predict(problem.X[:500])) <= set(model.classes_)
 
 
-@pytest.mark.parametrize("key", sorted(set(unnaive.all_models()) - {"kdb"}))
+KEEP_THE_FIRST_BATCH = {"kdb", "decomposable", "cherry"}
+
+
+@pytest.mark.parametrize("key", sorted(set(unnaive.all_models()) - KEEP_THE_FIRST_BATCH))
 def test_batches_merges_and_threads_give_the_same_model(key):
     problem = made(400, [2, 3, 5, 18, 4], 3, gaps=0.1)
     X, y = problem.X, np.array(problem.classes)

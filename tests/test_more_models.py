@@ -112,8 +112,12 @@ def test_the_path_at_any_threshold_is_a_model_fitted_there():
         assert model.structure_.members.sum() == members
         assert (chances.argmax(axis=1) == y).mean() == pytest.approx(accuracy, abs=1e-12)
         assert -np.log(chances[np.arange(60), y]).mean() == pytest.approx(loss, abs=1e-10)
-    best = path.threshold_path_["log_loss"].min()
     chances = path.loo_predict_proba(problem.X, y)
+    best = path.threshold_path_["accuracy"].max()
+    assert (chances.argmax(axis=1) == y).mean() == pytest.approx(best, abs=1e-12)
+    path.set_params(criterion="log_loss").fit(problem.X, y)
+    chances = path.loo_predict_proba(problem.X, y)
+    best = path.threshold_path_["log_loss"].min()
     assert -np.log(chances[np.arange(60), y]).mean() == pytest.approx(best, abs=1e-10)
 
 

@@ -14,8 +14,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unnaive
 
+MODELS = [make() for make in unnaive.all_models().values()]
 
-@parametrize_with_checks([make() for make in unnaive.all_models().values()])
+
+@parametrize_with_checks([*MODELS, unnaive.SelectByInformation()])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

@@ -13,9 +13,9 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from unnaive import _parallel
-from unnaive.evaluate.metrics import SCORES, Metrics, measure
 from unnaive.evaluate.rows import EvaluationRows, prepare_rows
 from unnaive.exceptions import UnnaiveError
+from unnaive.metrics import SCORES, Metrics, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

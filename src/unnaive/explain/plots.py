@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from unnaive.exceptions import UnnaiveError
+from unnaive.structure.draw import new_axes
 
 if TYPE_CHECKING:
-    from unnaive.models import PHNB
+    from unnaive.models import PHNB, GeneralizedNB
+    from unnaive.models.decomposable import ClusterClassifier
+    from unnaive.models.ordered import OrderedClassifier
+
+_SCORES = {
+    "accuracy": "accuracy",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "auc": "AUC",
+    "auc_hard": "AUC of labels",
+}
 
 
 def plot_threshold_path(model: PHNB, ax: Any = None) -> Any:
@@ -38,10 +53,7 @@ def plot_threshold_path(model: PHNB, ax: Any = None) -> Any:
         raise UnnaiveError(
             'there is no path to draw; fit the model with threshold="loo", which tries them all'
         )
-    if ax is None:
-        from matplotlib.figure import Figure  # noqa: PLC0415 - optional, see the extra "plot"
-
-        ax = Figure(layout="constrained").subplots()
+    ax = new_axes(ax)
     ax.plot(path["members"], path["log_loss"], color="C0", label="log loss")
     ax.axvline(int(model.structure_.members.sum()), color="0.6", linestyle=":", label="chosen")
     ax.set_xlabel("columns heard, over all bags")
@@ -51,4 +63,117 @@ def plot_threshold_path(model: PHNB, ax: Any = None) -> Any:
     other.set_ylabel("leave-one-out accuracy")
     ax.legend(handles=[*ax.get_lines(), *other.get_lines()], loc="center right")
     ax.set_title(f"threshold {model.structure_.threshold:.4g} bits")
+    return ax
+
+
+def plot_score_path(
+    model: GeneralizedNB, X: Any, y: Any, *, positive: Any = None, ax: Any = None
+) -> Any:
+    """Draw how good the models of the first 2, 3, … columns are (the paper's figures 7 to 11).
+
+    Parameters
+    ----------
+    model : GeneralizedNB
+        Fitted.
+    X, y
+        Rows to score on, best new ones.
+    positive : class label, default=None
+        As in ``model.score_path``.
+    ax : matplotlib axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from unnaive import GeneralizedNB
+    >>> from unnaive.datasets import load_wdbc
+    >>> data = load_wdbc()
+    >>> model = GeneralizedNB(method="greedy").fit(data.X[::2], data.y[::2])
+    >>> plot_score_path(model, data.X[1::2], data.y[1::2]).get_xlabel()
+    'columns in the model'
+    """
+    path = model.score_path(X, y, positive)
+    ax = new_axes(ax)
+    for name, label in _SCORES.items():
+        ax.plot(path["n_features"], path[name], label=label, marker=".", markersize=4)
+    ax.set_xlabel("columns in the model")
+    ax.set_ylabel("score")
+    ax.legend(loc="lower right")
+    return ax
+
+
+def plot_cumulated_information(model: OrderedClassifier, ax: Any = None) -> Any:
+    """Draw what each column adds and what there is with it, in bits, as the columns enter.
+
+    Parameters
+    ----------
+    model : GeneralizedNB or CherryTreeNB
+        Fitted.
+    ax : matplotlib axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from unnaive import GeneralizedNB
+    >>> from unnaive.datasets import load_wdbc
+    >>> data = load_wdbc()
+    >>> model = GeneralizedNB(n_features=8).fit(data.X, data.y)
+    >>> len(plot_cumulated_information(model).patches)
+    8
+    """
+    order, names = model.feature_order_, model.structure_.names
+    added = model.feature_importances_[order] / log(2)
+    places = np.arange(len(order))
+    ax = new_axes(ax, figsize=(max(6.4, 0.3 * len(order)), 4.8))
+    ax.bar(places, added, color="C0", label="added")
+    ax.plot(places, np.cumsum(added), color="C1", marker=".", label="cumulated")
+    ax.set_xticks(places, [names[column] for column in order], rotation=90)
+    ax.set_ylabel("information (bits)")
+    ax.legend(loc="upper left")
+    return ax
+
+
+def plot_size_path(model: ClusterClassifier, ax: Any = None) -> Any:
+    """Draw accuracy on the training rows and when each is left out, over the size of clusters.
+
+    Parameters
+    ----------
+    model : DecomposableNB or CherryTreeNB
+        Fitted with ``max_clique="loo"`` or ``order="loo"``.
+    ax : matplotlib axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from unnaive import CherryTreeNB
+    >>> from unnaive.datasets import load_wdbc
+    >>> data = load_wdbc()
+    >>> model = CherryTreeNB(order="loo").fit(data.X[:, :8], data.y)
+    >>> plot_size_path(model).get_xlabel()
+    'members of a cluster, the class counted'
+    """
+    path = getattr(model, "size_path_", None)
+    if path is None:
+        raise UnnaiveError(
+            f'there is no path to draw; fit the model with {model.size_parameter}="loo", which '
+            "tries several sizes"
+        )
+    ax = new_axes(ax)
+    ax.plot(path["size"], path["training_accuracy"], marker="o", label="training rows")
+    ax.plot(path["size"], path["accuracy"], marker="o", label="each row left out")
+    ax.set_xticks(path["size"])
+    ax.set_xlabel("members of a cluster, the class counted")
+    ax.set_ylabel("accuracy")
+    ax.legend()
     return ax

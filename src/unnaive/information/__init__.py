@@ -15,10 +15,11 @@ from unnaive.counts.joint import starts_of
 from unnaive.information.kernels import conditional_information
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
-    from unnaive._typing import AnyArray, CountArray, FloatArray
+    from unnaive._typing import AnyArray, CountArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
+    from unnaive.schema import Schema
 
 _ROUNDING = 1e-12
 _PAIRS_A_TASK = 2048
@@ -27,6 +28,9 @@ __all__ = [
     "class_mutual_information",
     "conditional_mutual_information",
     "entropy",
+    "family_information",
+    "group_information",
+    "information_of_pairs",
     "mutual_information",
     "pairwise_mutual_information",
 ]
@@ -92,6 +96,32 @@ def class_mutual_information(
     return _of_pairs(source, n_jobs, 0.0, lambda tables: tables[label : label + 1])
 
 
+def information_of_pairs(rows: CodedRows, pairs: IntArray, n_jobs: int | None = None) -> FloatArray:
+    """Information I(X_i;X_j|Y) of some pairs of columns; shape (m,).
+
+    Of rows grouped by :meth:`~unnaive.counts.CodedRows.given` it is given these columns, too.
+    """
+    scored = [scores for _, scores in _scores(rows.pair_chunks(pairs), rows.schema, n_jobs)]
+    return _not_negative(np.concatenate([np.empty(0), *scored]))
+
+
+def group_information(grouped: CodedRows, plain: CodedRows) -> FloatArray:
+    r"""Information :math:`I(X_i;X_M|Y)` of every column with some columns M together; shape (d,).
+
+    .. math:: I(X_i;X_M|Y) = I(X_i;(Y,X_M)) - I(X_i;Y)
+
+    ``grouped`` are the rows by :meth:`~unnaive.counts.CodedRows.given` M, ``plain`` the same rows
+    by class. For a member of M it is H(X_i|Y).
+    """
+    return np.maximum(mutual_information(grouped) - mutual_information(plain), 0.0)
+
+
+def family_information(table: CountArray) -> float:
+    """Information I(X;X_parents|Y) of a table (k, contexts, v) in nats."""
+    terms = entropy(table.sum(axis=2)) + entropy(table.sum(axis=1))
+    return max(terms - entropy(table.sum(axis=(1, 2))) - entropy(table), 0.0)
+
+
 def _of_pairs(
     source: JointCounts | CodedRows,
     n_jobs: int | None,
@@ -99,10 +129,23 @@ def _of_pairs(
     choose: Callable[[CountArray], CountArray],
 ) -> FloatArray:
     """Score every pair of columns by its table, of which ``choose`` may take a part."""
-    sizes = source.schema.sizes
-    matrix = np.zeros((len(sizes), len(sizes)))
-    for pairs, counted in source.pair_chunks():
-        tables = np.ascontiguousarray(choose(counted))
+    matrix = np.zeros((len(source.schema.sizes), len(source.schema.sizes)))
+    chunks = ((pairs, choose(counted)) for pairs, counted in source.pair_chunks())
+    for pairs, scores in _scores(chunks, source.schema, n_jobs, guard):
+        matrix[pairs[:, 0], pairs[:, 1]] = matrix[pairs[:, 1], pairs[:, 0]] = scores
+    return _not_negative(matrix)
+
+
+def _scores(
+    chunks: Iterable[tuple[IntArray, CountArray]],
+    schema: Schema,
+    n_jobs: int | None,
+    guard: float = 0.0,
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Yield pairs with the information in their tables."""
+    sizes = schema.sizes
+    for pairs, counted in chunks:
+        tables = np.ascontiguousarray(counted)
         starts = starts_of(sizes[pairs[:, 0]] * sizes[pairs[:, 1]])
         scores = np.empty(len(pairs))
 
@@ -112,8 +155,7 @@ def _of_pairs(
             conditional_information(tables, pairs[low:high], begins, sizes, guard, out)  # noqa: B023
 
         _parallel.run(score, _parallel.row_blocks(len(pairs), _PAIRS_A_TASK), n_jobs)
-        matrix[pairs[:, 0], pairs[:, 1]] = matrix[pairs[:, 1], pairs[:, 0]] = scores
-    return _not_negative(matrix)
+        yield pairs, scores
 
 
 def _not_negative(information: FloatArray) -> FloatArray:

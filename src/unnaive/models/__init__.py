@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from unnaive.models.aode import A2DE, AODE, WAODE
 from unnaive.models.base import CountsClassifier
+from unnaive.models.decomposable import CherryTreeNB, DecomposableNB
+from unnaive.models.gnb import GeneralizedNB
 from unnaive.models.hnb import HNB, PHNB
 from unnaive.models.kdb import KDB
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.persistence import load_model
+from unnaive.models.select import SelectByInformation
 from unnaive.models.spode import SPODE
 from unnaive.models.tree import ATAN, ODANB, TAN
 
@@ -29,8 +32,12 @@ __all__ = [
     "SPODE",
     "TAN",
     "WAODE",
+    "CherryTreeNB",
     "CountsClassifier",
+    "DecomposableNB",
+    "GeneralizedNB",
     "NaiveBayes",
+    "SelectByInformation",
     "all_models",
     "load",
     "make",
@@ -50,10 +57,17 @@ _MODELS: dict[str, Callable[..., CountsClassifier]] = {
     "kdb": KDB,
     "hnb": HNB,
     "phnb": PHNB,
+    "gnb-a": partial(GeneralizedNB, method="greedy"),
+    "gnb-o": GeneralizedNB,
+    "decomposable": DecomposableNB,
+    "cherry": CherryTreeNB,
 }
 _CLASSES: dict[str, type[CountsClassifier]] = {
     model.__name__: model
-    for model in (NaiveBayes, SPODE, AODE, WAODE, A2DE, TAN, ATAN, ODANB, KDB, HNB, PHNB)
+    for model in (
+        *(NaiveBayes, SPODE, AODE, WAODE, A2DE, TAN, ATAN, ODANB, KDB, HNB, PHNB),
+        *(GeneralizedNB, DecomposableNB, CherryTreeNB),
+    )
 }
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import cleandoc
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -37,7 +37,7 @@ from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 from unnaive.tables.trees import leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 _BLOCK_ROWS = 1 << 13
 Method = TypeVar("Method", bound="Callable[..., Any]")
+Joints: TypeAlias = "Callable[[float, CodeArray, IntArray], Iterable[FloatArray]]"
 _COMMON = """
     discretize : {"mdlp", "quantile", "width", "frequency"}, a discretiser, or None, default="mdlp"
         How numeric columns are cut into bins, learned in ``fit`` from its rows alone. None:
@@ -302,23 +303,25 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             _parallel.run(predict_block, _parallel.row_blocks(frame.n_rows, size), self.n_jobs)
         return out
 
-    def _leave_one_out(
-        self, rows: CodedRows, counts: JointCounts, make_tables: Callable[[float], Any]
-    ) -> tuple[float, float]:
-        """Weighted leave-one-out accuracy and mean log-likelihood of tables still on trial."""
+    def _leave_one_out(self, rows: CodedRows, counts: JointCounts, joints_of: Joints) -> FloatArray:
+        """Weighted leave-one-out accuracy and mean log-likelihood of candidates; shape (m, 2).
+
+        ``joints_of`` gives, for rows of one weight, the log joint by every candidate in turn.
+        """
         weights = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
-        right = likelihood = 0.0
+        total: Any = 0.0
         for weight in np.unique(weights):
             part = np.flatnonzero(weights == weight)
             codes, held = np.ascontiguousarray(rows.codes[:, part]), rows.classes[part]
-            joint = self._joint(make_tables(float(weight)), codes, held, self.n_jobs)
-            self._answer_hopeless(joint, held, float(weight), counts)
-            chances = np.empty_like(joint)
-            log_posterior(joint, chances)
-            true = chances[np.arange(len(held)), held]
-            right += weight * float((first_of_the_best(chances) == held).sum())
-            likelihood += weight * float(true.sum())
-        return right / float(weights.sum()), likelihood / float(weights.sum())
+            found = []
+            for joint in joints_of(float(weight), codes, held):
+                self._answer_hopeless(joint, held, float(weight), counts)
+                chances = np.empty_like(joint)
+                log_posterior(joint, chances)
+                right = first_of_the_best(chances) == held
+                found.append([right.sum(), chances[np.arange(len(held)), held].sum()])
+            total = total + weight * np.array(found)
+        return np.asarray(total / float(weights.sum()))
 
     def _answer_hopeless(
         self, joint: FloatArray, held: IntArray, weight: float | None, counts: JointCounts

@@ -115,7 +115,7 @@ class PHNB(HNB):
     threshold : "average", "loo" or float, default="average"
         Least information in bits; the mean over all pairs; or, of all thresholds there are,
         the one of best exact leave-one-out score, found in one sweep of O(n·k·d²).
-    criterion : {"log_loss", "accuracy"}, default="log_loss"
+    criterion : {"accuracy", "log_loss"}, default="accuracy"
         What ``threshold="loo"`` looks at; the larger threshold, so the faster model, on ties.
     rule : {"ge", "gt"}, default="ge"
         Whether the threshold must be reached (the paper's listing) or exceeded (its prose).
@@ -140,7 +140,7 @@ class PHNB(HNB):
     """
 
     threshold: Any = "average"
-    criterion: str = "log_loss"
+    criterion: str = "accuracy"
     rule: str = "ge"
 
     def _learn_structure(self, source: JointCounts | CodedRows) -> HiddenParents:

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive.counts import CodedRows
-from unnaive.exceptions import UnnaiveError
 from unnaive.information import conditional_mutual_information, mutual_information
-from unnaive.models.base import CountsClassifier
-from unnaive.structure.graph import FamilyGraph
+from unnaive.models.family import FamilyClassifier
 from unnaive.structure.parents import ordered_parents
-from unnaive.tables.families import FamilyTables, family_tables
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import FloatArray
     from unnaive.counts import JointCounts
-    from unnaive.schema import Schema
+    from unnaive.structure.graph import FamilyGraph
+    from unnaive.tables.families import FamilyTables
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KDB(CountsClassifier):
+class KDB(FamilyClassifier):
     r"""k-dependence Bayes: every column depends on the class and on up to k others.
 
     .. math:: P(c, x) = P(c) \prod_i P(x_i \mid c, x_{\pi_1(i)}, \dots, x_{\pi_k(i)})
@@ -64,7 +62,6 @@ class KDB(CountsClassifier):
 
     k: int = 2
     min_cmi: float = 0.0
-    missing: str = "marginalize"
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -76,37 +73,14 @@ class KDB(CountsClassifier):
         if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 0:
             raise ValueError(f"k={self.k!r}; it must be a whole number of at least 0")
         if not isinstance(source, CodedRows) and source.families:
-            families = tuple(family.columns for family in source.families)
-            return FamilyGraph(schema.names, schema.target, families)
+            return self._graph_of_counts(source)
         information = conditional_mutual_information(source, self.n_jobs)
         information[:, schema.sizes == 0] = -np.inf
         relevance = mutual_information(source)
         _, parents = ordered_parents(relevance, information, int(self.k), self.min_cmi)
-        families = tuple((i, *above) for i, above in enumerate(parents) if schema.sizes[i] > 0)
-        return FamilyGraph(schema.names, schema.target, families)
-
-    def _restore_structure(self, state: Any, schema: Schema) -> FamilyGraph:
-        families = tuple(tuple(family) for family in state["families"])
-        return FamilyGraph(schema.names, schema.target, families)
-
-    def _pairs_of(self, structure: FamilyGraph) -> IntArray:
-        return np.empty((0, 2), dtype=np.int64)
-
-    def _families_of(self, structure: FamilyGraph) -> list[tuple[int, ...]]:
-        return list(structure.families)
+        families = ((i, *above) for i, above in enumerate(parents) if schema.sizes[i] > 0)
+        return self._graph(families, schema)
 
     def _make_tables(self, held_out: float | None = None) -> FamilyTables:
-        if self.missing not in {"marginalize", "drop"}:
-            raise ValueError(f"missing={self.missing!r}; it must be 'marginalize' or 'drop'")
-        if self.structure_.families and not self.counts_.families:
-            raise UnnaiveError(
-                "KDB needs counts of columns together with their parents, and these counts hold "
-                "pairs alone; fit it on rows, or on counts_ of a fitted KDB"
-            )
-        return family_tables(
-            self.counts_,
-            self._smoothing,
-            class_prior=self._class_prior,
-            marginalize=self.missing == "marginalize",
-            held_out=held_out,
-        )
+        self._graph_of_counts(self.counts_)  # raises where counts hold pairs alone
+        return super()._make_tables(held_out)

@@ -60,7 +60,7 @@ def _plain(value: Any) -> Any:
         return {"__dict__": [[_plain(key), _plain(entry)] for key, entry in value.items()]}
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | range):
         return [_plain(entry) for entry in value]
     return value
 

@@ -15,10 +15,14 @@ from unnaive.information import (
 )
 from unnaive.models.tree import TreeClassifier, column_position
 from unnaive.structure import ParentGraph, super_parent_scores, with_parents
-from unnaive.structure.tree import first_best
+from unnaive.structure.graph import LEFT_OUT
+from unnaive.structure.tree import TIE_TOLERANCE, first_best
+from unnaive.tables.trees import joint_root
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from collections.abc import Iterator
+
+    from unnaive._typing import CodeArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.tables.trees import TreeTables
 
@@ -84,11 +88,10 @@ class SPODE(TreeClassifier):
             return self._learn_structure(source)
         information = conditional_mutual_information(source, self.n_jobs)
         stars = [self._star(p, information, source) for p in range(len(information))]
-        found = [self._left_out_scores(rows, star) for star in stars]
-        accuracy = self._active(np.array([right for right, _ in found]), source)
-        best = accuracy >= accuracy.max() - 1e-10
-        likelihood = np.where(best, [likelihood for _, likelihood in found], -np.inf)
-        return stars[first_best(likelihood)]
+        found = np.array([self._left_out_scores(rows, star) for star in stars])
+        accuracy = self._active(found[:, 0], source)
+        best = accuracy >= accuracy.max() - TIE_TOLERANCE
+        return stars[first_best(np.where(best, found[:, 1], -np.inf))]
 
     @staticmethod
     def _active(scores: FloatArray, source: JointCounts | CodedRows) -> FloatArray:
@@ -99,20 +102,23 @@ class SPODE(TreeClassifier):
         self, parent: int, information: FloatArray, source: JointCounts | CodedRows
     ) -> ParentGraph:
         schema = source.schema
-        parents = np.where(schema.sizes > 0, parent, -1)
+        parents = np.where(schema.sizes > 0, parent, LEFT_OUT)
         parents[parent] = -1
         return with_parents(schema.names, schema.target, parents, information)
 
-    def _left_out_scores(self, rows: CodedRows, star: ParentGraph) -> tuple[float, float]:
-        """Leave-one-out accuracy and log-likelihood of one star."""
+    def _left_out_scores(self, rows: CodedRows, star: ParentGraph) -> FloatArray:
+        """Leave-one-out accuracy and log-likelihood of one star; shape (2,)."""
         counts = rows.select(star.pairs)
-        return self._leave_one_out(
-            rows, counts, lambda weight: self._tree(star, weight, counts, **self._root)
-        )
+
+        def joints(weight: float, codes: CodeArray, held: IntArray) -> Iterator[FloatArray]:
+            tables = self._tree(star, weight, counts, **self._root)
+            yield self._joint(tables, codes, held, self.n_jobs)
+
+        return np.asarray(self._leave_one_out(rows, counts, joints)[0])
 
     @property
     def _root(self) -> dict[str, Any]:
-        return {"joint_root": self.joint_prior}
+        return {"root_of": joint_root if self.joint_prior else None}
 
     def _make_tables(self, held_out: float | None = None) -> TreeTables:
         return self._tree(self.structure_, held_out, **self._root)

@@ -85,10 +85,9 @@ class TreeClassifier(CountsClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SpanningTreeClassifier(TreeClassifier):
-    """Base of the models on a maximum spanning tree."""
+class MarginalizingTree(TreeClassifier):
+    """Base of the models that leave it to the user how a missing inner node is dealt with."""
 
-    forest: Any = False
     missing: str = "marginalize"
 
     @property
@@ -96,6 +95,13 @@ class SpanningTreeClassifier(TreeClassifier):
         if self.missing not in {"marginalize", "drop"}:
             raise ValueError(f"missing={self.missing!r}; it must be 'marginalize' or 'drop'")
         return self.missing == "marginalize"
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SpanningTreeClassifier(MarginalizingTree):
+    """Base of the models on a maximum spanning tree."""
+
+    forest: Any = False
 
     def _learn_structure(self, source: JointCounts | CodedRows) -> Any:
         return self._spanning_tree(conditional_mutual_information(source, self.n_jobs), source)

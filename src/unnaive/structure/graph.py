@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,60 @@ import numpy as np
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unnaive._typing import FloatArray, IntArray
+
+LEFT_OUT = -2  # in place of a parent: the column is not in the model
+
+
+class Graph(ABC):
+    """What all graphs of columns below the class can be turned into."""
+
+    names: tuple[str, ...]
+    target: str
+
+    @property
+    @abstractmethod
+    def edges(self) -> Sequence[tuple[Any, ...]]:
+        """Edges between columns: parent, child and, where it is known, their information."""
+
+    @property
+    def used(self) -> IntArray:
+        """Columns that are in the model; shape (m,)."""
+        return np.arange(len(self.names))
+
+    def to_dot(self) -> str:
+        """Describe the graph in Graphviz' language."""
+        quoted = {name: '"' + name.replace('"', r"\"") + '"' for name in (self.target, *self.names)}
+        lines = [f"  {quoted[self.target]} -> {quoted[self.names[i]]};" for i in self.used]
+        for parent, child, *information in self.edges:
+            label = f' [label="{information[0]:.4g}"]' if information else ""
+            lines.append(f"  {quoted[parent]} -> {quoted[child]}{label};")
+        return "\n".join(["digraph {", *lines, "}"])
+
+    def to_networkx(self) -> Any:
+        """Make a ``networkx.DiGraph`` with the class, the columns and the edges' weights."""
+        import networkx as nx  # noqa: PLC0415 - optional, see the extra "plot"
+
+        graph = nx.DiGraph()
+        graph.add_edges_from((self.target, self.names[i]) for i in self.used)
+        for parent, child, *information in self.edges:
+            graph.add_edge(parent, child, **({"weight": information[0]} if information else {}))
+        return graph
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the class, and below it the columns, each under its first parent.
+
+        Edges are as wide as they are informative. Returns matplotlib axes.
+        """
+        from unnaive.structure.draw import draw_graph  # noqa: PLC0415 - matplotlib is optional
+
+        return draw_graph(self, ax)
 
 
 @dataclass(frozen=True, eq=False)
-class ParentGraph:
+class ParentGraph(Graph):
     """A graph in which the class is a parent of every column, and a column has one more at most.
 
     Attributes
@@ -24,7 +74,7 @@ class ParentGraph:
     target : str
         Name of the class.
     parents : ndarray of shape (d,)
-        Each column's other parent, −1 for none.
+        Each column's other parent, −1 for none, −2 where the column is not in the model.
     weights : ndarray of shape (d,)
         Information of the edge to the parent, in nats; 0 where there is none.
 
@@ -57,8 +107,17 @@ class ParentGraph:
         ]
 
     @property
+    def used(self) -> IntArray:
+        """Columns that are in the model; shape (m,)."""
+        return np.flatnonzero(self.parents > LEFT_OUT)
+
+    def parents_of(self, column: int) -> tuple[int, ...]:
+        """Return a column's parents besides the class."""
+        return (int(self.parents[column]),) if self.parents[column] >= 0 else ()
+
+    @property
     def order(self) -> IntArray:
-        """Columns, parents before children; raises if the graph has a cycle."""
+        """Columns in the model, parents before children; raises if the graph has a cycle."""
         depth = np.zeros(len(self.parents), dtype=np.int64)
         above = self.parents.copy()
         while (above >= 0).any():
@@ -66,26 +125,8 @@ class ParentGraph:
             if depth.max() > len(self.parents):
                 raise UnnaiveError("the parents make a cycle, so they are no tree")
             above = np.where(above >= 0, self.parents[above], -1)
-        return np.argsort(depth, kind="stable")
-
-    def to_dot(self) -> str:
-        """Describe the graph in Graphviz' language."""
-        quoted = {name: '"' + name.replace('"', r"\"") + '"' for name in (self.target, *self.names)}
-        lines = [f"  {quoted[self.target]} -> {quoted[name]};" for name in self.names]
-        lines += [
-            f'  {quoted[parent]} -> {quoted[child]} [label="{weight:.4g}"];'
-            for parent, child, weight in self.edges
-        ]
-        return "\n".join(["digraph {", *lines, "}"])
-
-    def to_networkx(self) -> Any:
-        """Make a ``networkx.DiGraph`` with the class, the columns and the edges' weights."""
-        import networkx as nx  # noqa: PLC0415 - optional, see the extra "plot"
-
-        graph = nx.DiGraph()
-        graph.add_edges_from((self.target, name) for name in self.names)
-        graph.add_weighted_edges_from(self.edges)
-        return graph
+        order = np.argsort(depth, kind="stable")
+        return order[self.parents[order] > LEFT_OUT]
 
     def state(self) -> dict[str, Any]:
         """Plain values and arrays for the store."""
@@ -99,7 +140,7 @@ class ParentGraph:
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyGraph:
+class FamilyGraph(Graph):
     """A graph in which the class and any number of columns are a column's parents.
 
     Attributes
@@ -122,6 +163,30 @@ class FamilyGraph:
             for family in self.families
             for parent in family[1:]
         ]
+
+    @property
+    def used(self) -> IntArray:
+        """Columns that are in the model; shape (m,)."""
+        return np.sort(self.feature_order)
+
+    @property
+    def feature_order(self) -> IntArray:
+        """Columns in the order of their families; shape (m,)."""
+        return np.array([family[0] for family in self.families], dtype=np.int64)
+
+    @property
+    def cliques(self) -> list[tuple[str, ...]]:
+        """Largest sets of columns that are all joined, if parents of a column are joined, too."""
+        sets = sorted((frozenset(family) for family in self.families), key=len, reverse=True)
+        kept: list[frozenset[int]] = []
+        for members in sets:
+            if not any(members <= other for other in kept):
+                kept.append(members)
+        return [tuple(self.names[column] for column in sorted(members)) for members in kept]
+
+    def parents_of(self, column: int) -> tuple[int, ...]:
+        """Return a column's parents besides the class."""
+        return next((family[1:] for family in self.families if family[0] == column), ())
 
     def state(self) -> dict[str, Any]:
         """Plain values for the store."""
@@ -151,7 +216,7 @@ def graph_of_state(state: dict[str, Any], names: tuple[str, ...], target: str) -
     """Make the graph, or the graphs of the classes, that ``state()`` described."""
     parents, weights = state["parents"], state["weights"]
     fits = parents.shape[-1:] == (len(names),) and parents.shape == weights.shape
-    if not fits or parents.min(initial=0) < -1 or parents.max(initial=-1) >= len(names):
+    if not fits or parents.min(initial=0) < LEFT_OUT or parents.max(initial=-1) >= len(names):
         raise UnnaiveError("the parents do not fit the columns")
     if parents.ndim == 1:
         return ParentGraph(names, target, parents, weights)

@@ -51,11 +51,11 @@ def log_table(counts, alpha, total, held_value, held_context, out):
 
 
 @kernel
-def sum_factors(codes, columns, tables, held, start, stop, out):
-    """Log joint of rows start … stop: one look-up a column and class; cost n·d·k.
+def sum_factors(codes, columns, chosen, tables, held, start, stop, out):
+    """Add the chosen columns' factors to the log joint of rows start … stop; cost n·d·k.
 
-    ``columns`` (d, 3) holds parent (−1: none), slots of the column and start of its table;
-    entry 0 of each table row is the log prior. ``held`` is the row's own class, −1 for none.
+    ``columns`` (d, 3) holds parent (−1: none), slots of the column and start of its table.
+    ``held`` is the row's own class, −1 for none.
     """
     n_classes = out.shape[1]
     width = tables.shape[1]
@@ -69,8 +69,8 @@ def sum_factors(codes, columns, tables, held, start, stop, out):
             for row in range(rows):
                 own = n_classes if held[low + row] == label else 0
                 base[label, row] = (label + own) * width
-                joint[label, row] = flat[base[label, row]]
-        for column in range(codes.shape[0]):
+                joint[label, row] = out[low + row, label]
+        for column in chosen:
             first, slots = columns[column, 2], columns[column, 1]
             line = codes[column, low : low + rows]
             if columns[column, 0] >= 0:
@@ -98,8 +98,9 @@ def add_cells(flat, base, cell, joint):
 def sum_product(rows, codes, columns, order, tables, held, out):
     """Log joint of rows with missing inner nodes: sum over their values; cost d·v²·k a row.
 
-    Children come first: ``message`` collects, for every value of a column, what its
-    children say; a missing column is summed out, or says nothing if it has heard nothing.
+    ``order`` lists the columns of the model, parents first. Children speak first: ``message``
+    collects, for every value of a column, what its children say; a missing column is summed
+    out, or says nothing if it has heard nothing.
     """
     n_columns, n_classes = codes.shape[0], out.shape[1]
     heard = np.zeros(n_columns, dtype=np.bool_)
@@ -113,11 +114,13 @@ def sum_product(rows, codes, columns, order, tables, held, out):
             heard[:] = False
             own = n_classes if held[row] == label else 0
             joint = tables[label + own, 0]
-            for place in range(n_columns - 1, -1, -1):
+            for place in range(order.size - 1, -1, -1):
                 column = order[place]
                 parent, slots, first = columns[column, 0], columns[column, 1], columns[column, 2]
                 value = np.int64(codes[column, row])
                 if value == slots - 1 and not heard[column]:
+                    if parent < 0:  # the prior, where the root's table holds it
+                        joint += tables[label + own, first + value]
                     continue
                 if parent >= 0:
                     heard[parent] = True

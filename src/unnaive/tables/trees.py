@@ -9,13 +9,20 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive.counts.joint import starts_of
+from unnaive.structure.graph import LEFT_OUT
 from unnaive.tables.kernels import log_posterior, log_table, sum_factors, sum_product
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
     from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
     from unnaive.structure import ParentGraph
     from unnaive.tables.smoothing import Smoothing
+
+    RootOf = Callable[[JointCounts, int, Smoothing, "HeldOut"], FloatArray]
+    FactorOf = Callable[[JointCounts, int, int, Smoothing, "HeldOut"], FloatArray]
 
 ROWS_A_TASK = 1 << 13
 
@@ -94,32 +101,60 @@ class TreeTables:
 
     def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:
         """Log joint of every row and class; shape (n, k). ``held``: own classes, or −1."""
-        out = np.empty((codes.shape[1], self.n_classes))
+        out = self._priors(held)
+        self._add_factors(codes, held, self.order, out, n_jobs)
+        self._sum_out(codes, held, self.order, out, n_jobs)
+        return out
 
+    def prefixes(
+        self, codes: CodeArray, held: AnyArray, order: IntArray, n_jobs: int | None = None
+    ) -> Iterator[FloatArray]:
+        """Yield the log joint by the first column of an order, by the first two, and so on.
+
+        Parents must come before children.
+        """
+        out = self._priors(held)
+        for place in range(len(order)):
+            self._add_factors(codes, held, order[place : place + 1], out, n_jobs)
+            self._sum_out(codes, held, order[: place + 1], out, n_jobs)
+            yield out.copy()
+
+    def _priors(self, held: AnyArray) -> FloatArray:
+        """Log prior of every row; shape (n, k)."""
+        prior = self.tables[:, 0].reshape(-1, self.n_classes)
+        out = np.repeat(prior[:1], len(held), axis=0)
+        left_out = np.flatnonzero(held >= 0)
+        out[left_out, held[left_out]] = prior[min(1, len(prior) - 1), held[left_out]]
+        return out
+
+    def _add_factors(
+        self, codes: CodeArray, held: AnyArray, chosen: IntArray, out: FloatArray, n_jobs: Any
+    ) -> None:
         def look_up(rows: tuple[int, int]) -> None:
-            sum_factors(codes, self.columns, self.tables, held, *rows, out)
+            sum_factors(codes, self.columns, chosen, self.tables, held, *rows, out)
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
-        rows = self._rows_to_sum(codes)
+
+    def _sum_out(
+        self, codes: CodeArray, held: AnyArray, order: IntArray, out: FloatArray, n_jobs: Any
+    ) -> None:
+        """Put in what the look-ups cannot give: rows in which inner nodes are missing."""
+        rows = self._rows_to_sum(codes, order)
 
         def sum_out(part: tuple[int, int]) -> None:
             chosen = rows[slice(*part)]
-            sum_product(chosen, codes, self.columns, self.order, self.tables, held, out)
+            sum_product(chosen, codes, self.columns, order, self.tables, held, out)
 
         _parallel.run(sum_out, _parallel.row_blocks(len(rows), ROWS_A_TASK), n_jobs)
-        return out
 
     def answer_hopeless(self, joint: FloatArray, held: AnyArray) -> None:
         """Put the log prior where no class has any chance."""
         rows = np.flatnonzero(np.isneginf(joint).all(axis=1))
-        prior = self.tables[:, 0].reshape(-1, self.n_classes)
-        joint[rows] = prior[0]
-        left_out = rows[held[rows] >= 0]
-        joint[left_out, held[left_out]] = prior[min(1, len(prior) - 1), held[left_out]]
+        joint[rows] = self._priors(held[rows])
 
-    def _rows_to_sum(self, codes: CodeArray) -> IntArray:
+    def _rows_to_sum(self, codes: CodeArray, order: IntArray) -> IntArray:
         """Rows in which a column that has children is missing."""
-        parents = self.columns[:, 0]
+        parents = self.columns[order, 0]
         inner = np.unique(parents[parents >= 0])
         missing = np.zeros(codes.shape[1], dtype=bool)
         if self.marginalize:
@@ -173,7 +208,7 @@ def only_class(tree: TreeTables, label: int) -> TreeTables:
 
 def tree_bytes(sizes: IntArray, parents: IntArray, n_classes: int) -> int:
     """Bytes that one set of a graph's tables takes."""
-    slots = (sizes + 1).astype(object)
+    slots = np.where(parents > LEFT_OUT, sizes + 1, 0).astype(object)
     contexts = np.where(parents >= 0, slots[parents], 1)
     return int((slots * contexts).sum()) * n_classes * 8
 
@@ -185,44 +220,51 @@ def tree_tables(
     *,
     class_prior: FloatArray | None = None,
     marginalize: bool = True,
-    joint_root: bool = False,
     held_out: float | None = None,
+    root_of: RootOf | None = None,
+    factor_of: FactorOf | None = None,
     shared: dict[tuple[int, int, int], FloatArray] | None = None,
 ) -> TreeTables:
     """Estimate the tables of a graph; with ``held_out`` those of leave-one-out.
 
-    ``joint_root``: P(c, x) of a root with children is one variable, as in AODE, rather than
-    P(c)·P(x | c). ``shared`` keeps factors for other graphs of the same counts.
+    ``root_of`` estimates log P(c, x) of the only root, class and value together, in place of
+    P(c)·P(x | c); its table then holds the prior, too. ``factor_of`` estimates the table of a
+    column below another, :func:`column_factor` by default. ``shared`` keeps factors for other
+    graphs of the same counts.
     """
-    sizes, parents = counts.schema.sizes, graph.parents
+    sizes, parents, n_classes = counts.schema.sizes, graph.parents, counts.n_classes
     contexts = np.where(parents >= 0, sizes[parents] + 1, 1)
-    starts = 1 + starts_of((sizes + 1) * contexts)
+    starts = 1 + starts_of(np.where(parents > LEFT_OUT, (sizes + 1) * contexts, 0))
+    roots = np.flatnonzero(parents == -1)
+    together = root_of is not None and class_prior is None and len(roots) == 1
+    shared = {} if shared is None else shared
     sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)
-    n_classes = counts.n_classes
     tables = np.empty((len(sets), n_classes, starts[-1]))
     for index, held in enumerate(sets):
         if held is PLAIN and index and not smoothing.uses_frequencies:
             tables[index] = tables[0]  # the prior of a set that is never asked for it
             continue
-        tables[index, :, 0] = log_prior(counts, smoothing, class_prior, held)
-        for column in range(len(sizes)):
+        prior = log_prior(counts, smoothing, class_prior, held)
+        tables[index, :, 0] = 0.0 if together else prior
+        for column in graph.used:
             key = (index, column, int(parents[column]))
-            factor = None if shared is None else shared.get(key)
-            if factor is None:
-                factor = column_factor(counts, column, parents[column], smoothing, held)
-            if shared is not None:
-                shared[key] = factor
-            if joint_root and parents[column] < 0 and class_prior is None:
-                prior = joint_prior(counts.marginal(column), smoothing, held)
-                possible = np.isfinite(tables[index, :, :1])
-                factor[:, 0, :-1] = np.where(possible, prior, 0.0)
-                factor[:, 0, :-1] -= np.where(possible, tables[index, :, :1], 0.0)
+            if root_of and together and column == roots[0]:
+                own = root_of(counts, column, smoothing, held)
+                shared[key] = np.concatenate([own, prior[:, None]], axis=1)[:, None]
+            elif key not in shared:
+                estimated = column_factor if key[2] < 0 else (factor_of or column_factor)
+                shared[key] = estimated(counts, column, key[2], smoothing, held)
             place = slice(starts[column], starts[column + 1])
-            tables[index, :, place] = factor.reshape(n_classes, -1)
+            tables[index, :, place] = shared[key].reshape(n_classes, -1)
     columns = np.stack([parents, sizes + 1, starts[:-1]], axis=1)
     stacked = tables.reshape(len(sets) * n_classes, -1)
-    order = graph.order if marginalize else np.arange(len(sizes))
+    order = graph.order if marginalize else graph.used
     return TreeTables(columns, order, stacked, n_classes, marginalize)
+
+
+def joint_root(counts: JointCounts, column: int, smoothing: Smoothing, held: HeldOut) -> FloatArray:
+    """Log P(c, x) of a column as one variable of k·v values; shape (k, v)."""
+    return joint_prior(counts.marginal(column), smoothing, held)
 
 
 def column_factor(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from unnaive import _parallel
-from unnaive.counts.families import FamilyCounts, count_family
+from unnaive.counts.families import FamilyCounts, context_of, count_family
 from unnaive.counts.joint import JointCounts, all_pairs, all_triples, starts_of
 from unnaive.counts.kernels import (
     LINE_WORDS,
@@ -39,18 +40,47 @@ TRIPLES_A_TASK = 256
 
 @dataclass(frozen=True, eq=False)
 class CodedRows:
-    """Rows as codes, ready to be counted: ``codes`` (d, n), ``classes`` (n,)."""
+    """Rows as codes, ready to be counted: ``codes`` (d, n), ``classes`` (n,).
+
+    ``groups``, where it is set, is the number of groups of rows that stand in for classes.
+    """
 
     schema: Schema
     codes: CodeArray
     classes: IntArray
     weights: FloatArray | None = None
     n_jobs: int | None = None
+    groups: int | None = None
 
     @property
     def n_classes(self) -> int:
-        """Number of classes k."""
-        return len(self.schema.classes)
+        """Number of classes k, or of groups in their place."""
+        return len(self.schema.classes) if self.groups is None else self.groups
+
+    def given(self, columns: tuple[int, ...]) -> CodedRows:
+        """Return the rows grouped by class and the values of some columns, all observed.
+
+        Information given the class is then information given the class and these columns.
+        """
+        rows = self.seen(columns)
+        context, _ = context_of(rows.codes, self.schema.sizes, columns)
+        possible = math.prod(self.schema.sizes[list(columns)].tolist())
+        if possible * rows.n_classes <= max(1024, len(rows.classes)):
+            classes, groups = rows.classes * possible + context, possible * rows.n_classes
+        else:
+            both = np.stack([rows.classes, context])
+            found, classes = np.unique(both, axis=1, return_inverse=True)
+            groups = found.shape[1]
+        return replace(rows, classes=classes.reshape(-1), groups=max(groups, 1))
+
+    def seen(self, columns: tuple[int, ...]) -> CodedRows:
+        """Return the rows in which some columns are all observed."""
+        _, observed = context_of(self.codes, self.schema.sizes, columns)
+        if observed.all():
+            return self
+        weights = None if self.weights is None else self.weights[observed]
+        codes = np.ascontiguousarray(self.codes[:, observed])
+        return replace(self, codes=codes, classes=self.classes[observed], weights=weights)
 
     @cached_property
     def class_counts(self) -> CountArray:
@@ -116,9 +146,9 @@ class CodedRows:
         _parallel.run(count_some, _parallel.row_blocks(len(triples), TRIPLES_A_TASK), self.n_jobs)
         return counts
 
-    def pair_chunks(self) -> Iterator[tuple[IntArray, CountArray]]:
-        """Yield all pairs with their tables, some tens of megabytes at a time."""
-        pairs = all_pairs(len(self.codes))
+    def pair_chunks(self, pairs: IntArray | None = None) -> Iterator[tuple[IntArray, CountArray]]:
+        """Yield pairs (all by default) with their tables, some tens of megabytes at a time."""
+        pairs = all_pairs(len(self.codes)) if pairs is None else pairs
         sizes = self.schema.sizes
         lengths = sizes[pairs[:, 0]] * sizes[pairs[:, 1]] * self.n_classes * 8
         chunk = np.cumsum(lengths) // CHUNK_BYTES
@@ -215,7 +245,7 @@ def _aligned_words(n_bitmaps: int, length: int) -> AnyArray:
 def _layout(rows: CodedRows) -> IntArray:
     sizes = rows.schema.sizes
     used = np.zeros(len(sizes), dtype=np.int64)
-    if rows.weights is None:
+    if rows.weights is None and rows.groups is None:  # groups are many, and asked for few pairs
         for column in np.flatnonzero((sizes > 0) & (sizes <= BITMAP_VALUES)):
             complete = rows.codes[column].max(initial=0) < sizes[column]
             used[column] = sizes[column] - (complete and sizes[column] > 1)

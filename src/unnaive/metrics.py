@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -42,6 +42,9 @@ class Metrics:
         Area under the ROC curve, ties ½. Of two classes both are that of the last class
         against the first. Of more: the mean over classes of one against the rest, and the
         mean over pairs of classes (Hand & Till 2001). Classes without rows are left out.
+    auc_hard : float
+        What some papers call AUC: that of the predicted labels, not of the probabilities; the
+        mean of recall and specificity over the classes that have rows.
     f1 : float
         Of the last class if there are two, else the mean over all classes.
     precision, recall, specificity, f1_by_class : array of shape (k,)
@@ -56,6 +59,7 @@ class Metrics:
     brier: float
     auc: float
     auc_hand_till: float
+    auc_hard: float
     f1: float
     precision: FloatArray
     recall: FloatArray
@@ -124,12 +128,43 @@ def measure(
         brier=float(np.average(errors, weights=weights)),
         auc=one_against_rest,
         auc_hand_till=hand_till,
+        auc_hard=_area_of_labels(confusion, recall, specificity),
         f1=float(f1[-1] if k == 2 else f1.mean()),
         precision=precision,
         recall=recall,
         specificity=specificity,
         f1_by_class=f1,
     )
+
+
+def measure_path(
+    path: Iterable[FloatArray], actual: IntArray, classes: Sequence[Any], positive: Any = None
+) -> Iterator[dict[str, float]]:
+    """Measure one prediction after the other, as the figures of papers do.
+
+    Yields accuracy, precision, recall, f1, auc and auc_hard; precision, recall and f1 are those
+    of the ``positive`` class, by default the last of two, or the mean over more.
+    """
+    if positive is not None and positive not in classes:
+        raise ValueError(f"positive={positive!r} is no class; the classes are {list(classes)}")
+    place = len(classes) - 1 if positive is None else list(classes).index(positive)
+    chosen = slice(None) if positive is None and len(classes) != 2 else slice(place, place + 1)
+    for probabilities in path:
+        found = measure(probabilities, actual, classes)
+        yield {
+            "accuracy": found.accuracy,
+            "precision": float(found.precision[chosen].mean()),
+            "recall": float(found.recall[chosen].mean()),
+            "f1": float(found.f1_by_class[chosen].mean()),
+            "auc": found.auc,
+            "auc_hard": found.auc_hard,
+        }
+
+
+def _area_of_labels(confusion: AnyArray, recall: FloatArray, specificity: FloatArray) -> float:
+    """Area under the ROC curve of labels, whose curve has one corner; NaN for one class."""
+    present = confusion.sum(axis=1) > 0
+    return float((recall + specificity)[present].mean() / 2) if present.sum() > 1 else np.nan
 
 
 def predicted_codes(probabilities: FloatArray) -> IntArray:
