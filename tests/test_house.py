@@ -62,6 +62,7 @@ CHANGES = {
     "categories": {"b": [0, 1, 2, 3]},
     "smoothing": "backoff",
     "class_prior": [0.3, 0.7],
+    "threshold_bias": [0.0, 1.0],
     "handle_unknown": "error",
     "max_memory": 10,
     "root": "b",
@@ -132,6 +133,6 @@ def observed(key, settings, X, y, unknown):
     try:
         model = unnaive.make(key, **settings).fit(X, y)
         known, new = model.predict_proba(X).tolist(), model.predict_proba(unknown).tolist()
-        return known, new, type(model.structure_).__name__
+        return known, new, model.predict(X).tolist(), type(model.structure_).__name__
     except ValueError as error:
         return str(error)

@@ -2,49 +2,35 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import wraps
 from inspect import cleandoc
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from unnaive import _parallel
 from unnaive.counts import CodedRows, JointCounts
-from unnaive.counts.count import weighted_rows
 from unnaive.counts.engines.memory import largest_pair_bytes, pair_bytes, require_memory
 from unnaive.discretize import discretizer
-from unnaive.exceptions import SchemaMismatch, TableTooLarge
-from unnaive.io.frames import Frame, to_column, to_frame
-from unnaive.models import persistence
-from unnaive.schema import (
-    Schema,
-    label_array,
-    learn_schema,
-    refuse_unusable_target,
-    sorted_labels,
-)
-from unnaive.structure.tree import TIE_TOLERANCE
+from unnaive.exceptions import TableTooLarge
+from unnaive.models.classifier import Classifier, all_or_nothing, first_of_the_best
+from unnaive.schema import Schema, label_array, learn_schema, sorted_labels
 from unnaive.tables.kernels import log_posterior, posterior
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 from unnaive.tables.trees import leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
-    from unnaive.io.frames import Column
+    from unnaive._typing import CodeArray, FloatArray, IntArray
+    from unnaive.io.frames import Column, Frame
 
 _BLOCK_ROWS = 1 << 13
-Method = TypeVar("Method", bound="Callable[..., Any]")
 Joints: TypeAlias = "Callable[[float, CodeArray, IntArray], Iterable[FloatArray]]"
 _COMMON = """
     discretize : {"mdlp", "quantile", "width", "frequency"}, a discretiser, or None, default="mdlp"
@@ -63,6 +49,9 @@ _COMMON = """
         None: {smoothing}. See :mod:`unnaive.tables.smoothing`.
     class_prior : array of shape (k,), default=None
         Prior probabilities of the classes; None: estimated from the counts.
+    threshold_bias : dict or array of shape (k,), default=None
+        What is added to each class's probability before ``predict`` takes the largest, as in
+        ``{"ill": 0.2}``: more of the ill are found, and more of the well are alarmed.
     handle_unknown : {"missing", "error"}, default="missing"
         What a category never seen in fit is at prediction.
     max_memory : int, default=2 GiB
@@ -72,29 +61,8 @@ _COMMON = """
 """
 
 
-def first_of_the_best(logs: FloatArray) -> IntArray:
-    """Class of the largest log-probability of every row, the first of those that tie; (n,)."""
-    tied = logs >= logs.max(axis=1, keepdims=True) - TIE_TOLERANCE
-    return np.asarray(np.argmax(tied, axis=1))
-
-
-def all_or_nothing(method: Method) -> Method:
-    """Make a method that learns leave the model as it was if it fails."""
-
-    @wraps(method)
-    def learn(self: Any, *arguments: Any, **options: Any) -> Any:
-        before = self.__dict__.copy()
-        try:
-            return method(self, *arguments, **options)
-        except BaseException:
-            self.__dict__ = before
-            raise
-
-    return learn  # type: ignore[return-value]
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
-class CountsClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class CountsClassifier(Classifier):
     """Base of the classifiers that learn from :class:`~unnaive.counts.JointCounts`.
 
     ``fit`` is: learn the schema, code the rows, count, then ``fit_counts``.
@@ -109,10 +77,8 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     categorical_features: Any = "auto"
     categories: Any = None
     smoothing: Any = None
-    class_prior: Any = None
     handle_unknown: str = "missing"
     max_memory: int = 2**31
-    n_jobs: int | None = None
 
     default_smoothing: ClassVar[Smoothing] = Laplace(1.0)
     needs_pairs: ClassVar[bool] = True
@@ -213,35 +179,9 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         if not isinstance(counts, JointCounts):
             raise TypeError(f"fit_counts takes JointCounts, not {type(counts).__name__}; see fit")
         names = list(counts.schema.names)
-        self._set_names(counts, named=names != [f"x{i}" for i in range(len(names))])
+        self._set_names(names, named=names != [f"x{i}" for i in range(len(names))])
         self.classes_ = label_array(counts.schema.classes)
         return self._refit(counts)
-
-    def _set_names(self, counts: JointCounts, *, named: bool) -> None:
-        self.n_features_in_ = counts.n_columns
-        if named:
-            self.feature_names_in_ = np.array(counts.schema.names, dtype=object)
-        else:
-            self.__dict__.pop("feature_names_in_", None)
-
-    def predict_joint_log_proba(self, X: Any) -> FloatArray:
-        """Log P(c, x) as the model estimates it; shape (n, k)."""
-        return self._predict_rows(self._known_frame(X))
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Log P(c | x); shape (n, k)."""
-        return self._predict_rows(self._known_frame(X), log_posterior)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """P(c | x), classes in the order of ``classes_``; shape (n, k)."""
-        return self._predict_rows(self._known_frame(X), posterior)
-
-    def predict(self, X: Any) -> AnyArray:
-        """Most probable class of every row, the first one on ties; shape (n,)."""
-        joint = self.predict_joint_log_proba(X)
-        model = self._as_fitted
-        model._answer_hopeless(joint, np.empty(0, dtype=np.int64), None, model.counts_)
-        return np.asarray(self.classes_[first_of_the_best(joint)])
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """P(c | x) for rows of the fit, each by the model without that row; shape (n, k).
@@ -261,11 +201,6 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             part = frame.take(rows)
             chances[rows] = self._predict_rows(part, posterior, held[rows], float(weight))
         return chances
-
-    def save(self, path: str | Path) -> None:
-        """Write the model to one file, atomically; :func:`unnaive.load` reads it."""
-        check_is_fitted(self)
-        persistence.save_model(path, self)
 
     def _predict_rows(
         self,
@@ -338,44 +273,6 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         if weight is not None:
             joint[hopeless, held[hopeless]] = own[held[hopeless]]
 
-    def _rows(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, keep_all: bool = False
-    ) -> tuple[Frame, Column, FloatArray | None]:
-        """Check rows, labels and weights."""
-        frame, target = self._frame(X, reset=reset), to_column(y)
-        refuse_unusable_target(target)
-        if target.values.dtype.kind == "f":
-            check_classification_targets(target.values)
-        return weighted_rows(frame, target, sample_weight, keep_all=keep_all)
-
-    def _frame(self, X: Any, *, reset: bool) -> Frame:
-        if isinstance(X, Frame):
-            return self._check_names(X, reset=reset)
-        frame = to_frame(X)
-        validate_data(
-            self,
-            X if hasattr(X, "shape") else np.empty((1, len(frame.names))),
-            reset=reset,
-            skip_check_array=True,
-        )
-        return frame
-
-    def _check_names(self, frame: Frame, *, reset: bool) -> Frame:
-        """Do for our own frames what scikit-learn does for pandas'."""
-        names = list(frame.names)
-        if reset:
-            self.feature_names_in_ = np.array(names, dtype=object)
-            self.n_features_in_ = len(names)
-        elif names != list(getattr(self, "feature_names_in_", names)):
-            known = list(self.feature_names_in_)
-            missing = [name for name in known if name not in names]
-            extra = [name for name in names if name not in known]
-            raise SchemaMismatch(
-                "The feature names should match those that were passed during fit: "
-                f"missing {missing}, not seen in fit {extra}, or in another order"
-            )
-        return to_frame(frame)
-
     def _learn_rows(
         self, frame: Frame, target: Column, weights: FloatArray | None, classes: Any = None
     ) -> CodedRows:
@@ -424,12 +321,12 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     def _refit(self, counts: JointCounts) -> Self:
         return self._set(counts, self._learn_structure(counts))
 
-    def _restore(self, state: dict[str, Any], counts: JointCounts) -> Self:
-        """Become the model whose saved state this is."""
-        self.classes_ = label_array(counts.schema.classes)
-        if state["classes"] != "labels":
-            self.classes_ = self.classes_.astype(np.dtype(state["classes"]))
-        self._set_names(counts, named=bool(state["named"]))
+    def _state(self) -> dict[str, Any]:
+        structure = None if self.structure_ is None else self.structure_.state()
+        return {"counts": self.counts_.state(), "structure": structure}
+
+    def _restore(self, state: dict[str, Any]) -> Self:
+        counts = JointCounts.from_state(state["counts"])
         return self._set(counts, self._restore_structure(state["structure"], counts.schema))
 
     def _set(self, counts: JointCounts, structure: Any) -> Self:
@@ -454,10 +351,6 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         counts = rows.select(self.counts_.pair_columns)
         return replace(counts, families=families, triples=triples)
 
-    def _known_frame(self, X: Any) -> Frame:
-        check_is_fitted(self)
-        return self._frame(X, reset=False)
-
     @property
     def _discretizer(self) -> Any:
         return None if self.discretize is None else discretizer(self.discretize, self.bins)
@@ -466,33 +359,6 @@ class CountsClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     def _smoothing(self) -> Smoothing:
         return smoothing_policy(self.smoothing, self.default_smoothing)
 
-    @property
-    def _class_prior(self) -> FloatArray | None:
-        if self.class_prior is None:
-            return None
-        try:
-            prior = np.asarray(self.class_prior, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"class_prior={self.class_prior!r}; it must be a list of probabilities, one a class"
-            ) from None
-        if prior.shape != (len(self.classes_),):
-            raise ValueError(
-                f"class_prior has shape {prior.shape}; it needs one number for each of the "
-                f"{len(self.classes_)} classes {self.classes_.tolist()}"
-            )
-        if (prior < 0).any() or not np.isclose(prior.sum(), 1.0):
-            raise ValueError("class_prior must hold probabilities that sum to 1")
-        return prior
-
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether there are counts."""
         return hasattr(self, "counts_")
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that gaps, labels and categories are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags

@@ -16,7 +16,7 @@ from unnaive.information import (
     information_of_pairs,
     mutual_information,
 )
-from unnaive.models.base import first_of_the_best
+from unnaive.models.classifier import first_of_the_best
 from unnaive.models.family import FamilyClassifier
 from unnaive.models.ordered import OrderedClassifier
 from unnaive.structure.decomposable import cherry_tree, chordal_graph, families_of

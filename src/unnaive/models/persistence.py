@@ -8,39 +8,43 @@ import numpy as np
 
 import unnaive.discretize as discretizers
 from unnaive import __version__
-from unnaive.counts import JointCounts
 from unnaive.discretize import Discretizer
 from unnaive.exceptions import ModelFileError
 from unnaive.io import store
+from unnaive.schema import label_array
 from unnaive.tables.smoothing import POLICIES, Smoothing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from unnaive.models.base import CountsClassifier
+    from unnaive.models.classifier import Classifier
 
 
-def save_model(path: str | Path, model: CountsClassifier) -> None:
+def save_model(path: str | Path, model: Classifier) -> None:
     """Write a fitted model to one file, atomically."""
-    structure = model.structure_
     state = {
         "model": type(model).__name__,
         "parameters": {key: _plain(value) for key, value in model.get_params(deep=False).items()},
-        "counts": model.counts_.state(),
-        "structure": None if structure is None else structure.state(),
+        **model._state(),
         "classes": model.classes_.dtype.str if model.classes_.dtype.kind in "biuf" else "labels",
         "named": hasattr(model, "feature_names_in_"),
+        "names": list(model.schema_.names),
+        "labels": list(model.schema_.classes),
     }
     store.save(path, state, kind="model", written_by=__version__)
 
 
-def load_model(path: str | Path, models: dict[str, type[CountsClassifier]]) -> CountsClassifier:
+def load_model(path: str | Path, models: dict[str, type[Classifier]]) -> Classifier:
     """Read a model that :func:`save_model` wrote; nothing in the file is ever run."""
     state = store.load(path, kind="model")
     try:
         parameters = {key: _object(value) for key, value in state["parameters"].items()}
         model = models[state["model"]](**parameters)
-        return model._restore(state, JointCounts.from_state(state["counts"]))
+        model._set_names(state["names"], named=bool(state["named"]))
+        model.classes_ = label_array(state["labels"])
+        if state["classes"] != "labels":
+            model.classes_ = model.classes_.astype(np.dtype(state["classes"]))
+        return model._restore(state)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ModelFileError(
             f"{path} is a model file, but not one that this version understands "

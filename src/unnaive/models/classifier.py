@@ -1,0 +1,204 @@
+"""What all classifiers share: rows in, names checked, log joint out as probabilities or classes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from unnaive.counts.count import weighted_rows
+from unnaive.exceptions import SchemaMismatch
+from unnaive.io.frames import Frame, to_column, to_frame
+from unnaive.models import persistence
+from unnaive.schema import refuse_unusable_target
+from unnaive.structure.tree import TIE_TOLERANCE
+from unnaive.tables.kernels import log_posterior, posterior
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from typing import Self
+
+    from unnaive._typing import AnyArray, FloatArray, IntArray
+    from unnaive.io.frames import Column
+
+Method = TypeVar("Method", bound="Callable[..., Any]")
+
+
+def first_of_the_best(logs: FloatArray) -> IntArray:
+    """Class of the largest log-probability of every row, the first of those that tie; (n,)."""
+    tied = logs >= logs.max(axis=1, keepdims=True) - TIE_TOLERANCE
+    return np.asarray(np.argmax(tied, axis=1))
+
+
+def all_or_nothing(method: Method) -> Method:
+    """Make a method that learns leave the model as it was if it fails."""
+
+    @wraps(method)
+    def learn(self: Any, *arguments: Any, **options: Any) -> Any:
+        before = self.__dict__.copy()
+        try:
+            return method(self, *arguments, **options)
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    return learn  # type: ignore[return-value]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of all classifiers: a model adds how it learns, and the log joint of rows."""
+
+    class_prior: Any = None
+    threshold_bias: Any = None
+    n_jobs: int | None = None
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows."""
+
+    @abstractmethod
+    def _predict_rows(self, frame: Frame, normalise: Any = None) -> FloatArray:
+        """Log joint of a frame's rows, or what ``normalise`` makes of it; shape (n, k)."""
+
+    @abstractmethod
+    def _state(self) -> dict[str, Any]:
+        """Give what was learned as plain values and arrays for the store."""
+
+    @abstractmethod
+    def _restore(self, state: dict[str, Any]) -> Self:
+        """Become the model whose state was saved."""
+
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """Log P(c, x) as the model estimates it; shape (n, k)."""
+        return self._predict_rows(self._known_frame(X))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Log P(c | x); shape (n, k)."""
+        return self._predict_rows(self._known_frame(X), log_posterior)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """P(c | x), classes in the order of ``classes_``; shape (n, k)."""
+        return self._predict_rows(self._known_frame(X), posterior)
+
+    def predict(self, X: Any) -> AnyArray:
+        """Most probable class of every row, the first one on ties; shape (n,).
+
+        With ``threshold_bias`` b, the class of largest P(c | x) + b_c.
+        """
+        frame = self._known_frame(X)
+        bias = self._bias
+        if bias is None:
+            chosen = first_of_the_best(self._predict_rows(frame, log_posterior))
+        else:
+            chosen = first_of_the_best(self._predict_rows(frame, posterior) + bias)
+        return np.asarray(self.classes_[chosen])
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one file, atomically; :func:`unnaive.load` reads it."""
+        check_is_fitted(self)
+        persistence.save_model(path, self)
+
+    @property
+    def _bias(self) -> FloatArray | None:
+        """Read ``threshold_bias``: a number a class, or a mapping from labels; shape (k,)."""
+        given, labels = self.threshold_bias, self.classes_.tolist()
+        if given is None:
+            return None
+        if isinstance(given, Mapping):
+            strange = [label for label in given if label not in labels]
+            if strange:
+                raise ValueError(
+                    f"threshold_bias names {strange[0]!r}, which is no class; they are {labels}"
+                )
+            given = [given.get(label, 0.0) for label in labels]
+        return self._of_classes(given, "threshold_bias")
+
+    def _of_classes(self, given: Any, name: str) -> FloatArray:
+        """Read a number for each class; shape (k,)."""
+        try:
+            numbers = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name}={given!r}; it must be a list of numbers, one a class"
+            ) from None
+        if numbers.shape != (len(self.classes_),) or not np.isfinite(numbers).all():
+            raise ValueError(
+                f"{name}={given!r}; it needs one number for each of the {len(self.classes_)} "
+                f"classes {self.classes_.tolist()}"
+            )
+        return numbers
+
+    def _rows(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, keep_all: bool = False
+    ) -> tuple[Frame, Column, FloatArray | None]:
+        """Check rows, labels and weights."""
+        frame, target = self._frame(X, reset=reset), to_column(y)
+        refuse_unusable_target(target)
+        if target.values.dtype.kind == "f":
+            check_classification_targets(target.values)
+        return weighted_rows(frame, target, sample_weight, keep_all=keep_all)
+
+    def _frame(self, X: Any, *, reset: bool) -> Frame:
+        if isinstance(X, Frame):
+            return self._check_names(X, reset=reset)
+        frame = to_frame(X)
+        validate_data(
+            self,
+            X if hasattr(X, "shape") else np.empty((1, len(frame.names))),
+            reset=reset,
+            skip_check_array=True,
+        )
+        return frame
+
+    def _check_names(self, frame: Frame, *, reset: bool) -> Frame:
+        """Do for our own frames what scikit-learn does for pandas'."""
+        names = list(frame.names)
+        if reset:
+            self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_ = len(names)
+        elif names != list(getattr(self, "feature_names_in_", names)):
+            known = list(self.feature_names_in_)
+            missing = [name for name in known if name not in names]
+            extra = [name for name in names if name not in known]
+            raise SchemaMismatch(
+                "The feature names should match those that were passed during fit: "
+                f"missing {missing}, not seen in fit {extra}, or in another order"
+            )
+        return to_frame(frame)
+
+    def _known_frame(self, X: Any) -> Frame:
+        check_is_fitted(self)
+        return self._frame(X, reset=False)
+
+    @property
+    def _class_prior(self) -> FloatArray | None:
+        if self.class_prior is None:
+            return None
+        prior = self._of_classes(self.class_prior, "class_prior")
+        if (prior < 0).any() or not np.isclose(prior.sum(), 1.0):
+            raise ValueError("class_prior must hold probabilities that sum to 1")
+        return prior
+
+    def _set_names(self, names: Sequence[str], *, named: bool) -> None:
+        self.n_features_in_ = len(names)
+        if named:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that gaps, labels and categories are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
