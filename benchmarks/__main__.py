@@ -1,4 +1,4 @@
-"""``python -m benchmarks peers | limit | phnb | scaling | start``; each takes --help."""
+"""``python -m benchmarks peers | limit | phnb | gnb | scaling | start``; each takes --help."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     limit.add_argument("--only", action="append", help="one part (repeatable)")
     limit.add_argument("--json", help="write the figures to this file too")
     _add_phnb(commands)
+    _add_gnb(commands)
     scaling = commands.add_parser("scaling", help="time against rows, columns, values, …")
     scaling.add_argument("--repeats", type=int, default=5)
     scaling.add_argument("--jobs", type=int, default=2, help="threads, where they do not vary")
@@ -49,6 +50,15 @@ def _add_phnb(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     phnb.add_argument("--jobs", type=int, default=2, help="threads of the fits")
     phnb.add_argument("--only", action="append", help="one data set (repeatable)")
     phnb.add_argument("--json", help="write the figures to this file too")
+
+
+def _add_gnb(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    gnb = commands.add_parser("gnb", help="the GNB paper: its trees, their cost, its accuracies")
+    gnb.add_argument("--data", help="folder of the papers' data sets; default: $UNNAIVE_DATA")
+    gnb.add_argument("--splits", type=int, default=100, help="random splits for the accuracies")
+    gnb.add_argument("--jobs", type=int, default=2, help="threads")
+    gnb.add_argument("--only", action="append", help="one part (repeatable)")
+    gnb.add_argument("--json", help="write the figures to this file too")
 
 
 def _add_hidden(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -96,6 +106,12 @@ def main() -> None:
         folder = paper.data_folder(options.data)
         how = {"folds": options.folds, "repeats": options.repeats, "jobs": options.jobs}
         phnb.run(folder, **how, only=options.only, json_file=options.json)
+    elif options.command == "gnb":
+        from benchmarks import gnb  # noqa: PLC0415
+
+        _check_only(main_parser, options.only, gnb.PARTS)
+        how = {"splits": options.splits, "jobs": options.jobs}
+        gnb.run(options.data, **how, only=options.only, json_file=options.json)
     elif options.command == "scaling":
         from benchmarks import scaling  # noqa: PLC0415
 

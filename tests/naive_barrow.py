@@ -3,8 +3,8 @@
 Names, order of statements and every slip are the thesis' own; a comment names each slip, by
 its flag of SPEC 8.4 where it has one. `example[j]*BR*self.means[c][j]` lost a minus at the
 line break: it is written out here, as the thesis' own `probDependent` has it. Changed besides:
-shuffles take a seed, numpy's names are imported one by one, and `Classifier.column_sort` may be
-set to False in a subclass to order whole rows by class instead.
+shuffles take a seed, numpy's names are imported one by one, a class may be tested by way of a
+subclass, and `Classifier.column_sort = False` in one orders whole rows by class instead.
 
 A data matrix holds one example a row, its class 0..k-1 in the last column.
 """
@@ -12,6 +12,7 @@ A data matrix holds one example a row, its class 0..k-1 in the last column.
 # ruff: noqa: N802 - the thesis' names
 # ruff: noqa: T201 - the thesis' complaints
 # ruff: noqa: A004 - `from numpy import *` hides the built-in sum
+# ruff: noqa: PERF401 - loops as printed
 
 import itertools
 import math

@@ -13,7 +13,7 @@ from unnaive.cli.terminal import print_json, progress, say
 if TYPE_CHECKING:
     from unnaive.cli.rows import TrainingRows
     from unnaive.evaluate import Evaluation
-    from unnaive.models import CountsClassifier
+    from unnaive.models import Classifier
 
 _USUAL = ["nb", "tan", "aode"]
 
@@ -78,7 +78,7 @@ def evaluate(
 
 def cross_validated(
     key: str,
-    model: "CountsClassifier",
+    model: "Classifier",
     rows: "TrainingRows",
     *,
     folds: int,
@@ -104,7 +104,7 @@ def cross_validated(
 
 
 def _leave_one_out(
-    key: str, model: "CountsClassifier", rows: "TrainingRows", n_jobs: int
+    key: str, model: "Classifier", rows: "TrainingRows", n_jobs: int
 ) -> "Evaluation":
     from unnaive.evaluate import leave_one_out  # noqa: PLC0415 - see app.py
 

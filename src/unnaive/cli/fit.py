@@ -13,7 +13,7 @@ from unnaive.cli.terminal import print_json, progress
 
 if TYPE_CHECKING:
     from unnaive.cli.rows import TrainingRows
-    from unnaive.models import CountsClassifier
+    from unnaive.models import Classifier
 
 _SHOWN = 10
 
@@ -63,7 +63,7 @@ def fit(
         _show(summary, data)
 
 
-def _summary(model: "CountsClassifier", rows: "TrainingRows") -> dict[str, Any]:
+def _summary(model: "Classifier", rows: "TrainingRows") -> dict[str, Any]:
     """Describe what was learned from, in plain values."""
     import numpy as np  # noqa: PLC0415 - see app.py
 

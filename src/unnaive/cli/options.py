@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from unnaive.models import CountsClassifier
+    from unnaive.models import Classifier
 
 Target = Annotated[
     str, typer.Option("--target", "-t", metavar="COLUMN", help="Column that holds the class.")
@@ -99,7 +99,7 @@ def parameters(
     return given
 
 
-def build(key: str, given: dict[str, Any]) -> "CountsClassifier":
+def build(key: str, given: dict[str, Any]) -> "Classifier":
     """Make a model; a parameter that it does not have is named."""
     import unnaive  # noqa: PLC0415 - see app.py
 

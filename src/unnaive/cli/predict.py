@@ -13,7 +13,7 @@ from unnaive.cli.rows import match
 from unnaive.cli.terminal import plain, progress, say
 
 if TYPE_CHECKING:
-    from unnaive.models import CountsClassifier
+    from unnaive.models import Classifier
 
 
 def predict(
@@ -66,9 +66,7 @@ def _write(text: str, stream: IO[bytes]) -> None:
     stream.flush()
 
 
-def _as_csv(
-    model: "CountsClassifier", predicted: list[Any], chances: list[list[float]] | None
-) -> str:
+def _as_csv(model: "Classifier", predicted: list[Any], chances: list[list[float]] | None) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     if chances is None:
@@ -80,9 +78,7 @@ def _as_csv(
     return text.getvalue()
 
 
-def _as_json(
-    model: "CountsClassifier", predicted: list[Any], chances: list[list[float]] | None
-) -> str:
+def _as_json(model: "Classifier", predicted: list[Any], chances: list[list[float]] | None) -> str:
     from json import dumps  # noqa: PLC0415 - the name of the option hides the module
 
     found = {

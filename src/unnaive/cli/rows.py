@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray
     from unnaive.io.frames import Column, Frame
-    from unnaive.models import CountsClassifier
+    from unnaive.models import Classifier
     from unnaive.schema import ColumnSchema
 
 _SHOWN = 5
@@ -59,7 +59,7 @@ def select(frame: "Frame", names: "Sequence[str]") -> "Frame":
     return Frame(tuple(names), frame.n_rows, columns)
 
 
-def match(path: Path, frame: "Frame", model: "CountsClassifier") -> "Frame":
+def match(path: Path, frame: "Frame", model: "Classifier") -> "Frame":
     """Put a file's columns into the order of a model's; say what is left out or unknown."""
     names = model.schema_.names
     held, wanted = set(frame.names), set(names)

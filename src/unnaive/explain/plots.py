@@ -6,12 +6,13 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.metrics import precision_recall_curve, roc_curve
 
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.draw import new_axes
 
 if TYPE_CHECKING:
-    from unnaive.models import PHNB, GeneralizedNB
+    from unnaive.models import PHNB, Classifier, GeneralizedNB
     from unnaive.models.decomposable import ClusterClassifier
     from unnaive.models.ordered import OrderedClassifier
 
@@ -177,3 +178,93 @@ def plot_size_path(model: ClusterClassifier, ax: Any = None) -> Any:
     ax.set_ylabel("accuracy")
     ax.legend()
     return ax
+
+
+def plot_roc(model: Classifier, X: Any, y: Any, *, positive: Any = None, ax: Any = None) -> Any:
+    """Draw sensitivity against false alarms over all thresholds, and where ``predict`` stands.
+
+    Parameters
+    ----------
+    model : Classifier
+        Fitted.
+    X, y
+        Rows to score on, best new ones.
+    positive : class label, default=None
+        The class to find; None: the last one. All others are negative.
+    ax : matplotlib axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from unnaive import TAN
+    >>> from unnaive.datasets import load_wdbc
+    >>> data = load_wdbc()
+    >>> model = TAN().fit(data.X[::2], data.y[::2])
+    >>> plot_roc(model, data.X[1::2], data.y[1::2]).get_ylabel()
+    "sensitivity for 'malignant'"
+    """
+    scores, actual, label = _scored(model, X, y, positive)
+    alarms, found, _ = roc_curve(actual, scores)
+    chosen = model.predict(X) == label
+    ax = new_axes(ax)
+    area = float(np.trapezoid(found, alarms))
+    ax.plot(alarms, found, label=f"area {area:.3f}")
+    ax.plot([0, 1], [0, 1], color="0.7", linestyle=":")
+    ax.plot(chosen[~actual].mean(), chosen[actual].mean(), "o", color="C1", label="predict")
+    ax.set_xlabel("false alarms among the others")
+    ax.set_ylabel(f"sensitivity for {label!r}")
+    ax.legend(loc="lower right")
+    return ax
+
+
+def plot_precision_recall(
+    model: Classifier, X: Any, y: Any, *, positive: Any = None, ax: Any = None
+) -> Any:
+    """Draw precision against sensitivity over all thresholds, and where ``predict`` stands.
+
+    Parameters
+    ----------
+    model, X, y, positive, ax
+        As in :func:`plot_roc`.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from unnaive import TAN
+    >>> from unnaive.datasets import load_wdbc
+    >>> data = load_wdbc()
+    >>> model = TAN().fit(data.X[::2], data.y[::2])
+    >>> plot_precision_recall(model, data.X[1::2], data.y[1::2]).get_xlabel()
+    "sensitivity for 'malignant'"
+    """
+    scores, actual, label = _scored(model, X, y, positive)
+    precision, found, _ = precision_recall_curve(actual, scores)
+    chosen = model.predict(X) == label
+    ax = new_axes(ax)
+    ax.step(found, precision, where="post", label="all thresholds")
+    ax.axhline(actual.mean(), color="0.7", linestyle=":")
+    if chosen.any():
+        ax.plot(chosen[actual].mean(), actual[chosen].mean(), "o", color="C1", label="predict")
+    ax.set_xlabel(f"sensitivity for {label!r}")
+    ax.set_ylabel("precision")
+    ax.legend(loc="lower left")
+    return ax
+
+
+def _scored(model: Classifier, X: Any, y: Any, positive: Any) -> tuple[Any, Any, Any]:
+    """Probability of the positive class, which rows have it, and its label."""
+    labels = model.classes_.tolist()
+    label = labels[-1] if positive is None else positive
+    if label not in labels:
+        raise ValueError(f"positive={label!r} is no class; the classes are {labels}")
+    actual = np.asarray(y) == label
+    if actual.all() or not actual.any():
+        raise UnnaiveError(f"all rows are of class {label!r}, or none is: there is no curve")
+    return model.predict_proba(X)[:, labels.index(label)], actual, label

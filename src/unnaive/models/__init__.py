@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from unnaive.models.aode import A2DE, AODE, WAODE
 from unnaive.models.base import CountsClassifier
+from unnaive.models.classifier import Classifier
 from unnaive.models.decomposable import CherryTreeNB, DecomposableNB
+from unnaive.models.gaussian_networks import (
+    FullBayes,
+    GaussianKDB,
+    GaussianNaiveBayes,
+    GaussianTAN,
+)
 from unnaive.models.gnb import GeneralizedNB
 from unnaive.models.hnb import HNB, PHNB
 from unnaive.models.kdb import KDB
+from unnaive.models.knaive import KNaiveBayes
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.persistence import load_model
 from unnaive.models.select import SelectByInformation
@@ -33,9 +41,15 @@ __all__ = [
     "TAN",
     "WAODE",
     "CherryTreeNB",
+    "Classifier",
     "CountsClassifier",
     "DecomposableNB",
+    "FullBayes",
+    "GaussianKDB",
+    "GaussianNaiveBayes",
+    "GaussianTAN",
     "GeneralizedNB",
+    "KNaiveBayes",
     "NaiveBayes",
     "SelectByInformation",
     "all_models",
@@ -43,7 +57,7 @@ __all__ = [
     "make",
 ]
 
-_MODELS: dict[str, Callable[..., CountsClassifier]] = {
+_MODELS: dict[str, Callable[..., Classifier]] = {
     "nb": NaiveBayes,
     "spode": SPODE,
     "aode": AODE,
@@ -61,17 +75,23 @@ _MODELS: dict[str, Callable[..., CountsClassifier]] = {
     "gnb-o": GeneralizedNB,
     "decomposable": DecomposableNB,
     "cherry": CherryTreeNB,
+    "gaussian-nb": GaussianNaiveBayes,
+    "full-bayes": FullBayes,
+    "k-naive": KNaiveBayes,
+    "gaussian-tan": GaussianTAN,
+    "gaussian-kdb": GaussianKDB,
 }
-_CLASSES: dict[str, type[CountsClassifier]] = {
+_CLASSES: dict[str, type[Classifier]] = {
     model.__name__: model
     for model in (
         *(NaiveBayes, SPODE, AODE, WAODE, A2DE, TAN, ATAN, ODANB, KDB, HNB, PHNB),
         *(GeneralizedNB, DecomposableNB, CherryTreeNB),
+        *(GaussianNaiveBayes, FullBayes, KNaiveBayes, GaussianTAN, GaussianKDB),
     )
 }
 
 
-def all_models() -> dict[str, Callable[..., CountsClassifier]]:
+def all_models() -> dict[str, Callable[..., Classifier]]:
     """Every model by its key, as a factory that takes the model's parameters.
 
     Examples
@@ -83,7 +103,7 @@ def all_models() -> dict[str, Callable[..., CountsClassifier]]:
     return dict(_MODELS)
 
 
-def make(key: str, **parameters: Any) -> CountsClassifier:
+def make(key: str, **parameters: Any) -> Classifier:
     """Build a model by its key.
 
     Examples
@@ -97,6 +117,6 @@ def make(key: str, **parameters: Any) -> CountsClassifier:
     return _MODELS[key](**parameters)
 
 
-def load(path: str | Path) -> CountsClassifier:
+def load(path: str | Path) -> Classifier:
     """Read a model from a file that ``model.save(path)`` wrote."""
     return load_model(path, _CLASSES)

@@ -17,9 +17,11 @@ from unnaive import _parallel
 from unnaive.counts import CodedRows, JointCounts
 from unnaive.counts.engines.memory import largest_pair_bytes, pair_bytes, require_memory
 from unnaive.discretize import discretizer
-from unnaive.exceptions import TableTooLarge
+from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.models.classifier import Classifier, all_or_nothing, first_of_the_best
 from unnaive.schema import Schema, label_array, learn_schema, sorted_labels
+from unnaive.structure.graph import Graph
+from unnaive.tables.conditionals import factors_alone, full_conditionals
 from unnaive.tables.kernels import log_posterior, posterior
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 from unnaive.tables.trees import leave_one_out_sets, log_prior
@@ -237,6 +239,36 @@ class CountsClassifier(Classifier):
             size = max(1, min(_BLOCK_ROWS, -(-frame.n_rows // (4 * effective_n_jobs(self.n_jobs)))))
             _parallel.run(predict_block, _parallel.row_blocks(frame.n_rows, size), self.n_jobs)
         return out
+
+    def _log_conditionals(
+        self, frame: Frame, mode: str
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        model = self._as_fitted
+        codes = model.schema_.encode(frame, handle_unknown=self.handle_unknown, n_jobs=self.n_jobs)
+        alone = factors_alone(model.counts_, codes, model._smoothing)
+        prior = log_prior(model.counts_, model._smoothing, model._class_prior)
+        given = model._given(codes, mode)
+        if isinstance(model.structure_, Graph):
+            left_out = np.setdiff1d(np.arange(len(codes)), model.structure_.used)
+            given[:, :, left_out] = alone[:, :, left_out] = 0.0
+        return given, alone, prior
+
+    def _given(self, codes: CodeArray, mode: str) -> FloatArray:
+        """Log P(x_i | all other cells, or those of its parents, c); shape (n, k, d)."""
+        if mode == "full-conditional":
+            held = np.full(codes.shape[1], -1)
+
+            def joint(changed: CodeArray) -> FloatArray:
+                return self._joint(self._tables, changed, held, self.n_jobs)
+
+            return full_conditionals(joint, codes, self.schema_.sizes)
+        if not hasattr(self._tables, "factors"):
+            raise UnnaiveError(
+                f"{type(self).__name__} has no parents: it averages over models, or over parents; "
+                'use mode="full-conditional"'
+            )
+        factors: FloatArray = self._tables.factors(codes)
+        return factors
 
     def _leave_one_out(self, rows: CodedRows, counts: JointCounts, joints_of: Joints) -> FloatArray:
         """Weighted leave-one-out accuracy and mean log-likelihood of candidates; shape (m, 2).

@@ -70,6 +70,15 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Log joint of a frame's rows, or what ``normalise`` makes of it; shape (n, k)."""
 
     @abstractmethod
+    def _log_conditionals(
+        self, frame: Frame, mode: str
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Log p(x_i | others or parents, c), log p(x_i | c), both (n, k, d), and log prior (k,).
+
+        Both are 0 for missing cells.
+        """
+
+    @abstractmethod
     def _state(self) -> dict[str, Any]:
         """Give what was learned as plain values and arrays for the store."""
 
@@ -101,6 +110,30 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         else:
             chosen = first_of_the_best(self._predict_rows(frame, posterior) + bias)
         return np.asarray(self.classes_[chosen])
+
+    def predict_log_conditionals(
+        self, X: Any, mode: str = "full-conditional"
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Tell what the model says of each cell of rows, and what naive Bayes would say.
+
+        Parameters
+        ----------
+        X : rows
+        mode : {"full-conditional", "parents"}, default="full-conditional"
+            Given all other cells of the row, or those of the column's parents.
+
+        Returns
+        -------
+        given : ndarray of shape (n, k, d)
+            Log p(x_i | …, c), 0 for missing cells and for columns that the model leaves out.
+        alone : ndarray of shape (n, k, d)
+            Log p(x_i | c), likewise.
+        log_prior : ndarray of shape (k,)
+            Log P(c).
+        """
+        if mode not in {"parents", "full-conditional"}:
+            raise ValueError(f"mode={mode!r}; it must be 'full-conditional' or 'parents'")
+        return self._log_conditionals(self._known_frame(X), mode)
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file, atomically; :func:`unnaive.load` reads it."""

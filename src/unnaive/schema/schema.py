@@ -21,6 +21,8 @@ from unnaive.schema.columns import (
 from unnaive.schema.kernels import look_up_floats, offset_integers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unnaive._typing import AnyArray, CodeArray, IntArray
     from unnaive.io.frames import Column, Frame
 
@@ -51,6 +53,13 @@ class Schema:
     columns: tuple[ColumnSchema, ...]
     classes: tuple[Label, ...]
     target: str = "y"
+
+    @classmethod
+    def of_numbers(
+        cls, names: Sequence[str], classes: Sequence[Label], target: str = "y"
+    ) -> Schema:
+        """Make the schema of columns that are numbers and stay numbers."""
+        return cls(tuple(NumericColumn(name, ()) for name in names), tuple(classes), target)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -74,6 +74,24 @@ class FamilyTables:
             joint[rows] += self._of_pattern(codes[:, rows], held[rows], gaps)
         return joint
 
+    def factors(self, codes: CodeArray) -> FloatArray:
+        """Log P(x_i | parents, c) of every row, class and column; shape (n, k, d).
+
+        Missing parents are left out, a missing cell has 0.
+        """
+        sizes = self.counts.schema.sizes
+        missing = codes >= sizes[:, None]
+        found = np.zeros((codes.shape[1], self.counts.n_classes, len(codes)))
+        held = np.full(codes.shape[1], -1)
+        for family in (counted.columns for counted in self.counts.families):
+            patterns, pattern = np.unique(missing[list(family)], axis=1, return_inverse=True)
+            for index, gaps in enumerate(patterns.T):
+                rows = np.flatnonzero(pattern.reshape(-1) == index)
+                if not gaps[0]:
+                    seen = tuple(c for c, gap in zip(family, gaps, strict=True) if not gap)
+                    found[rows, :, family[0]] = self._product([seen], codes[:, rows], held[rows])
+        return found
+
     def _of_pattern(self, codes: CodeArray, held: AnyArray, gaps: AnyArray) -> FloatArray:
         """Log of all factors of rows that miss the same cells; shape (n, k)."""
         families = [family.columns for family in self.counts.families]

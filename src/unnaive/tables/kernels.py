@@ -391,6 +391,48 @@ def drop_generalisations(codes, slots, generalises, out):
 
 
 @kernel
+def subtract_squares(rows, means, forms, constants, start, stop, out):
+    """Log joint of Gaussian classes, constant − ½ Σ form², rows start … stop; cost n·k·d².
+
+    Entries of ``forms`` (k, d, d) that are 0 cost nothing.
+    """
+    n_classes, n_columns = means.shape
+    away = np.empty((n_columns, BLOCK))
+    form = np.empty(BLOCK)
+    total = np.empty(BLOCK)
+    for low in range(start, stop, BLOCK):
+        size = min(BLOCK, stop - low)
+        for label in range(n_classes):
+            for row in range(size):
+                for column in range(n_columns):
+                    away[column, row] = rows[low + row, column] - means[label, column]
+            total[:] = 0.0
+            for line in range(n_columns):
+                form[:] = 0.0
+                for column in range(n_columns):
+                    weight = forms[label, line, column]
+                    if weight != 0.0:
+                        add_multiple(weight, away[column, :size], form[:size])
+                add_squares(form[:size], total[:size])
+            for row in range(size):
+                out[low + row, label] = constants[label] - 0.5 * total[row]
+
+
+@kernel
+def add_multiple(weight, values, out):
+    """Add weight × values; a loop of its own, so that LLVM makes vectors of it."""
+    for place in range(out.size):
+        out[place] += weight * values[place]
+
+
+@kernel
+def add_squares(values, out):
+    """Add the squares of values."""
+    for place in range(out.size):
+        out[place] += values[place] * values[place]
+
+
+@kernel
 def log_posterior(joint, out):
     """Normalise each row's log joint, of which one at least is finite; cost n·k."""
     n_rows, n_classes = joint.shape

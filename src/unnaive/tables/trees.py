@@ -119,6 +119,24 @@ class TreeTables:
             self._sum_out(codes, held, order[: place + 1], out, n_jobs)
             yield out.copy()
 
+    def factors(self, codes: CodeArray) -> FloatArray:
+        """Log P(x_i | x_parent, c) of every row, class and column; shape (n, k, d).
+
+        A missing parent is left out, a missing cell has 0.
+        """
+        found = np.zeros((codes.shape[1], self.n_classes, len(codes)))
+        held = np.full(codes.shape[1], -1)
+        for column in self.order:
+            factor = np.zeros(found.shape[:2])
+            sum_factors(
+                codes, self.columns, np.array([column]), self.tables, held, 0, len(held), factor
+            )
+            parent, slots, start = self.columns[column]
+            if parent < 0:  # where the root's table holds the prior, its missing slot does
+                factor -= self.tables[: self.n_classes, start + slots - 1]
+            found[:, :, column] = factor
+        return found
+
     def _priors(self, held: AnyArray) -> FloatArray:
         """Log prior of every row; shape (n, k)."""
         prior = self.tables[:, 0].reshape(-1, self.n_classes)

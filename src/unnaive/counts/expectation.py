@@ -1,0 +1,64 @@
+"""Means and covariances of rows with gaps, by expectation and maximisation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray
+
+_ROUNDS = 300
+_CHANGE = 1e-8  # of a correlation, below which there are no further rounds
+
+
+def maximum_likelihood(
+    X: FloatArray, weights: FloatArray, mean: FloatArray, variances: FloatArray, least: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Mean (d,) and covariance (d, d) that make rows with missing cells (NaN) most likely.
+
+    In turns, missing cells get their mean and spread given the observed ones, and mean and
+    covariance are taken anew. Cells may be missing for any reason that the observed ones tell.
+
+    Parameters
+    ----------
+    X, weights
+        Rows (n, d) and their weights (n,).
+    mean, variances
+        Where to begin; columns that no row has stay there.
+    least : array of shape (d,)
+        What is added to variances in solving, so that copies of columns do no harm.
+
+    References
+    ----------
+    Dempster, Laird & Rubin, "Maximum likelihood from incomplete data via the EM algorithm",
+    Journal of the Royal Statistical Society B 39, 1977.
+    """
+    gaps = np.isnan(X)
+    patterns, pattern = np.unique(gaps, axis=0, return_inverse=True)
+    groups = [np.flatnonzero(pattern.reshape(-1) == index) for index in range(len(patterns))]
+    seen = ~gaps.all(axis=0)
+    covariance, total = np.diag(variances), weights.sum()
+    scale = np.sqrt(np.where(variances > 0, variances, 1.0))
+    for _ in range(_ROUNDS if total > 0 else 0):
+        filled = np.where(gaps, 0.0, X)
+        spread = np.zeros_like(covariance)
+        for missing, rows in zip(patterns, groups, strict=True):
+            here, there = np.flatnonzero(~missing), np.flatnonzero(missing)
+            inner = covariance[np.ix_(here, here)] + np.diag(least[here])
+            slopes = np.linalg.solve(inner, covariance[np.ix_(here, there)]).T
+            filled[np.ix_(rows, there)] = (
+                mean[there] + (X[np.ix_(rows, here)] - mean[here]) @ slopes.T
+            )
+            left = covariance[np.ix_(there, there)] - slopes @ covariance[np.ix_(here, there)]
+            spread[np.ix_(there, there)] += weights[rows].sum() * left
+        new_mean = np.where(seen, weights @ filled / total, mean)
+        centred = filled - new_mean
+        new = ((weights[:, None] * centred).T @ centred + spread) / total
+        change = np.abs((new - covariance) / np.outer(scale, scale)).max(initial=0.0)
+        change = max(change, np.abs((new_mean - mean) / scale).max(initial=0.0))
+        mean, covariance = new_mean, (new + new.T) / 2
+        if change < _CHANGE:
+            break
+    return mean, covariance

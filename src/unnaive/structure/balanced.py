@@ -1,0 +1,498 @@
+"""Sets of columns whose dependence derivative ratios cancel each other best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive._kernel import kernel
+from unnaive.structure.tree import TIE_TOLERANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike
+
+    from unnaive._typing import BoolArray, CodeArray, FloatArray, IntArray
+
+    Half = list[tuple[FloatArray, IntArray]]  # by number of members: sorted sums, their masks
+
+__all__ = ["BalancedSet", "balanced_sets", "best_set"]
+
+ENUMERATED_COLUMNS = 20
+HALVED_COLUMNS = 44
+REFINED_COLUMNS = 30  # of a rounded set, how many are chosen anew exactly
+TABLE_CELLS = 2**26  # of reachable sums: one or two bytes each
+TABLE_WORK = 2**32  # cells times columns
+TAIL_CELLS = 2**20  # sums of the last columns, listed for branch and bound
+NODE_BUDGET = 2**24  # of branch and bound per size; eight listed sums count as a node
+
+
+@dataclass(frozen=True)
+class BalancedSet:
+    """Columns, increasing, and their weight: |log w(S)| after the norm, or the smallest log w(S).
+
+    No set of that size is better by more than the gap, which is 0.0 where the search was exact.
+    """
+
+    columns: tuple[int, ...]
+    weight: float
+    gap: float
+
+
+def balanced_sets(
+    u: ArrayLike,
+    sizes: Iterable[int],
+    *,
+    objective: str = "balanced",
+    weights: ArrayLike | None = None,
+) -> dict[int, BalancedSet]:
+    r"""Best set of columns of every size asked for.
+
+    .. math:: \log w(S) = \sum_{i \in S} u_i
+
+    "balanced" finds the S with the least :math:`|\log w(S)|`, "smallest" the one with the
+    least :math:`\log w(S)`. With several lines, one a pair of classes, the weight of S is the
+    largest :math:`|\log w(S)|` of a line, or the mean over lines weighted by ``weights``.
+
+    One line of up to 44 columns is met in the middle, a longer one summed in steps and refined.
+    Of several lines all sets are tried up to 20 columns, beyond that branch and bound searches.
+    Sets whose weights differ by no more than 1e-10, or than rounding can tell, are tied, and the
+    first in lexicographic order wins. Beyond 44 columns, or 20 of several lines, there are no
+    such ties and the first set found wins; the same call always finds the same.
+
+    Parameters
+    ----------
+    u : array of shape (d,) or (m, d)
+        Mean log dependence derivative ratio of every column, by pair of classes.
+    sizes : iterable of int
+        Numbers of columns in a set, each within 1 and d.
+    objective : {"balanced", "smallest"}
+        The latter is for one line only: the sign of a pair of classes is arbitrary.
+    weights : array of shape (m,), optional
+        Weights of the lines; without them the largest line counts.
+
+    References
+    ----------
+    Horowitz & Sahni, "Computing partitions with applications to the knapsack problem",
+    Journal of the ACM 21(2), 1974. Ibarra & Kim, "Fast approximation algorithms for the
+    knapsack and sum of subset problems", Journal of the ACM 22(4), 1975.
+
+    Examples
+    --------
+    >>> balanced_sets([0.5, -0.25, 2.0, -0.375], [1, 2])[2]
+    BalancedSet(columns=(0, 3), weight=0.125, gap=0.0)
+    >>> balanced_sets([[0.5, -0.5, 1.0], [1.0, 1.0, -1.0]], [2])[2].columns
+    (1, 2)
+    """
+    lines = _checked_lines(u, weights)
+    wanted = _checked_sizes(sizes, lines.shape[1])
+    if objective == "balanced":
+        return _searched(lines, wanted, weights is not None)
+    if objective != "smallest" or len(lines) > 1:
+        raise ValueError(f"objective={objective!r}; it is 'balanced', or 'smallest' with one line")
+    return {size: _smallest(lines[0], size) for size in wanted}
+
+
+def _searched(lines: FloatArray, sizes: list[int], added: bool) -> dict[int, BalancedSet]:
+    """Balanced sets by the method that fits the lines that are not zero."""
+    lines = lines[lines.any(axis=1)] if lines.any() else lines[:1]
+    if len(lines) == 1:
+        alone = _met_in_the_middle if lines.shape[1] <= HALVED_COLUMNS else _stepped
+        return alone(lines[0], sizes)
+    together = _enumerated if lines.shape[1] <= ENUMERATED_COLUMNS else _branched
+    return together(lines, sizes, added)
+
+
+def best_set(found: dict[int, BalancedSet]) -> BalancedSet:
+    """Best set over sizes: of least weight, of those tied the smallest, then the first.
+
+    Examples
+    --------
+    >>> best_set(balanced_sets([0.5, -0.25, 2.0, -0.25], range(1, 5))).columns
+    (0, 1, 3)
+    """
+    if not found:
+        raise ValueError("there is no set to choose from")
+    least = min(found.values(), key=lambda one: one.weight).weight
+    tied = [one for one in found.values() if one.weight <= least + TIE_TOLERANCE]
+    return min(tied, key=lambda one: (len(one.columns), one.columns))
+
+
+def _checked_lines(u: ArrayLike, weights: ArrayLike | None) -> FloatArray:
+    """Lines (m, d), times their weights that sum to one."""
+    lines = np.atleast_2d(np.asarray(u, dtype=np.float64))
+    if lines.ndim != 2 or not lines.size:
+        raise ValueError(f"u has shape {np.shape(u)}; it must be (d,) or (m, d), not empty")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(4 * np.abs(lines).sum()):
+            raise ValueError("u holds a nan, an infinity or numbers too large to be summed")
+    if weights is None:
+        return lines
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != lines.shape[:1]:
+        raise ValueError(f"weights have shape {given.shape}; u has {len(lines)} lines")
+    if not np.isfinite(given).all() or given.min() < 0 or not given.any():
+        raise ValueError(f"weights={given}; they must be finite, not negative and not all 0")
+    return np.asarray(lines * (given / given.sum())[:, None])
+
+
+def _checked_sizes(sizes: Iterable[int], n_columns: int) -> list[int]:
+    wanted = sorted({index(size) for size in sizes})
+    if not wanted or wanted[0] < 1 or wanted[-1] > n_columns:
+        raise ValueError(f"sizes={wanted}; there must be some, within 1 and {n_columns} columns")
+    return wanted
+
+
+def _rounding(lines: FloatArray) -> float:
+    """How far apart rounding may put two equal weights."""
+    return float(8 * np.finfo(np.float64).eps * np.abs(lines).sum())
+
+
+def _norm(sums: FloatArray, added: bool) -> FloatArray:
+    """Weights of sets from their sums (m, ...): the largest line, or all lines added."""
+    sizes = np.abs(sums)
+    return np.asarray(sizes.sum(axis=0) if added else sizes.max(axis=0))
+
+
+def _weighed(lines: FloatArray, added: bool, columns: IntArray) -> BalancedSet:
+    columns = np.sort(columns)
+    weight = float(_norm(lines[:, columns].sum(axis=1), added))
+    return BalancedSet(tuple(columns.tolist()), weight, 0.0)
+
+
+def _smallest(line: FloatArray, size: int) -> BalancedSet:
+    """Set of least sum, with the lowest of the columns that tie with its largest."""
+    tolerance = max(TIE_TOLERANCE, _rounding(line))
+    last = np.partition(line, size - 1)[size - 1]
+    clear = np.flatnonzero(line < last - tolerance)
+    tied = np.flatnonzero(np.abs(line - last) <= tolerance)
+    columns = np.sort(np.concatenate([clear, tied[: size - len(clear)]]))
+    return BalancedSet(tuple(columns.tolist()), float(line[columns].sum()), 0.0)
+
+
+def _subset_sums(lines: FloatArray) -> FloatArray:
+    """Add up all sets of the columns of (m, h), by doubling; shape (m, 2ʰ).
+
+    A set's place is a mask whose highest bit is the first column, so of two sets of one size
+    the lexicographically first has the larger mask.
+    """
+    sums = np.zeros((len(lines), 1))
+    for column in lines.T[::-1]:
+        sums = np.concatenate([sums, sums + column[:, None]], axis=1)
+    return sums
+
+
+def _members(mask: int, n_columns: int) -> IntArray:
+    return np.flatnonzero(mask >> np.arange(n_columns)[::-1] & 1)
+
+
+def _enumerated(lines: FloatArray, sizes: list[int], added: bool) -> dict[int, BalancedSet]:
+    """Exact, by weighing all sets."""
+    n_columns = lines.shape[1]
+    weights = np.zeros(2**n_columns)
+    for line in lines:
+        sums = np.abs(_subset_sums(line[None])[0])
+        weights = weights + sums if added else np.maximum(weights, sums)
+    counts = np.bitwise_count(np.arange(2**n_columns))
+    tolerance = max(TIE_TOLERANCE, _rounding(lines))
+    found = {}
+    for size in sizes:
+        masks = np.flatnonzero(counts == size)
+        chosen = masks[weights[masks] <= weights[masks].min() + tolerance][-1]
+        found[size] = _weighed(lines, added, _members(int(chosen), n_columns))
+    return found
+
+
+def _by_count(sums: FloatArray) -> tuple[IntArray, IntArray]:
+    """Masks by number of members, then by sum, and where each number of members begins."""
+    counts = np.bitwise_count(np.arange(len(sums), dtype=np.uint32))
+    return np.lexsort((sums, counts)), np.append(0, np.cumsum(np.bincount(counts)))
+
+
+def _half(line: FloatArray) -> Half:
+    """Sorted sums of all sets of a half's columns and their masks, by number of members."""
+    sums = _subset_sums(line[None])[0]
+    masks, starts = _by_count(sums)
+    return [(sums[part], part) for part in np.split(masks, starts[1:-1])]
+
+
+def _misses(sums: FloatArray, others: FloatArray, target: float) -> FloatArray:
+    """How far from the target each sum stays with the best of the other, sorted sums."""
+    wanted = target - sums
+    place = np.searchsorted(others, wanted)
+    above = others[np.minimum(place, len(others) - 1)]
+    below = others[np.maximum(place - 1, 0)]
+    return np.minimum(np.abs(above - wanted), np.abs(below - wanted))
+
+
+def _pair(left: Half, right: Half, size: int, target: float, tolerance: float) -> tuple[int, int]:
+    """Masks of the halves of a set whose sum is nearest to the target, the first of those tied.
+
+    For every number of members that the left half can bring, the shorter list of sums is
+    looked up in the longer. Of the left parts that come near enough with some right part the
+    first one is taken, and then the first of its right parts.
+    """
+    least = {}
+    for count in range(max(0, size - len(right) + 1), min(size, len(left) - 1) + 1):
+        short, long = sorted((left[count][0], right[size - count][0]), key=len)
+        least[count] = float(_misses(short, long, target).min())
+    enough = min(least.values()) + tolerance
+    chosen, rest = -1, 0.0
+    for count in [count for count in least if least[count] <= enough]:
+        sums, masks = left[count]
+        near = _misses(sums, right[size - count][0], target) <= enough
+        first = int(masks[near].max(initial=-1))
+        if first > chosen:
+            chosen, rest = first, float(target - sums[masks == first][0])
+    sums, masks = right[size - chosen.bit_count()]
+    return chosen, int(masks[np.abs(sums - rest) <= enough].max())
+
+
+def _met_in_the_middle(line: FloatArray, sizes: list[int]) -> dict[int, BalancedSet]:
+    """Exact: lists the sums of both halves' sets and looks for two that cancel each other."""
+    middle = len(line) // 2
+    left, right = _half(line[:middle]), _half(line[middle:])
+    tolerance = max(TIE_TOLERANCE, _rounding(line))
+    found = {}
+    for size in sizes:
+        first, second = _pair(left, right, size, 0.0, tolerance)
+        mask = first << len(line) - middle | second
+        found[size] = _weighed(line[None], False, _members(mask, len(line)))
+    return found
+
+
+def _stepped(line: FloatArray, sizes: list[int]) -> dict[int, BalancedSet]:
+    r"""Near exact: dynamic programming over sizes and sums in whole steps δ, then refinement.
+
+    With :math:`r_i = u_i / \delta` rounded, :math:`|\sum_S u_i| \ge \delta |\sum_S r_i| -
+    \sum_S |u_i - \delta r_i|`, so the least sum of steps bounds the least weight. The largest
+    :math:`|u_i|` is a whole number of steps, so that sums of ±1 are bounded exactly. A set of
+    more than half of the columns is what a smaller one leaves, whose sum is near the total.
+    """
+    exponent = int(np.frexp(np.abs(line).max())[1])
+    scaled = np.ldexp(line, -exponent)
+    n_columns = len(line)
+    n_cells = min(TABLE_CELLS, TABLE_WORK // n_columns) // (n_columns // 2 + 1)
+    largest, room = np.abs(scaled).max(), n_cells / (np.abs(scaled).sum() or 1.0)
+    step = largest / max(1.0, np.floor(largest * room)) or 1.0
+    steps = np.rint(scaled / step).astype(np.int64)
+    last = _last_members(steps, max(min(size, n_columns - size) for size in sizes))
+    sums = step * (np.arange(last.shape[1]) + steps[steps < 0].sum())
+    errors = np.cumsum(np.sort(np.abs(scaled - step * steps))[::-1])
+    order = np.argsort(scaled, kind="stable")
+    least, most = np.cumsum(scaled[order]), np.cumsum(scaled[order][::-1])
+    found = {}
+    for size in sizes:
+        if least[size - 1] >= 0 or most[size - 1] <= 0 or size == n_columns:
+            extreme = order[:size] if least[size - 1] >= 0 else order[-size:]
+            found[size] = _weighed(line[None], False, extreme)
+            continue
+        few, small = min(size, n_columns - size), 2 * size <= n_columns
+        misses = np.abs(sums - (0.0 if small else scaled.sum()))
+        misses[last[few] == np.iinfo(last.dtype).max] = np.inf
+        members = _rebuilt(last, steps, few, int(np.argmin(misses)))
+        inside = np.isin(np.arange(n_columns), members, invert=not small)
+        columns = _refined(scaled, _exchanged(scaled[None], inside, False))
+        result = _weighed(line[None], False, columns)
+        bound = max(0.0, float(np.ldexp(misses.min() - errors[few - 1], exponent)))
+        found[size] = replace(result, gap=max(0.0, result.weight - bound))
+    return found
+
+
+def _last_members(steps: IntArray, most: int) -> CodeArray:
+    """Least number of columns among which a count of them makes a sum; (most + 1, sums).
+
+    The last of them is a member of such a set, so the set can be rebuilt from the table.
+    Place 0 is the sum of all negative steps. Where no set makes the sum, the largest integer.
+    """
+    kind = np.min_scalar_type(len(steps) + 1)
+    width = int(np.abs(steps).sum()) + 1
+    last = np.full((most + 1, width), np.iinfo(kind).max, dtype=kind)
+    last[0, -steps[steps < 0].sum()] = 0
+    buffer = np.empty(width, dtype=kind)
+    for number, step in enumerate(steps.tolist(), start=1):
+        source = slice(max(0, -step), width - max(0, step))
+        target = slice(max(0, step), width - max(0, -step))
+        reached = buffer[source]
+        for count in range(min(number, most), 0, -1):
+            np.maximum(last[count - 1, source], kind.type(number), out=reached)
+            np.minimum(last[count, target], reached, out=last[count, target])
+    return last
+
+
+def _rebuilt(last: CodeArray, steps: IntArray, count: int, place: int) -> list[int]:
+    """Columns of a set of a count and of the sum at a place."""
+    members: list[int] = []
+    for left in range(count, 0, -1):
+        members.append(int(last[left, place]) - 1)
+        place -= int(steps[members[-1]])
+    return members
+
+
+def _refined(line: FloatArray, inside: BoolArray) -> IntArray:
+    """Best of the sets of a set's size that differ from it in some columns, met in the middle.
+
+    The columns to choose anew are spread evenly over the values inside and outside.
+    """
+    order = np.argsort(line, kind="stable")
+    members, others = order[inside[order]], order[~inside[order]]
+    share = min(len(members), max(REFINED_COLUMNS // 2, REFINED_COLUMNS - len(others)))
+    sides = ((members, share), (others, REFINED_COLUMNS - share))
+    places = [np.unique(np.linspace(0, len(side) - 1, n).astype(int)) for side, n in sides]
+    free = np.concatenate([members[places[0]], others[places[1]]])
+    left, right = free[::2], free[1::2]
+    kept = np.setdiff1d(members, free)
+    wanted, target = len(members) - len(kept), -float(line[kept].sum())
+    first, second = _pair(_half(line[left]), _half(line[right]), wanted, target, _rounding(line))
+    chosen = left[_members(first, len(left))], right[_members(second, len(right))]
+    return np.concatenate([kept, *chosen])
+
+
+def _branched(lines: FloatArray, sizes: list[int], added: bool) -> dict[int, BalancedSet]:
+    """Exact within a budget: branch and bound, columns by falling largest |u|.
+
+    A node has decided on the first columns. The sums that the others can still bring lie
+    between those of the least and of the largest of them, in every line, which bounds its
+    weight. The last columns are not branched on: the sums of all their sets are listed by
+    number of members and sorted by a combination of lines, and only those are weighed that
+    leave this below the best weight. When the budget is used up, the gap is what the least
+    bound of a node not searched leaves open.
+    """
+    n_lines, n_columns = lines.shape
+    order = np.argsort(-np.abs(lines).max(axis=0), kind="stable")
+    ordered = np.ascontiguousarray(lines[:, order].T)
+    head = n_columns - min(n_columns // 2, max(TAIL_CELLS // n_lines, 2).bit_length() - 1)
+    low = _least_sums(ordered, head, max(sizes))
+    problem = (ordered, low, -_least_sums(-ordered, head, max(sizes)), added)
+    tail, masks = _tail(ordered[head:], added)
+    found = {}
+    for size in sizes:
+        inside = _exchanged(lines, np.isin(np.arange(n_columns), order[-size:]), added)
+        guide = inside[order].astype(np.int64)
+        limits = (float(_norm(lines[:, inside].sum(axis=1), added)), NODE_BUDGET, _rounding(lines))
+        path, place, open_bound = _search(problem, tail, size, guide, limits)
+        columns = np.flatnonzero(inside)
+        if place >= 0:
+            ends = head + _members(int(masks[place]), n_columns - head)
+            columns = order[np.concatenate([np.flatnonzero(path), ends])]
+        result = _weighed(lines, added, columns)
+        found[size] = replace(result, gap=max(0.0, result.weight - open_bound))
+    return found
+
+
+def _least_sums(ordered: FloatArray, head: int, most: int) -> FloatArray:
+    """Least sums of so many columns from some column on; shape (head + 1, most + 1, m)."""
+    low = np.zeros((head + 1, most + 1, ordered.shape[1]))
+    for begin in range(head + 1):
+        sums = np.cumsum(np.sort(ordered[begin:], axis=0), axis=0)
+        low[begin, 1 : len(sums) + 1] = sums[:most]
+    return low
+
+
+def _tail(ordered: FloatArray, added: bool) -> tuple[Any, IntArray]:
+    """List the sums of all sets of columns (h, m), and their masks.
+
+    No weight is less than the size of a line, or of all lines with any signs if they are added.
+    """
+    lead = int(np.argmax(np.abs(ordered).sum(axis=0)))
+    signs = np.where(ordered[:, lead] @ ordered < 0, -1.0, 1.0) if added else 0.0
+    mix = np.where(np.arange(ordered.shape[1]) == lead, 1.0, signs)
+    sums = _subset_sums(ordered.T).T
+    mixed = sums @ mix
+    masks, starts = _by_count(mixed)
+    return (np.ascontiguousarray(sums[masks]), mixed[masks], starts, mix), masks
+
+
+def _exchanged(lines: FloatArray, inside: BoolArray, added: bool) -> BoolArray:
+    """Exchange the best two columns for each other while the weight falls."""
+    while not inside.all():
+        members, others = np.flatnonzero(inside), np.flatnonzero(~inside)
+        sums = lines[:, members].sum(axis=1)
+        changed = (sums[:, None] - lines[:, members])[:, :, None] + lines[:, None, others]
+        weights = _norm(changed, added)
+        leaves, enters = np.unravel_index(np.argmin(weights), weights.shape)
+        swapped = inside.copy()
+        swapped[[members[leaves], others[enters]]] = False, True
+        if _norm(lines[:, swapped].sum(axis=1), added) >= _norm(sums, added):
+            break
+        inside = swapped
+    return inside
+
+
+@kernel
+def _listed(sums: FloatArray, tail: Any, count: int, best: float, added: bool) -> Any:
+    """Best weight with one of the listed sums of a count, its place or −1, sums looked at."""
+    listed, mixed_sums, starts, mix = tail
+    mixed = 0.0
+    for line in range(len(sums)):
+        mixed += mix[line] * sums[line]
+    start, stop, chosen = starts[count], starts[count + 1], -1
+    begin = start + np.searchsorted(mixed_sums[start:stop], -mixed - best)
+    place = begin
+    while place < stop and mixed_sums[place] + mixed < best:
+        weight = 0.0
+        for line in range(len(sums)):
+            size = abs(sums[line] + listed[place, line])
+            weight = weight + size if added else max(weight, size)
+            if weight >= best:
+                break
+        if weight < best:
+            best, chosen = weight, place
+        place += 1
+    return best, chosen, place - begin
+
+
+@kernel
+def _bound(problem: Any, sums: FloatArray, depth: int, pick: int, left: int) -> float:
+    """Least weight after a decision on the next column; infinite where it cannot be made."""
+    ordered, low, high, added = problem
+    if left < 0 or left >= len(ordered) - depth:
+        return np.inf
+    weight = 0.0
+    for line in range(sums.shape[1]):
+        here = sums[depth, line] + pick * ordered[depth, line]
+        sums[depth + 1, line] = here
+        miss = max(0.0, here + low[depth + 1, left, line], -here - high[depth + 1, left, line])
+        weight = weight + miss if added else max(weight, miss)
+    return weight
+
+
+@kernel
+def _search(problem: Any, tail: Any, size: int, guide: IntArray, limits: Any) -> Any:
+    """Decisions on the first columns, place of the listed sum or −1, least bound left open.
+
+    Depth first, the guide's own decision before the other, so that its neighbours come first.
+    """
+    head, added = len(problem[1]) - 1, problem[3]
+    best, budget, rounding = limits
+    sums = np.zeros((head + 1, problem[0].shape[1]))
+    path, best_path = np.zeros(head, dtype=np.int64), np.zeros(head, dtype=np.int64)
+    tried, left = np.zeros(head + 1, dtype=np.int64), np.full(head + 1, size)
+    chosen, spent, depth, open_bound = -1, 0, 0, np.inf
+    while depth >= 0:
+        if depth == head:
+            best, place, looked = _listed(sums[head], tail, left[head], best, added)
+            spent += looked // 8
+            if place >= 0:
+                chosen = place
+                best_path[:] = path
+        if depth == head or tried[depth] == 2:
+            tried[depth] = 0
+            depth -= 1
+            continue
+        pick = guide[depth] if tried[depth] == 0 else 1 - guide[depth]
+        tried[depth] += 1
+        bound = _bound(problem, sums, depth, pick, left[depth] - pick)
+        if bound >= best - rounding:
+            continue
+        if spent >= budget:
+            open_bound = min(open_bound, bound)
+            continue
+        spent += 1
+        path[depth], left[depth + 1] = pick, left[depth] - pick
+        depth += 1
+    return best_path, chosen, open_bound

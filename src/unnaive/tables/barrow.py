@@ -1,0 +1,174 @@
+"""Barrow's thesis to the letter: its programs' quirks, each with a name, none on by default."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray, IntArray
+
+_FLOOR = -1e6
+
+
+@dataclass(frozen=True)
+class Quirks:
+    """What the programs in the appendix of the thesis do otherwise than its text, or than right.
+
+    Attributes
+    ----------
+    column_sort : bool
+        Every column is sorted on its own before the rows are told apart by class, so that a
+        class gets a block of order statistics.
+    inverse_variance : bool
+        A density is multiplied by 1/σ² rather than by 1/σ.
+    no_prior : bool
+        All classes are equally probable.
+    absolute_log : bool
+        The class of smallest |log p| wins (not in naive Bayes).
+    linear_model : {"code", "text", None}
+        p(x_i | others) is the density of x_i − Σ_j cov(i, j) (x_j − μ_j) / σ_j at x_i's own mean
+        and variance; "text" has one more 1/σ_j. None: the Gaussian conditional.
+    ddof : bool
+        Covariances are divided by n − 1, variances by n.
+    zero_variance : bool
+        A variance of 0 counts as 1e-5 in densities and 1e-6 in the linear model.
+    log_phi_floor : bool
+        A density that underflows has the logarithm −1,000,000.
+
+    Examples
+    --------
+    >>> Quirks(no_prior=True)
+    Quirks(no_prior=True)
+    """
+
+    column_sort: bool = False
+    inverse_variance: bool = False
+    no_prior: bool = False
+    absolute_log: bool = False
+    linear_model: str | None = None
+    ddof: bool = False
+    zero_variance: bool = False
+    log_phi_floor: bool = False
+
+    def __post_init__(self) -> None:
+        if self.linear_model not in {None, "code", "text"}:
+            raise ValueError(
+                f"linear_model={self.linear_model!r}; it must be 'code', 'text' or None"
+            )
+
+    def __repr__(self) -> str:
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        shown = ", ".join(f"{name}={value!r}" for name, value in given.items() if value)
+        return f"Quirks({shown})"
+
+    @classmethod
+    def all_on(cls) -> Quirks:
+        """Return the programs as they were printed."""
+        return cls(
+            column_sort=True,
+            inverse_variance=True,
+            no_prior=True,
+            absolute_log=True,
+            linear_model="code",
+            ddof=True,
+            zero_variance=True,
+            log_phi_floor=True,
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Plain values for the store."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class BarrowTables:
+    """Means, variances and covariances of the classes, and what the programs make of them.
+
+    Attributes
+    ----------
+    log_prior, means, covariances
+        Shapes (k,), (k, d) and (k, d, d); covariances with the thesis' divisor.
+    variances : ndarray of shape (k, d)
+    naive : ndarray
+        Columns that depend on the class alone.
+    strong : bool
+        Whether the other columns ignore these.
+    quirks : Quirks
+    """
+
+    log_prior: FloatArray
+    means: FloatArray
+    variances: FloatArray
+    covariances: FloatArray
+    naive: IntArray
+    strong: bool
+    quirks: Quirks
+
+    def joint(self, X: FloatArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG002
+        """Score of every row and class, the largest of which wins; shape (n, k)."""
+        rest = np.setdiff1d(np.arange(X.shape[1]), self.naive)
+        others = rest if self.strong else np.arange(X.shape[1])
+        scores = np.zeros((len(X), len(self.means)))
+        for label in range(len(self.means)):
+            alone = self.log_densities(X, label)[:, self.naive].sum(axis=1)
+            given = self.conditional_log_densities(X, label, others)[:, rest].sum(axis=1)
+            scores[:, label] = alone + given
+        if not self.quirks.no_prior:
+            scores += self.log_prior
+        everything_naive = len(rest) == 0
+        return -np.abs(scores) if self.quirks.absolute_log and not everything_naive else scores
+
+    def log_densities(self, X: FloatArray, label: int) -> FloatArray:
+        """Log density of every cell at its own mean and variance; shape (n, d)."""
+        variance = self._variance(label, 1e-5)
+        distance = (X - self.means[label]) ** 2 / variance
+        height = np.log(variance) * (1.0 if self.quirks.inverse_variance else 0.5)
+        log_phi = -distance / 2 - np.log(2 * np.pi) / 2
+        if self.quirks.log_phi_floor:
+            with np.errstate(under="ignore"):
+                density = (1 / np.sqrt(2 * np.pi)) * np.exp(-distance / 2)
+            log_phi = np.where(density > 0, log_phi, _FLOOR)
+        return np.asarray(log_phi - height)
+
+    def conditional_log_densities(self, X: FloatArray, label: int, others: IntArray) -> FloatArray:
+        """Log density of every cell of ``others`` given the rest of them; shape (n, d)."""
+        covariance = self.covariances[label][np.ix_(others, others)]
+        centred = X[:, others] - self.means[label][others]
+        out = np.zeros_like(X, dtype=float)
+        if self.quirks.linear_model is None:
+            precision = np.linalg.inv(covariance)
+            spread = np.diag(precision)
+            out[:, others] = (
+                np.log(spread / (2 * np.pi)) - (centred @ precision) ** 2 / spread
+            ) / 2
+            return out
+        power = 0.5 if self.quirks.linear_model == "code" else 1.0
+        slopes = covariance / self._variance(label, 1e-6)[others] ** power
+        np.fill_diagonal(slopes, 0.0)
+        moved = X.astype(float).copy()
+        moved[:, others] -= centred @ slopes.T
+        out[:, others] = self.log_densities(moved, label)[:, others]
+        return out
+
+    def _variance(self, label: int, least: float) -> FloatArray:
+        variance = np.asarray(self.variances[label])
+        if self.quirks.zero_variance:
+            return np.asarray(np.where(variance == 0, least, variance))
+        return variance
+
+    def weights(self, X: FloatArray) -> FloatArray:
+        """Mean over rows of log dd, of every class and column; shape (k, d)."""
+        every = np.arange(X.shape[1])
+        found = np.empty(self.means.shape)
+        for label in range(len(found)):
+            given = self.conditional_log_densities(X, label, every)
+            found[label] = (given - self.log_densities(X, label)).mean(axis=0)
+        return found
+
+
+def sorted_columns(X: FloatArray, classes: IntArray) -> tuple[FloatArray, IntArray]:
+    """Sort every column on its own, the classes too, as the programs do with their data."""
+    return np.sort(X, axis=0), np.sort(classes)
