@@ -216,9 +216,9 @@ def measure_edmonds(X: np.ndarray, y: np.ndarray, jobs: int) -> list[dict[str, A
     power = np.log(last["bytes"] / before["bytes"]) / np.log(last["columns"] / before["columns"])
     needed = last["bytes"] * (SPEED.columns / last["columns"]) ** power / 2**30
     print(
-        f"Memory grows like d^{power:.1f}: {SPEED.columns} columns would need about {needed:.0f} GiB."
+        f"Memory grows like d^{power:.1f}: {SPEED.columns} columns would need {needed:.0f} GiB or"
     )
-    print("They were tried once, and 24 GB ran out.")
+    print("so (extrapolated). They were tried once, and 24 GB ran out.")
     return found
 
 

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
+import unnaive
 from unnaive.counts import CodedRows
+from unnaive.models import CountsClassifier
 from unnaive.schema import CategoricalColumn, Schema
+
+COUNTING = sorted(
+    key for key, make in unnaive.all_models().items() if isinstance(make(), CountsClassifier)
+)
+GAUSSIAN = sorted(set(unnaive.all_models()) - set(COUNTING))
 
 
 @dataclass(frozen=True)

@@ -456,3 +456,17 @@ def test_what_is_read_is_not_overwritten(data, model, tmp_path):
     result = run("predict", model, data, "-o", model, code=1)
     assert "would be lost" in result.stderr
     assert data.read_bytes() == before
+
+
+def test_numbers_that_stay_numbers(data, tmp_path):
+    to = tmp_path / "gauss.unb"
+    run("fit", data, "-t", "diagnosis", "-m", "gaussian-nb", "-o", to)
+    assert run("predict", to, data).stdout.splitlines()[0] == "class"
+    assert "gaussian-nb" in run("evaluate", data, "-t", "diagnosis", "-m", "gaussian-nb").stdout
+    refused = run("fit", data, "-t", "diagnosis", "-m", "k-naive", "-o", to, code=1).stderr
+    assert "holds labels such as" in refused
+    assert "GaussianNaiveBayes takes both" in refused
+    refused = run(
+        *("evaluate", data, "-t", "diagnosis", "-m", "gaussian-nb", "--leave-one-out"), code=1
+    )
+    assert "has no leave-one-out in closed form; use cross-validation" in refused.stderr

@@ -10,14 +10,13 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import naive_gaussian as slow
 import unnaive
-from problems import made
+from problems import GAUSSIAN, made
 from unnaive import TAN, FullBayes, GaussianNaiveBayes, GaussianTAN, GeneralizedNB, KNaiveBayes
 from unnaive.datasets import make_balanced
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain import dependence_derivatives, plot_dependence_derivatives
 
 WITH_PARENTS = ["nb", "tan", "odanb", "spode", "kdb", "gnb-a", "gnb-o", "decomposable", "cherry"]
-GAUSSIAN = ["gaussian-nb", "full-bayes", "k-naive", "gaussian-tan", "gaussian-kdb"]
 
 
 def rows(seed=0, gaps=0.0):

@@ -282,7 +282,7 @@ def test_singular_covariances_are_refused(model):
     model = clone(model).set_params(var_smoothing=0)
     if isinstance(model, GaussianKDB):
         model.set_params(k=2)
-    with pytest.raises(UnnaiveError, match='singular: .* or set shrinkage="ledoit-wolf"'):
+    with pytest.raises(UnnaiveError, match=r'singular: .* or set shrinkage="ledoit-wolf"'):
         model.fit(np.tile(X, (2, 1)), [0] * 4 + [1] * 4)
     model.set_params(var_smoothing=1e-9).fit(np.tile(X, (2, 1)), [0] * 4 + [1] * 4)
     assert_close(model.predict_proba(X), 0.5)
@@ -500,58 +500,3 @@ def test_weights_are_repeated_rows_and_units_do_not_matter(model):
     units, zeros = np.array([1e-6, 1.0, 1e6, 40.0]), np.array([0.0, 1e5, -1e9, 3.0])
     chances = model.fit(X, y).predict_proba(X)
     assert_close(model.fit(X * units + zeros, y).predict_proba(X * units + zeros), chances, 1e-6)
-
-
-@every_model
-def test_threshold_bias(model):
-    X, y = made(200)
-    model = clone(model).fit(X, np.array(["no", "yes"])[y])
-    chances, plain = model.predict_proba(X), model.predict(X)
-    for bias, numbers in [({"yes": 0.6}, [0, 0.6]), ([0.7, -0.1], [0.7, -0.1]), ({}, [0, 0])]:
-        model.set_params(threshold_bias=bias)
-        expected = model.classes_[np.argmax(chances + numbers, axis=1)]
-        np.testing.assert_array_equal(model.predict(X), expected)
-        assert (expected == plain).all() == (bias == {})
-        np.testing.assert_array_equal(model.predict_proba(X), chances)
-    assert set(model.set_params(threshold_bias={"no": 1.1}).predict(X)) == {"no"}
-
-
-@pytest.mark.parametrize(
-    ("bias", "message"),
-    [
-        ({"maybe": 1}, r"threshold_bias names 'maybe', which is no class; they are \[0, 1\]"),
-        ([0.5], r"threshold_bias=\[0.5\]; it needs one number for each of the 2 classes \[0, 1\]"),
-        ([0, np.nan], "it needs one number for each"),
-        (0.5, "it needs one number for each"),
-        ({0: "much"}, "it must be a list of numbers, one a class"),
-    ],
-)
-def test_bad_threshold_bias(bias, message):
-    X, y = made()
-    with pytest.raises(ValueError, match=message):
-        FullBayes(threshold_bias=bias).fit(X, y).predict(X)
-
-
-@every_model
-def test_unusable_cells_and_degenerate_rows(model):
-    X, y = made()
-    model = clone(model).fit(X, y)
-    before = model.predict_proba(X)
-    infinite = np.where(np.arange(180).reshape(60, 3) == 4, np.inf, X)
-    for learn in (model.fit, model.partial_fit, lambda rows, _: model.predict(rows)):
-        with pytest.raises(UnnaiveError, match="column 'x1' has the infinite value inf in row 1"):
-            learn(infinite, y)
-    if not isinstance(model, GaussianNaiveBayes):
-        frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(b="red")
-        with pytest.raises(UnnaiveError, match="column 'b' holds labels such as 'red', and"):
-            model.fit(frame, y)
-    np.testing.assert_array_equal(model.predict_proba(X), before)
-    shares = np.log(np.bincount(y) / 60)
-    assert_close(model.predict_joint_log_proba(np.full((1, 3), np.nan))[0], shares, 1e-12)
-    assert_close(clone(model).fit(X, np.ones(60)).predict_proba(X), 1.0)
-    without = clone(model).fit(X[:, [0, 2]], y).predict_proba(X[:, [0, 2]])
-    X[:, 1] = np.nan
-    with pytest.warns(UserWarning, match="column 'x1' has no value in any row and is ignored"):
-        assert_close(clone(model).fit(X, y).predict_proba(X), without, 1e-12)
-    X[:, 1] = 7.0
-    assert_close(clone(model).set_params(var_smoothing=0).fit(X, y).predict_proba(X), without)

@@ -90,6 +90,16 @@ CHANGES = {
     "order": 2,
     "penalty": "aic",
     "start": "typo",
+    "var_smoothing": 0.5,
+    "ddof": 100,
+    "shrinkage": 0.5,
+    "naivete": "strong",
+    "exact_k": False,
+    "weighting": "typo",
+    "objective": "smallest",
+    "norm": "typo",
+    "joint": "pseudo",
+    "random_state": 7,
 }
 INERT = {"n_jobs"}  # by promise: the same bits for any number of threads
 BASE = {"bins": {"discretize": "quantile"}, "critical": {"subsumption": True}}
@@ -104,6 +114,14 @@ OWN = {  # what a parameter is changed to, and beside what, in one model
     ("gnb-o", "criterion"): ({"n_features": "loo"}, "typo"),
     ("gnb-a", "method"): ({}, "typo"),
     ("gnb-o", "method"): ({}, "typo"),
+    ("gaussian-nb", "categorical_features"): ({}, [2]),
+    ("gaussian-nb", "smoothing"): ({"categorical_features": [2]}, "laplace:50"),
+    ("gaussian-nb", "handle_unknown"): ({"categorical_features": ["d"]}, "error"),
+    ("k-naive", "k"): ({}, 4),
+    ("k-naive", "random_state"): ({"k": "cv"}, "typo"),
+    ("k-naive", "exact_k"): ({"k": 4}, False),
+    ("k-naive", "naivete"): ({"k": 3}, "strong"),
+    ("k-naive", "objective"): ({"k": 3}, "smallest"),
 }
 
 

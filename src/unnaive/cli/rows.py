@@ -71,7 +71,11 @@ def match(path: Path, frame: "Frame", model: "Classifier") -> "Frame":
         say(f"note: not used, because the model does not know them: {_some(extra)}")
     matched = select(frame, names)
     for known, column in zip(model.schema_.columns, matched.columns, strict=True):
-        unseen = _unseen(known, column) if model.handle_unknown == "missing" else []
+        unseen = (
+            _unseen(known, column)
+            if getattr(model, "handle_unknown", "missing") == "missing"
+            else []
+        )
         if unseen:
             what = f"column {known.name!r} has values never seen in fit"
             say(f"note: {what}, which count as missing: {_some(unseen)}")

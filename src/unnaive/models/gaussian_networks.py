@@ -82,10 +82,16 @@ class GaussianNaiveBayes(BarrowClassifier):
         Columns of numbers that are categories; labels always are.
     smoothing : policy, str or None, default=None
         For the categories; None: ``Laplace(a=1.0)``.
+    handle_unknown : {"missing", "error"}, default="missing"
+        What a category never seen in fit is at prediction.
     paper : bool or Quirks, default=False
         As Barrow's programs have it, or with some of their quirks
         (:class:`unnaive.tables.barrow.Quirks`).
     {parameters}
+
+    References
+    ----------
+    John & Langley, "Estimating continuous distributions in Bayesian classifiers", UAI 1995.
 
     Examples
     --------
@@ -97,6 +103,7 @@ class GaussianNaiveBayes(BarrowClassifier):
 
     categorical_features: Any = ()
     smoothing: Any = None
+    handle_unknown: str = "missing"
     paper: Any = False
 
     needs_covariances: ClassVar[bool] = False
@@ -135,7 +142,10 @@ class GaussianNaiveBayes(BarrowClassifier):
         """Naive Bayes of the categories, all classes alike: the prior is counted once."""
         k = len(self.classes_)
         return NaiveBayes(
-            discretize=None, smoothing=self.smoothing, class_prior=np.full(k, 1.0 / k)
+            discretize=None,
+            smoothing=self.smoothing,
+            handle_unknown=self.handle_unknown,
+            class_prior=np.full(k, 1.0 / k),
         )
 
     def _label_frame(self, frame: Frame) -> Frame:
@@ -205,6 +215,11 @@ class FullBayes(BarrowClassifier, ShrinkingClassifier):
         As Barrow's programs have it, or with some of their quirks
         (:class:`unnaive.tables.barrow.Quirks`).
     {parameters}
+
+    References
+    ----------
+    Friedman, "Regularized discriminant analysis", Journal of the American Statistical
+    Association 84, 1989.
 
     Examples
     --------
