@@ -162,7 +162,7 @@ def measure_speed(study: Study) -> None:
         table.append([label, *cells, report.duration(search[name]), share])
     report.show(["", "fit", "over TAN's", "tree search alone", "of the fit"], table)
     print(f"The best of {ROUNDS} in turns, after a call that compiles. The search has I(X;Y) and")
-    print("I(X;X'|Y) given; every method of GNB also finds TAN's tree and GNB-O's, for the loss.")
+    print("I(X;X'|Y) given; every method of GNB also finds GNB-O's tree, for the loss.")
     median = timing.typical_ratio(times["optimal"], times["TAN"])
     print(f"GNB-O over TAN, median of the ratios within a round: {median:.2f}")
     study.judge("GNB-O fit / TAN fit", fitted["optimal"] / fitted["TAN"], RATIO, "")

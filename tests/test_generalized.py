@@ -16,7 +16,7 @@ import weather
 from problems import HOSTILE, Problem, made, problems
 from test_models import POLICIES, assert_close, fitted, policies
 from unnaive import TAN, BDeu, GeneralizedNB, NaiveBayes, load
-from unnaive.exceptions import UnnaiveError
+from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import to_frame
 from unnaive.metrics import measure
 
@@ -341,6 +341,12 @@ def test_bad_parameters(parameters, message):
     X, y = [["a", 1, "u"], ["b", 2, "v"], ["a", 2, "u"]] * 4, [0, 1, 1] * 4
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         GeneralizedNB(**parameters).fit(X, y)
+
+
+def test_edmonds_on_many_columns_is_refused():
+    X = np.random.default_rng(0).integers(0, 2, (40, 300))
+    with pytest.raises(TableTooLarge, match=r"300 columns would take some 8\.0 GiB"):
+        GeneralizedNB(method="edmonds", discretize=None).fit(X, X[:, 0])
 
 
 def test_counts_have_no_rows_to_leave_out():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from unnaive.exceptions import TableTooLarge
 from unnaive.information import conditional_mutual_information, mutual_information
 from unnaive.models.ordered import PrefixTree
 from unnaive.structure.generalized import GeneralizedTree, generalized_tree
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from unnaive.models.ordered import Cluster
     from unnaive.schema import Schema
 
+_EDMONDS_BYTES = 320  # a column cubed, as networkx was seen to take
 _METHODS = ("greedy", "optimal", "edmonds", "free")
 _FORMS: dict[str, dict[str, Any]] = {
     "directed": {},
@@ -43,7 +45,8 @@ class GeneralizedNB(PrefixTree):
     method : {"optimal", "greedy", "edmonds", "free"}, default="optimal"
         "greedy" is GNB-A: always the column that adds most. "optimal" is GNB-O: the tree of
         largest weight that holds the pair, in O(d²). "edmonds" finds it by the paper's own
-        algorithm, slowly. "free": the tree of largest weight, which is that of :class:`TAN`.
+        algorithm, slowly and in memory of O(d³). "free": the tree of largest weight, which is
+        that of :class:`TAN`.
     n_features : int, float, "loo" or None, default=None
         Stop at so many columns, at least 2, or at a share of all; "loo": at the number of best
         exact leave-one-out score, all numbers tried in one sweep; None: take all.
@@ -85,6 +88,13 @@ class GeneralizedNB(PrefixTree):
         if self.method not in _METHODS:
             raise ValueError(f"method={self.method!r}; it must be one of {_METHODS}")
         schema = source.schema
+        needed = _EDMONDS_BYTES * len(schema.names) ** 3
+        if self.method == "edmonds" and needed > self.max_memory:
+            raise TableTooLarge(
+                f'method="edmonds" on {len(schema.names)} columns would take some '
+                f"{needed / 2**30:,.1f} GiB, more than max_memory; "
+                'method="optimal" finds the same tree'
+            )
         return generalized_tree(
             schema.names,
             schema.target,

@@ -113,26 +113,37 @@ def generalized_tree(
     pair = top_pair(relevance, information, active)
     forced = information.copy()
     forced[pair] = forced[pair[::-1]] = np.inf
-    edges = {"free": maximum_spanning_tree(information, active)}
-    edges["optimal"] = maximum_spanning_tree(forced, active)
-    loss = _weight(edges["free"], information) - _weight(edges["optimal"], information)
+    preference = np.eye(n_columns)[pair[0]]
+    parents = orient(maximum_spanning_tree(forced, active), n_columns, preference)
+    loss = _loss(parents, information, pair, active)
     if method == "greedy":
         order, parents = greedy_tree(relevance, information, pair, active)
     elif method == "edmonds":
         parents = edmonds_tree(relevance, information, pair, active)
-    else:
-        parents = orient(edges[method], n_columns, np.eye(n_columns)[pair[0]])
-        parents[~active] = LEFT_OUT
+    elif method == "free":
+        parents = orient(maximum_spanning_tree(information, active), n_columns, preference)
+    parents[~active] = LEFT_OUT
     children = parents >= 0
     weights = np.where(children, information[np.arange(n_columns), parents], 0.0)
     gains = np.where(active, relevance, 0.0) + weights
     if method != "greedy":
         order = peel(parents, gains, pair)
-    return GeneralizedTree(names, target, parents, weights, order, gains, max(loss, 0.0))
+    return GeneralizedTree(names, target, parents, weights, order, gains, loss)
 
 
-def _weight(edges: IntArray, information: FloatArray) -> float:
-    return float(information[edges[:, 0], edges[:, 1]].sum())
+def _loss(
+    parents: IntArray, information: FloatArray, pair: tuple[int, int], active: BoolArray
+) -> float:
+    """How much better an edge than the pair's would join what the pair joins in the best tree."""
+    below = np.zeros(len(parents), dtype=bool)
+    below[pair[1]] = True
+    waiting = [pair[1]]
+    while waiting:
+        children = np.flatnonzero(parents == waiting.pop())
+        below[children] = True
+        waiting += children.tolist()
+    across = information[np.ix_(below & active, ~below & active)]
+    return max(float(across.max(initial=0.0) - information[pair]), 0.0)
 
 
 def greedy_tree(
