@@ -66,8 +66,8 @@ def tree_weight_by_triplets(rows, classes, k, values, edges, weights=None):
     data = (rows, classes, k, values)
     clusters = [total_correlation_by_entropies(*data, i, j, weights) for i, j in edges]
     degrees = collections.Counter(itertools.chain(*edges))
-    informations = enumerate(naive_models.mi_list(*data, weights))
-    separators = [(degrees[m] - 1) * information for m, information in informations]
+    terms = enumerate(naive_models.mi_list(*data, weights))
+    separators = [(degrees[m] - 1) * information for m, information in terms]
     return math.fsum(clusters) - math.fsum(separators)
 
 
