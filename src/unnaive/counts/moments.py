@@ -13,6 +13,8 @@ from unnaive.schema import Schema
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
 
+_ROUNDING = 64 * float(np.finfo(np.float64).eps)
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
@@ -87,6 +89,8 @@ class Moments:
         if ddof:
             covariance *= _ratio(self.weights, np.maximum(self.weights - ddof, 0.0))
         own = np.einsum("kii->ki", covariance)
+        squares = np.einsum("kii->ki", _ratio(self.products, self.weights))
+        own[own <= _ROUNDING * squares] = 0.0  # what subtracting left of a constant
         seen = np.einsum("kii->ki", self.weights) > 0
         own[...] = np.where(seen, np.maximum(own, 0.0), self.variances)
         return covariance

@@ -6,10 +6,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive.exceptions import UnnaiveError
+
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray
 
+SINGULAR = (
+    "the covariance of a class is singular: a column is constant, or a sum of others, or "
+    'there are too few rows; raise var_smoothing, or set shrinkage="ledoit-wolf"'
+)
 _CAP = 1e-12  # a squared correlation is at most 1 less this
+
+
+def solved(covariance: FloatArray, right: FloatArray) -> FloatArray:
+    """Solve a linear system of covariances; a singular one is named as users know it."""
+    try:
+        return np.asarray(np.linalg.solve(covariance, right))
+    except np.linalg.LinAlgError:
+        raise UnnaiveError(SINGULAR) from None
 
 
 def gaussian_information(covariances: FloatArray, shares: FloatArray) -> FloatArray:
@@ -22,10 +36,10 @@ def gaussian_information(covariances: FloatArray, shares: FloatArray) -> FloatAr
     Pérez, Larrañaga & Inza, "Supervised classification with conditional Gaussian networks",
     International Journal of Approximate Reasoning 43, 2006.
     """
-    spread = np.einsum("kii->ki", covariances)
+    spread = np.sqrt(np.einsum("kii->ki", covariances))
     both = spread[:, :, None] * spread[:, None, :]
-    squares = np.divide(covariances**2, both, out=np.zeros_like(both), where=both > 0)
-    terms = np.log1p(-np.minimum(squares, 1 - _CAP))
+    correlations = np.divide(covariances, both, out=np.zeros_like(both), where=both > 0)
+    terms = np.log1p(-np.minimum(correlations**2, 1 - _CAP))
     information = -np.einsum("k,kij->ij", shares, terms) / 2
     np.fill_diagonal(information, 0.0)
     return np.asarray(np.maximum(information, 0.0))
@@ -58,7 +72,7 @@ def mean_log_derivatives(
     k, d = means.shape
     found = np.zeros((k, k, d))
     for label in range(k):
-        precision = np.linalg.inv(covariances[label])
+        precision = solved(covariances[label], np.eye(d))
         given, alone = np.diag(precision), 1.0 / np.diag(covariances[label])
         for rows in range(k):
             away = means[rows] - means[label]

@@ -120,14 +120,15 @@ class GaussianClassifier(Classifier):
         self._learn_labels("fit", frame, target, weights)
         names = [frame.names[column] for column in self._number_columns]
         schema = Schema.of_numbers(names, labels.tolist(), target.name)
-        rows = self._prepared(NumberRows(self._numbers(frame), codes, weights))
+        rows = NumberRows(self._numbers(frame), codes, weights)
         empty = np.flatnonzero(np.isnan(rows.X).all(axis=0))
         if len(empty):
             listed = ", ".join(repr(names[column]) for column in empty)
             warnings.warn(
                 f"column {listed} has no value in any row and is ignored", UserWarning, stacklevel=3
             )
-        return self._set(moments_of(rows.X, rows.classes, schema, rows.weights), rows)
+        ready = self._prepared(rows)
+        return self._set(moments_of(ready.X, ready.classes, schema, ready.weights), rows)
 
     def _choose_numbers(self, frame: Frame) -> IntArray:
         """Positions of the columns that are numbers: all of them."""
@@ -192,7 +193,7 @@ class GaussianClassifier(Classifier):
             (seen > 0) & (seen <= len(self.moments_.used)) & (getattr(self, "shrinkage", 1) is None)
         )
         if few.any():
-            label = self.classes_[int(np.argmax(few))]
+            label = self.classes_.tolist()[int(np.argmax(few))]
             warnings.warn(
                 f"class {label!r} has {seen[few][0]:g} rows for {len(self.moments_.used)} columns; "
                 'its covariances say little: set shrinkage="ledoit-wolf"',
@@ -203,7 +204,7 @@ class GaussianClassifier(Classifier):
     @property
     def _log_prior(self) -> FloatArray:
         counts = self.moments_.class_weights
-        prior = counts / counts.sum() if self._class_prior is None else self._class_prior
+        prior = shares_of(counts) if self._class_prior is None else self._class_prior
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(prior))
 
@@ -376,6 +377,12 @@ def _positive(covariances: FloatArray, moments: Moments) -> FloatArray:
     least = 1e-9 * np.maximum(values[:, -1:], 0.0)
     values = np.maximum(values, least)
     return np.asarray(np.einsum("kij,kj,klj->kil", vectors, values, vectors))
+
+
+def shares_of(counts: FloatArray) -> FloatArray:
+    """Shares of the classes, the same for all where there are no rows; shape (k,)."""
+    total = float(counts.sum())
+    return np.asarray(counts / total if total > 0 else np.full(len(counts), 1.0 / len(counts)))
 
 
 def as_number(given: Any) -> float:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import gaussian_information, gaussian_relevance
 from unnaive.io.frames import Frame
 from unnaive.models.gaussian import (
     GaussianClassifier,
     NumberRows,
     ShrinkingClassifier,
+    shares_of,
     whole_number,
 )
 from unnaive.models.nb import NaiveBayes
@@ -48,11 +50,25 @@ class BarrowClassifier(GaussianClassifier):
         return Quirks.all_on() if self.paper else None
 
     def _prepared(self, rows: NumberRows) -> NumberRows:
+        if self._quirks is not None and np.isnan(rows.X).any():
+            raise UnnaiveError(
+                "the thesis' programs (paper) know no missing cells; fill or drop them"
+            )
         if self._quirks is None or not self._quirks.column_sort:
             return rows
+        if rows.weights is not None:
+            raise UnnaiveError("the thesis' programs (paper) sort columns, and know no weights")
         return NumberRows(*sorted_columns(rows.X, rows.classes), rows.weights)
 
-    def _barrow(self, naive: Any, *, strong: bool = True) -> BarrowTables:
+    def _moments(self, frame: Frame, target: Column, weights: FloatArray | None) -> Moments:
+        if self._quirks is not None and self._quirks.column_sort:
+            raise UnnaiveError(
+                "the thesis' programs (paper) sort whole columns, so rows can neither be added nor "
+                "taken out; call fit with all rows"
+            )
+        return super()._moments(frame, target, weights)
+
+    def _barrow(self, naive: Any, program: str, *, strong: bool = True) -> BarrowTables:
         """Make the tables of the thesis' programs, with some naive columns."""
         quirks = self._quirks or Quirks()
         moments = self.moments_
@@ -63,7 +79,10 @@ class BarrowClassifier(GaussianClassifier):
             variances = np.einsum("kii->ki", self._covariances)
         places = np.asarray(naive, dtype=np.int64)
         means = moments.means[:, used]
-        return BarrowTables(self._log_prior, means, variances, covariances, places, strong, quirks)
+        log_prior = self._log_prior
+        return BarrowTables(
+            log_prior, means, variances, covariances, places, strong, quirks, program
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -78,7 +97,7 @@ class GaussianNaiveBayes(BarrowClassifier):
 
     Parameters
     ----------
-    categorical_features : list of names or positions, or mask, default=()
+    categorical_features : list of names or positions, or mask, default=None
         Columns of numbers that are categories; labels always are.
     smoothing : policy, str or None, default=None
         For the categories; None: ``Laplace(a=1.0)``.
@@ -101,7 +120,7 @@ class GaussianNaiveBayes(BarrowClassifier):
     array(['yes'], dtype='<U3')
     """
 
-    categorical_features: Any = ()
+    categorical_features: Any = None
     smoothing: Any = None
     handle_unknown: str = "missing"
     paper: Any = False
@@ -164,6 +183,15 @@ class GaussianNaiveBayes(BarrowClassifier):
         columns = list(known.values())
         return replace(moments.schema, columns=tuple(columns[place] for place in order))
 
+    def _number_column(self, column: Column) -> FloatArray:
+        if column.is_text and not column.missing.all():
+            label = (column.categories or ())[column.values[~column.missing][0]]
+            raise UnnaiveError(
+                f"column {column.name!r} held numbers in fit and has the label {label!r} now; "
+                "convert it to numbers"
+            )
+        return super()._number_column(column)
+
     def _joint_of_frame(self, frame: Frame) -> FloatArray:
         joint = super()._joint_of_frame(frame)
         if self._labels is None:
@@ -188,7 +216,7 @@ class GaussianNaiveBayes(BarrowClassifier):
     def _build(self) -> Any:
         self.structure_ = independent(self.schema_.names, self.schema_.target)
         if self._quirks is not None:
-            return self._barrow(np.arange(len(self.moments_.used)))
+            return self._barrow(np.arange(len(self.moments_.used)), "naive")
         return self._gaussian(self._covariances, independent_forms)
 
     def __sklearn_tags__(self) -> Any:
@@ -237,7 +265,7 @@ class FullBayes(BarrowClassifier, ShrinkingClassifier):
         families = tuple((place, *places[:index]) for index, place in enumerate(places))
         self.structure_ = FamilyGraph(self.schema_.names, self.schema_.target, families)
         if self._quirks is not None:
-            return self._barrow([])
+            return self._barrow([], "full")
         return self._gaussian(self._covariances)
 
 
@@ -248,7 +276,7 @@ class NetworkClassifier(ShrinkingClassifier):
     def _choose(self, moments: Moments, rows: NumberRows | None) -> dict[str, Any]:
         learned = super()._choose(moments, rows)
         self._learned = learned
-        covariances, shares = self._covariances, moments.class_weights / moments.class_weights.sum()
+        covariances, shares = self._covariances, shares_of(moments.class_weights)
         variances = moments.variances[moments.used]
         families = self._families(
             gaussian_relevance(covariances, shares, variances),

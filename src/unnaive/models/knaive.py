@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -127,6 +128,13 @@ class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
         for name, known in _CHOICES.items():
             if getattr(self, name) not in known:
                 raise ValueError(f"{name}={getattr(self, name)!r}; it must be one of {known}")
+        if not isinstance(self.exact_k, bool | np.bool_):
+            raise ValueError(f"exact_k={self.exact_k!r}; it must be True or False")
+        if self.objective == "smallest" and (moments.class_weights > 0).sum() > 2:
+            raise ValueError(
+                'objective="smallest" is for two classes: of more, no order of a pair is the right '
+                'one; use objective="balanced"'
+            )
         self._learned = learned = super()._choose(moments, rows)
         weights = self._weights(moments, rows)
         chosen = self._chosen(weights, rows)
@@ -160,7 +168,8 @@ class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
                 'weighting="mean" and paper=True need rows without gaps; fill or drop them'
             )
         if self._quirks is not None:
-            each = self._barrow([]).weights(X)
+            X = self._prepared(rows).X[:, self.moments_.used]
+            each = self._barrow([], "k-naive").weights(X)
             return np.array([each[a] - each[b] for a, b in pairs]).reshape(len(pairs), used)
         logs = log_derivatives(X, self._means, self._covariances)
         found = []
@@ -174,6 +183,8 @@ class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
     def _chosen(self, weights: FloatArray, rows: NumberRows | None) -> BalancedSet | None:
         """Find the set of naive columns; None is the empty one."""
         n_columns, k = weights.shape[1], self.k
+        if not n_columns:
+            return None
         if isinstance(k, str) and k == "cv":
             k = self._cross_validated(rows, n_columns)
         if isinstance(k, str) and k == "auto":
@@ -205,11 +216,13 @@ class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
         splits = StratifiedKFold(folds, shuffle=True, random_state=self.random_state)
         model = clone(self).set_params(class_prior=None, threshold_bias=None)
         right = np.zeros(n_columns + 1)
-        for train, test in splits.split(rows.X, rows.classes):
-            weights = None if rows.weights is None else rows.weights[train]
-            for size in range(n_columns + 1):
-                model.set_params(k=size).fit(rows.X[train], rows.classes[train], weights)
-                right[size] += (model.predict(rows.X[test]) == rows.classes[test]).sum()
+        with warnings.catch_warnings():  # said once, of all rows, is enough
+            warnings.simplefilter("ignore", UserWarning)
+            for train, test in splits.split(rows.X, rows.classes):
+                weights = None if rows.weights is None else rows.weights[train]
+                for size in range(n_columns + 1):
+                    model.set_params(k=size).fit(rows.X[train], rows.classes[train], weights)
+                    right[size] += (model.predict(rows.X[test]) == rows.classes[test]).sum()
         return first_best(right)
 
     def _build(self) -> Any:
@@ -217,7 +230,7 @@ class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
         strong = self.naivete == "strong"
         self.structure_ = self._graph(naive, strong=strong)
         if self._quirks is not None:
-            return self._barrow(naive, strong=strong)
+            return self._barrow(naive, "k-naive", strong=strong)
         if self.joint == "pseudo":
             forms = partial(naive_forms, naive=naive, strong=strong)
             return self._gaussian(self._covariances, forms)

@@ -12,6 +12,7 @@ from unnaive.discretize import Discretizer
 from unnaive.exceptions import ModelFileError
 from unnaive.io import store
 from unnaive.schema import label_array
+from unnaive.tables.barrow import Quirks
 from unnaive.tables.smoothing import POLICIES, Smoothing
 
 if TYPE_CHECKING:
@@ -58,12 +59,14 @@ def _plain(value: Any) -> Any:
         if POLICIES.get(value.key) is not type(value):
             raise TypeError(f"smoothing={value!r} is no policy of this library and cannot be saved")
         return {"__smoothing__": value.state()}
+    if isinstance(value, Quirks):
+        return {"__quirks__": value.state()}
     if isinstance(value, Discretizer):
         return {"__discretizer__": [type(value).__name__, value.get_params()]}
     if isinstance(value, dict):
         return {"__dict__": [[_plain(key), _plain(entry)] for key, entry in value.items()]}
     if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
+        value = value.tolist()
     if isinstance(value, list | tuple | range):
         return [_plain(entry) for entry in value]
     return value
@@ -78,6 +81,8 @@ def _object(value: Any) -> Any:
     if "__smoothing__" in value:
         settings = dict(value["__smoothing__"])
         return POLICIES[settings.pop("policy")](**settings)
+    if "__quirks__" in value:
+        return Quirks(**value["__quirks__"])
     if "__discretizer__" in value:
         name, settings = value["__discretizer__"]
         if name not in discretizers.__all__:

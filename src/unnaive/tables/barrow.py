@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive.exceptions import UnnaiveError
+from unnaive.information.gaussian import solved
+
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
 
 _FLOOR = -1e6
+_LEAST = -1e3
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,12 @@ class Quirks:
     ddof : bool
         Covariances are divided by n − 1, variances by n.
     zero_variance : bool
-        A variance of 0 counts as 1e-5 in densities and 1e-6 in the linear model.
+        A variance of 0 counts as 1e-5 in densities, as 1e-6 in the linear model and, since that
+        one writes it down, in all of k-naive Bayes.
     log_phi_floor : bool
         A density that underflows has the logarithm −1,000,000.
+    least_log : bool
+        Naive Bayes never takes a class of log p ≤ −1000; the first class if there is no other.
 
     Examples
     --------
@@ -52,6 +59,7 @@ class Quirks:
     ddof: bool = False
     zero_variance: bool = False
     log_phi_floor: bool = False
+    least_log: bool = False
 
     def __post_init__(self) -> None:
         if self.linear_model not in {None, "code", "text"}:
@@ -76,6 +84,7 @@ class Quirks:
             ddof=True,
             zero_variance=True,
             log_phi_floor=True,
+            least_log=True,
         )
 
     def state(self) -> dict[str, Any]:
@@ -97,6 +106,8 @@ class BarrowTables:
     strong : bool
         Whether the other columns ignore these.
     quirks : Quirks
+    program : {"naive", "full", "k-naive"}
+        Whose quirks.
     """
 
     log_prior: FloatArray
@@ -106,9 +117,14 @@ class BarrowTables:
     naive: IntArray
     strong: bool
     quirks: Quirks
+    program: str
 
     def joint(self, X: FloatArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG002
         """Score of every row and class, the largest of which wins; shape (n, k)."""
+        if np.isnan(X).any():
+            raise UnnaiveError(
+                "the thesis' programs (paper) know no missing cells; fill or drop them"
+            )
         rest = np.setdiff1d(np.arange(X.shape[1]), self.naive)
         others = rest if self.strong else np.arange(X.shape[1])
         scores = np.zeros((len(X), len(self.means)))
@@ -118,12 +134,16 @@ class BarrowTables:
             scores[:, label] = alone + given
         if not self.quirks.no_prior:
             scores += self.log_prior
-        everything_naive = len(rest) == 0
-        return -np.abs(scores) if self.quirks.absolute_log and not everything_naive else scores
+        if self.program != "naive":
+            return -np.abs(scores) if self.quirks.absolute_log else scores
+        if self.quirks.least_log:
+            scores[scores <= _LEAST] = -np.inf
+            scores[np.isneginf(scores).all(axis=1), 0] = _LEAST
+        return scores
 
     def log_densities(self, X: FloatArray, label: int) -> FloatArray:
         """Log density of every cell at its own mean and variance; shape (n, d)."""
-        variance = self._variance(label, 1e-5)
+        variance = self._variance(label, 1e-6 if self.program == "k-naive" else 1e-5)
         distance = (X - self.means[label]) ** 2 / variance
         height = np.log(variance) * (1.0 if self.quirks.inverse_variance else 0.5)
         log_phi = -distance / 2 - np.log(2 * np.pi) / 2
@@ -139,7 +159,7 @@ class BarrowTables:
         centred = X[:, others] - self.means[label][others]
         out = np.zeros_like(X, dtype=float)
         if self.quirks.linear_model is None:
-            precision = np.linalg.inv(covariance)
+            precision = solved(covariance, np.eye(len(others)))
             spread = np.diag(precision)
             out[:, others] = (
                 np.log(spread / (2 * np.pi)) - (centred @ precision) ** 2 / spread

@@ -15,10 +15,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from unnaive import _parallel
 from unnaive.exceptions import UnnaiveError
+from unnaive.information.gaussian import SINGULAR, solved
 from unnaive.tables.kernels import subtract_squares
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def log_conditionals(
             others = range(n_columns) if parents_of is None else parents_of(int(column))
             seen = np.array([o for o in others if o != column and not missing[o]], dtype=np.int64)
             for label, (mean, own) in enumerate(zip(tables.means, tables.covariances, strict=True)):
-                slopes = np.linalg.solve(own[np.ix_(seen, seen)], own[seen, column])
+                slopes = solved(own[np.ix_(seen, seen)], own[seen, column])
                 away = X[rows, column] - mean[column]
                 left = away - (X[np.ix_(rows, seen)] - mean[seen]) @ slopes
                 noise = own[column, column] - slopes @ own[seen, column]
@@ -152,12 +152,8 @@ def complete_forms(covariance: FloatArray, columns: IntArray | None = None) -> F
     try:
         factor = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
-        raise UnnaiveError(
-            "the covariance of a class is singular: a column is constant, or a sum of others, or "
-            'there are too few rows; raise var_smoothing, or set shrinkage="ledoit-wolf"'
-        ) from None
-    unit = np.eye(len(covariance))
-    return np.asarray(solve_triangular(factor, unit, lower=True, check_finite=False))
+        raise UnnaiveError(SINGULAR) from None
+    return np.tril(np.linalg.inv(factor))
 
 
 def conditional_forms(covariance: FloatArray, columns: IntArray | None = None) -> FloatArray:  # noqa: ARG001
@@ -177,7 +173,7 @@ def network_covariance(covariance: FloatArray, families: Sequence[tuple[int, ...
     before: list[int] = []
     for child, *parents in families:
         inner = covariance[np.ix_(parents, parents)]
-        slopes = np.linalg.solve(inner, covariance[parents, child]) if parents else np.empty(0)
+        slopes = solved(inner, covariance[parents, child]) if parents else np.empty(0)
         noise = covariance[child, child] - slopes @ covariance[parents, child]
         with_before = implied[np.ix_(before, parents)] @ slopes
         implied[child, before] = implied[before, child] = with_before
@@ -200,7 +196,7 @@ def naive_covariance(covariance: FloatArray, naive: IntArray, *, strong: bool) -
     implied[inside] = apart = np.diag(np.diag(covariance)[naive])
     implied[np.ix_(rest, rest)] = covariance[np.ix_(rest, rest)]
     if not strong and len(naive):
-        slopes = np.linalg.solve(covariance[inside], covariance[across].T).T
+        slopes = solved(covariance[inside], covariance[across].T).T
         implied[np.ix_(rest, rest)] += slopes @ (apart - covariance[inside]) @ slopes.T
         implied[across] = slopes @ apart
         implied[np.ix_(naive, rest)] = implied[across].T

@@ -1,0 +1,183 @@
+r"""Scores of a variable given its parents, from counts: what structure search maximises.
+
+With N_{jl} the rows in which the parents have their j-th joint value and the variable its l-th,
+q the number of joint values that there could be, and v the number of values:
+
+.. math:: LL = \sum_{jl} N_{jl} \log \frac{N_{jl}}{N_j}, \quad
+          BIC = LL - \tfrac{\log N}{2}\, q (v-1), \quad AIC = LL - q (v-1)
+
+.. math:: BD(\alpha) = \sum_j \Big[ \log\Gamma(v\alpha) - \log\Gamma(N_j + v\alpha)
+          + \sum_l \log\Gamma(N_{jl} + \alpha) - \log\Gamma(\alpha) \Big]
+
+K2 is BD(1), and BDeu(s) is BD with :math:`\alpha = s / (v q)`. BIC, AIC and BDeu give Markov
+equivalent networks the same score; K2 does not.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unnaive import _parallel
+from unnaive.exceptions import UnnaiveError
+from unnaive.information.kernels import score_additions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unnaive._typing import CodeArray, FloatArray, IntArray
+
+KINDS = ("bic", "aic", "log-likelihood", "k2", "bd", "bdeu")
+_MOST_SCORES = 1 << 20  # kept in the cache: some 200 MB
+_MOST_CELLS = 1 << 22  # of a table with contexts that never occurred; more are numbered anew
+_CANDIDATES_A_TASK = 4
+
+Family = tuple[int, tuple[int, ...]]
+
+
+@dataclass(eq=False)
+class FamilyScores:
+    """Scores of families of the rows (d, n), each computed once.
+
+    Rows with a missing cell in a family are left out of it, and its log-likelihood is scaled to
+    the number of all rows, so that families remain comparable.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (d, n)
+        Values; the code ``sizes[i]`` is missing.
+    sizes : ndarray of shape (d,)
+        Numbers of values.
+    kind : str
+        One of "bic", "aic", "log-likelihood", "k2", "bd", "bdeu", with a strength if you like:
+        "bdeu:10".
+    weights : ndarray of shape (n,), or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.array([[0, 0, 1, 1, 0, 1], [0, 0, 1, 1, 1, 1]], dtype=np.uint8)
+    >>> scores = FamilyScores(codes, np.array([2, 2]), "bic")
+    >>> print(round(scores.local(1, (0,)) - scores.local(1, ()), 4))
+    1.0137
+    """
+
+    codes: CodeArray
+    sizes: IntArray
+    kind: str = "bic"
+    weights: FloatArray | None = None
+    n_jobs: int | None = None
+    _known: dict[Family, float] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        name, _, strength = self.kind.partition(":")
+        default = {"bd": 0.5, "bdeu": 1.0}.get(name, 1.0)
+        try:
+            self._strength = float(strength) if strength else default
+        except ValueError:
+            self._strength = math.nan
+        if name not in KINDS or not 0 < self._strength < math.inf:
+            raise UnnaiveError(
+                f"score={self.kind!r}; it must be one of {', '.join(KINDS)}, the last two with a "
+                "strength above 0 if you like: 'bdeu:10'"
+            )
+        self._name = name
+        rows = self.codes.shape[1]
+        self._total = float(rows if self.weights is None else self.weights.sum())
+        counts = np.arange(1, rows + 1 if self.weights is None else 1)
+        self._logs = np.concatenate([[0.0], counts * np.log(counts)])
+
+    def local(self, node: int, parents: tuple[int, ...]) -> float:
+        """Score of one variable given its parents."""
+        key = (node, tuple(sorted(parents)))
+        if key not in self._known:
+            rest = key[1][:-1]
+            if not key[1]:
+                self._keep(key, float(self._scores(node, (), np.array([-1]))[0]))
+            else:
+                self._keep(key, float(self._scores(node, rest, np.array([key[1][-1]]))[0]))
+        return self._known[key]
+
+    def additions(self, node: int, parents: tuple[int, ...], candidates: IntArray) -> FloatArray:
+        """Scores of a variable with each of some candidates as a further parent; shape (m,)."""
+        keys = [(node, tuple(sorted((*parents, int(other))))) for other in candidates]
+        unknown = [place for place, key in enumerate(keys) if key not in self._known]
+        if unknown:
+            found = self._scores(node, parents, np.asarray(candidates)[unknown])
+            for place, score in zip(unknown, found, strict=True):
+                self._keep(keys[place], float(score))
+        return np.array([self._known[key] for key in keys])
+
+    def total(self, parents: Sequence[tuple[int, ...]]) -> float:
+        """Score of a network: the sum over its variables."""
+        return sum(self.local(node, tuple(above)) for node, above in enumerate(parents))
+
+    def _keep(self, key: Family, score: float) -> None:
+        if len(self._known) >= _MOST_SCORES:
+            self._known.clear()
+        self._known[key] = score
+
+    def _scores(self, node: int, parents: tuple[int, ...], candidates: IntArray) -> FloatArray:
+        """Count and score in one pass a candidate; −1 stands for no further parent."""
+        size = int(self.sizes[node])
+        groups, n_contexts = self._groups(node, parents)
+        possible = float(np.prod(self.sizes[list(parents)].astype(float)))
+        out = np.empty((len(candidates), 2))
+        weights = np.empty(0) if self.weights is None else self.weights
+        shape = (n_contexts, size)
+        settings = self._settings(possible, size, candidates)
+
+        def score(part: tuple[int, int]) -> None:
+            chosen, lines = candidates[slice(*part)], settings[slice(*part)]
+            score_additions(
+                self.codes,
+                self.sizes,
+                chosen,
+                groups,
+                shape,
+                weights,
+                self._logs,
+                lines,
+                out[slice(*part)],
+            )
+
+        blocks = _parallel.row_blocks(len(candidates), _CANDIDATES_A_TASK)
+        _parallel.run(score, blocks, self.n_jobs)
+        scale = np.divide(self._total, out[:, 1], out=np.ones(len(out)), where=out[:, 1] > 0)
+        return np.asarray(out[:, 0] * scale - settings[:, 2])
+
+    def _settings(self, possible: float, size: int, candidates: IntArray) -> FloatArray:
+        """Whether gammas are summed, their α, and the price, for every candidate; shape (m, 3)."""
+        others = np.where(candidates >= 0, self.sizes[candidates], 1).astype(float)
+        contexts = possible * others
+        freedom = contexts * (size - 1)
+        price = {"bic": math.log(max(self._total, 1.0)) / 2, "aic": 1.0}.get(self._name, 0.0)
+        alpha = np.full(len(candidates), self._strength)
+        if self._name == "bdeu":
+            alpha = self._strength / (max(size, 1) * contexts)
+        bayesian = float(self._name in {"k2", "bd", "bdeu"})
+        return np.stack([np.full(len(candidates), bayesian), alpha, price * freedom], axis=1)
+
+    def _groups(self, node: int, parents: tuple[int, ...]) -> tuple[IntArray, int]:
+        """Give each joint value of parents and variable a number, rows with gaps the last.
+
+        Returns context · v + value of every row, and the number of contexts.
+        """
+        context = np.zeros(self.codes.shape[1], dtype=np.int64)
+        missing = self.codes[node] >= self.sizes[node]
+        n_contexts = 1
+        for parent in parents:
+            context *= int(self.sizes[parent])
+            context += self.codes[parent]
+            missing |= self.codes[parent] >= self.sizes[parent]
+            n_contexts *= int(self.sizes[parent])
+            if n_contexts > _MOST_CELLS:
+                found, context = np.unique(context, return_inverse=True)
+                context, n_contexts = context.reshape(-1), len(found)
+        size = int(self.sizes[node])
+        groups = context * size + self.codes[node]
+        groups[missing] = n_contexts * size
+        return groups.astype(np.int32), n_contexts

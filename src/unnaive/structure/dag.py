@@ -1,0 +1,545 @@
+"""Directed acyclic graphs, what they say of independence, and the classes that say the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heapify, heappop, heappush
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.exceptions import UnnaiveError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    Node = int | str  # a position or a name
+    Nodes = Node | Iterable[Node]
+    Arcs = Iterable[tuple[int, int]]
+
+__all__ = ["DAG", "PDAG", "cpdag_of"]
+
+
+def _checked(names: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise UnnaiveError(f"names={names!r}; it must be a sequence of strings")
+    for first, second in pairwise(sorted(names)):
+        if first == second:
+            raise UnnaiveError(f"two nodes are called {first!r}; names must differ")
+    return tuple(names)
+
+
+class _NamedNodes:
+    """Nodes that are asked for by position or by name."""
+
+    names: tuple[str, ...]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+    def _position(self, node: Node) -> int:
+        if isinstance(node, str):
+            if node in self._places:
+                return self._places[node]
+            known = ", ".join(map(repr, self.names[:20]))
+            more = ", …" if len(self.names) > 20 else ""
+            raise UnnaiveError(f"there is no node {node!r}; the nodes are {known}{more}")
+        if not isinstance(node, int | np.integer) or isinstance(node, bool):
+            raise UnnaiveError(f"{node!r} is no node; give its name or its position")
+        if not 0 <= node < len(self.names):
+            raise UnnaiveError(
+                f"there is no node {node}; positions go from 0 to {len(self.names)}-1"
+            )
+        return int(node)
+
+    def _positions(self, nodes: Nodes) -> set[int]:
+        if isinstance(nodes, str | int | np.integer):
+            return {self._position(nodes)}
+        return {self._position(node) for node in nodes}
+
+    def _dot(self, arrows: Arcs, lines: Arcs = ()) -> str:
+        escaped = [name.replace("\\", r"\\").replace('"', r"\"") for name in self.names]
+        written = [f'  "{name}";' for name in escaped]
+        written += [f'  "{escaped[i]}" -> "{escaped[j]}";' for i, j in arrows]
+        written += [f'  "{escaped[i]}" -> "{escaped[j]}" [dir=none];' for i, j in lines]
+        return "\n".join(["digraph {", *written, "}"])
+
+    def _networkx(self, arrows: Arcs) -> Any:
+        import networkx as nx  # noqa: PLC0415 - optional, see the extra "plot"
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self.names)
+        graph.add_edges_from((self.names[i], self.names[j]) for i, j in arrows)
+        return graph
+
+
+@dataclass(frozen=True)
+class DAG(_NamedNodes):
+    """A directed acyclic graph: each node depends on its parents.
+
+    It stands for a factorisation P(x) = Π P(x_i | parents of x_i), and so for all the
+    independences that :meth:`d_separated` tells. Wherever a method takes a node, it takes the
+    position or the name. Graphs are values: equal if names and parents are, and never changed.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the nodes, all different.
+    parents : tuple of tuples of int
+        Every node's parents, ascending.
+
+    Raises
+    ------
+    UnnaiveError
+        If the edges make a cycle, which is named, or if a node is not there or named twice.
+
+    Examples
+    --------
+    >>> graph = DAG.of_edges(
+    ...     ["cloudy", "rain", "sprinkler", "wet"],
+    ...     [("cloudy", "rain"), ("cloudy", "sprinkler"), ("rain", "wet"), ("sprinkler", "wet")],
+    ... )
+    >>> graph.parents
+    ((), (0,), (0,), (1, 2))
+    >>> graph.d_separated("rain", "sprinkler", given="cloudy")
+    True
+    >>> graph.d_separated("rain", "sprinkler", given=["cloudy", "wet"])  # one explains the other
+    False
+    >>> graph.with_edge("wet", "cloudy")
+    Traceback (most recent call last):
+    unnaive.exceptions.UnnaiveError: the edges make a cycle: cloudy -> rain -> wet -> cloudy
+    """
+
+    names: tuple[str, ...]
+    parents: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", _checked(self.names))
+        if len(self.parents) != len(self.names):
+            raise UnnaiveError(f"{len(self.names)} nodes have {len(self.parents)} sets of parents")
+        found = tuple(tuple(sorted(map(self._position, above))) for above in self.parents)
+        for name, above in zip(self.names, found, strict=True):
+            if len(set(above)) < len(above):
+                twice = next(self.names[i] for i, j in pairwise(above) if i == j)
+                raise UnnaiveError(f"the edge {twice} -> {name} is given twice")
+        object.__setattr__(self, "parents", found)
+        if len(self.order) < len(found):
+            cycle = " -> ".join(self.names[node] for node in self._cycle())
+            raise UnnaiveError(f"the edges make a cycle: {cycle}")
+
+    @classmethod
+    def empty(cls, names: Sequence[str]) -> DAG:
+        """Return the graph without edges: all nodes are independent."""
+        return cls.of_edges(names, [])
+
+    @classmethod
+    def of_edges(cls, names: Sequence[str], edges: Iterable[tuple[Node, Node]]) -> DAG:
+        """Return the graph of edges (parent, child), given by positions or by names."""
+        bare = cls(_checked(names), ((),) * len(names))
+        above: list[list[int]] = [[] for _ in bare.names]
+        for parent, child in edges:
+            above[bare._position(child)].append(bare._position(parent))
+        return cls(bare.names, tuple(map(tuple, above)))
+
+    @property
+    def edges(self) -> list[tuple[str, str]]:
+        """Edges as names (parent, child), in order of the parents' and the children's places."""
+        return [(self.names[i], self.names[j]) for i, j in self._arrows]
+
+    @property
+    def _arrows(self) -> list[tuple[int, int]]:
+        return [(i, j) for i, below in enumerate(self.children) for j in below]
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Every node's children, ascending."""
+        below: list[list[int]] = [[] for _ in self.parents]
+        for child, above in enumerate(self.parents):
+            for parent in above:
+                below[parent].append(child)
+        return tuple(map(tuple, below))
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Nodes with parents before children; of those that could come next, the lowest does."""
+        missing = [len(above) for above in self.parents]
+        ready = [node for node, count in enumerate(missing) if count == 0]
+        heapify(ready)
+        order = []
+        while ready:
+            order.append(heappop(ready))
+            for child in self.children[order[-1]]:
+                missing[child] -= 1
+                if missing[child] == 0:
+                    heappush(ready, child)
+        return tuple(order)
+
+    def _cycle(self) -> list[int]:
+        """Nodes along a cycle from its lowest back to it; up from a child one must come round."""
+        left = set(range(len(self.names))) - set(self.order)
+        path = [min(left)]
+        while path[-1] not in path[:-1]:
+            path.append(min(left.intersection(self.parents[path[-1]])))
+        ring = path[:0:-1][: len(path) - 1 - path.index(path[-1])]
+        lowest = ring.index(min(ring))
+        return [*ring[lowest:], *ring[: lowest + 1]]
+
+    def ancestors(self, nodes: Nodes) -> frozenset[int]:
+        """Parents of the nodes, their parents, and so on.
+
+        A node is no ancestor of its own, but it is there if it is one of another given node.
+        """
+        return _reached(self._positions(nodes), self.parents)
+
+    def descendants(self, nodes: Nodes) -> frozenset[int]:
+        """Children of the nodes, their children, and so on; see :meth:`ancestors`."""
+        return _reached(self._positions(nodes), self.children)
+
+    def markov_blanket(self, node: Node) -> frozenset[int]:
+        """Parents, children and the children's other parents.
+
+        Given these, the node is independent of all others, and no smaller set does that for
+        every distribution of the graph (Pearl 1988).
+        """
+        place = self._position(node)
+        near = {*self.parents[place], *self.children[place]}
+        near.update(other for child in self.children[place] for other in self.parents[child])
+        return frozenset(near - {place})
+
+    @cached_property
+    def moral(self) -> frozenset[tuple[int, int]]:
+        """Undirected edges i < j between parent and child and between parents of one child."""
+        return frozenset(
+            pair
+            for child, above in enumerate(self.parents)
+            for pair in combinations(sorted((child, *above)), 2)
+        )
+
+    def d_separated(self, first: Nodes, second: Nodes, given: Nodes = ()) -> bool:
+        """Whether the graph makes two sets of nodes independent given a third.
+
+        A path is open if each of its colliders → w ← is given or has a descendant that is, and
+        none of its other nodes is given. Sets without an open path between them are separated.
+        A Bayes ball that leaves ``first`` upwards finds all that open paths reach, in time
+        O(nodes + edges): rising from a child to w it goes on to all of w's parents and children
+        unless w is given; falling from a parent, on to the children unless w is given, and
+        back up to the parents if w or a descendant is.
+
+        Given nodes are known, hence separated from everything; of the others, a node in both
+        sets is not separated from itself.
+
+        Examples
+        --------
+        >>> collider = DAG.of_edges(["a", "b", "c", "d"], [(0, 1), (2, 1), (1, 3)])
+        >>> collider.d_separated("a", "c"), collider.d_separated("a", "c", given="d")
+        (True, False)
+        """
+        known = self._positions(given)
+        observed = known | _reached(known, self.parents)
+        goal = self._positions(second) - known
+        rising, falling = self._positions(first) - known, set[int]()
+        risen, fallen = set[int](), set[int]()
+        while rising or falling:
+            if not (goal.isdisjoint(rising) and goal.isdisjoint(falling)):
+                return False
+            risen |= rising
+            fallen |= falling
+            through = rising - known
+            down = through | (falling - known)
+            up = through | (falling & observed)
+            rising = {above for node in up for above in self.parents[node]} - risen
+            falling = {below for node in down for below in self.children[node]} - fallen
+        return True
+
+    def do(self, nodes: Nodes) -> DAG:
+        """Return the graph after setting nodes from outside: edges into them are cut.
+        """
+        cut = self._positions(nodes)
+        return DAG(
+            self.names, tuple(() if i in cut else above for i, above in enumerate(self.parents))
+        )
+
+    def satisfies_back_door(self, cause: Node, effect: Node, given: Nodes = ()) -> bool:
+        r"""Whether adjusting for the given nodes turns seeing into doing (back-door criterion).
+
+        It holds if no given node descends from the cause, and they block every path that
+        enters the cause, which is d-separation once the cause's outgoing edges are cut. Then
+
+        .. math:: P(y \mid do(x)) = \sum_z P(y \mid x, z) P(z)
+
+        Given nodes that include the cause or the effect do not satisfy it.
+
+        Examples
+        --------
+        >>> graph = DAG.of_edges(["age", "drug", "cure"], [(0, 1), (0, 2), (1, 2)])
+        >>> graph.satisfies_back_door("drug", "cure", "age"), graph.satisfies_back_door(1, 2)
+        (True, False)
+        """
+        start, end, known = self._position(cause), self._position(effect), self._positions(given)
+        if known & {start, end} or known & self.descendants(start):
+            return False
+        without = tuple(tuple(i for i in above if i != start) for above in self.parents)
+        return DAG(self.names, without).d_separated(start, end, known)
+
+    def cpdag(self) -> PDAG:
+        """Return the class of the graphs that say the same of independence, this among them.
+
+        Those are the graphs with the same edges, directions aside, and the same colliders
+        between nodes that are not joined. The class directs the edges that all of them direct
+        alike: those of the colliders, and what Meek's rules derive from them.
+
+        Examples
+        --------
+        >>> graph = DAG.of_edges(["a", "b", "c", "d"], [(0, 2), (1, 2), (2, 3)])
+        >>> sorted(graph.cpdag().directed)
+        [(0, 2), (1, 2), (2, 3)]
+        >>> sorted(graph.without_edge("b", "c").cpdag().undirected)
+        [(0, 2), (2, 3)]
+        """
+        arrows = set(self._arrows)
+        fixed = {
+            (parent, child)
+            for child, above in enumerate(self.parents)
+            for pair in combinations(above, 2)
+            if pair not in arrows and pair[::-1] not in arrows
+            for parent in pair
+        }
+        return PDAG(self.names, frozenset(fixed), frozenset(arrows - fixed)).meek()
+
+    def with_edge(self, parent: Node, child: Node) -> DAG:
+        """Return the graph with one more edge; raises if it is there or makes a cycle."""
+        return self._with_parents(child, (*self.parents[self._position(child)], parent))
+
+    def without_edge(self, parent: Node, child: Node) -> DAG:
+        """Return the graph with one edge less; raises if it is not there."""
+        start, above = self._position(parent), self.parents[self._position(child)]
+        if start not in above:
+            edge = f"{self.names[start]} -> {self.names[self._position(child)]}"
+            raise UnnaiveError(f"there is no edge {edge}")
+        return self._with_parents(child, tuple(i for i in above if i != start))
+
+    def reversed_edge(self, parent: Node, child: Node) -> DAG:
+        """Return the graph with one edge turned round; raises if that makes a cycle."""
+        return self.without_edge(parent, child).with_edge(child, parent)
+
+    def _with_parents(self, node: Node, above: tuple[Node, ...]) -> DAG:
+        places = tuple(map(self._position, above))
+        changed = self._position(node)
+        return DAG(self.names, (*self.parents[:changed], places, *self.parents[changed + 1 :]))
+
+    def to_dot(self) -> str:
+        """Describe the graph in Graphviz' language."""
+        return self._dot(self._arrows)
+
+    def to_networkx(self) -> Any:
+        """Make a ``networkx.DiGraph`` of the names."""
+        return self._networkx(self._arrows)
+
+    def state(self) -> dict[str, Any]:
+        """Plain values for the store."""
+        return {"names": list(self.names), "parents": [list(above) for above in self.parents]}
+
+    @classmethod
+    def of_state(cls, state: dict[str, Any]) -> DAG:
+        """Make the graph that :meth:`state` described, checked anew."""
+        return cls(state["names"], state["parents"])
+
+
+def _reached(starts: Iterable[int], steps: Sequence[Sequence[int]]) -> frozenset[int]:
+    """Nodes at the end of one step or more."""
+    found: set[int] = set()
+    waiting = list(starts)
+    while waiting:
+        new = [node for node in steps[waiting.pop()] if node not in found]
+        found.update(new)
+        waiting += new
+    return frozenset(found)
+
+
+class _Marks:
+    """Sets of parents, children and neighbours of every node, to be changed while they are read.
+
+    Neighbours are joined by an edge without direction, adjacent nodes by any.
+    """
+
+    def __init__(self, n_nodes: int, directed: Arcs, undirected: Arcs) -> None:
+        self.parents, self.children, self.neighbours, self.adjacent = (
+            [set[int]() for _ in range(n_nodes)] for _ in range(4)
+        )
+        for i, j in undirected:
+            self.neighbours[i].add(j)
+            self.neighbours[j].add(i)
+            self._join(i, j)
+        for i, j in directed:
+            self.parents[j].add(i)
+            self.children[i].add(j)
+            self._join(i, j)
+
+    def _join(self, i: int, j: int) -> None:
+        self.adjacent[i].add(j)
+        self.adjacent[j].add(i)
+
+    def direct(self, i: int, j: int) -> None:
+        """Turn the edge i − j into i → j."""
+        self.neighbours[i].remove(j)
+        self.neighbours[j].remove(i)
+        self.children[i].add(j)
+        self.parents[j].add(i)
+
+    def forced(self, i: int, j: int, background: bool) -> bool:
+        """Whether a rule of Meek turns i − j into i → j."""
+        joined_to_j = self.adjacent[j]
+        if not self.parents[i] <= joined_to_j or not self.children[i].isdisjoint(self.parents[j]):
+            return True  # R1: the collider w → i ← j would be new; R2: i → w → j → i a cycle
+        between = self.neighbours[i] & self.parents[j]
+        if any(w not in self.adjacent[v] for v, w in combinations(between, 2)):
+            return True  # R3: j → i forces v → i ← w, a new collider
+        return background and any(  # R4: i − v → w → j, i joined to w, v not to j
+            not self.parents[w].isdisjoint(self.neighbours[i] - joined_to_j - {j})
+            for w in self.parents[j] & self.adjacent[i]
+        )
+
+    def may_be_last(self, node: int) -> bool:
+        """Whether all edges of a node can point to it, with no new collider."""
+        return not self.children[node] and all(
+            self.adjacent[node] <= self.adjacent[other] | {other} for other in self.neighbours[node]
+        )
+
+    def drop(self, node: int) -> None:
+        """Take a node out of the sets of all others."""
+        for other in self.adjacent[node]:
+            for kind in (self.parents, self.children, self.neighbours, self.adjacent):
+                kind[other].discard(node)
+
+
+@dataclass(frozen=True)
+class PDAG(_NamedNodes):
+    """A graph in which some edges have a direction and others have none.
+
+    A CPDAG is one that stands for a class of Markov equivalent graphs, see :meth:`DAG.cpdag`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the nodes, all different.
+    directed : frozenset of pairs of int
+        Edges (parent, child).
+    undirected : frozenset of pairs of int
+        Edges i < j without direction.
+
+    Examples
+    --------
+    >>> graph = PDAG(("a", "b", "c"), frozenset({(0, 1)}), frozenset({(1, 2)}))
+    >>> graph.meek().directed == {(0, 1), (1, 2)}  # a → b ← c would be a new collider
+    True
+    >>> graph.to_dag().edges
+    [('a', 'b'), ('b', 'c')]
+    """
+
+    names: tuple[str, ...]
+    directed: frozenset[tuple[int, int]]
+    undirected: frozenset[tuple[int, int]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", _checked(self.names))
+        directed = [(self._position(i), self._position(j)) for i, j in self.directed]
+        pairs = [(self._position(i), self._position(j)) for i, j in self.undirected]
+        undirected = [(min(pair), max(pair)) for pair in pairs]
+        seen = set()
+        for pair in [*((min(pair), max(pair)) for pair in directed), *undirected]:
+            if pair[0] == pair[1]:
+                raise UnnaiveError(f"{self.names[pair[0]]!r} cannot be joined to itself")
+            if pair in seen:
+                first, second = (self.names[node] for node in pair)
+                raise UnnaiveError(f"{first!r} and {second!r} are joined twice")
+            seen.add(pair)
+        object.__setattr__(self, "directed", frozenset(directed))
+        object.__setattr__(self, "undirected", frozenset(undirected))
+
+    @cached_property
+    def _marks(self) -> _Marks:
+        return _Marks(len(self.names), self.directed, self.undirected)
+
+    def neighbours(self, node: Node) -> frozenset[int]:
+        """Nodes joined to a node by an edge without direction."""
+        return frozenset(self._marks.neighbours[self._position(node)])
+
+    def parents_of(self, node: Node) -> frozenset[int]:
+        """Nodes with an edge that points to a node."""
+        return frozenset(self._marks.parents[self._position(node)])
+
+    def children_of(self, node: Node) -> frozenset[int]:
+        """Nodes that an edge from a node points to."""
+        return frozenset(self._marks.children[self._position(node)])
+
+    def adjacent(self, node: Node) -> frozenset[int]:
+        """Nodes joined to a node in whatever way."""
+        return frozenset(self._marks.adjacent[self._position(node)])
+
+    def meek(self, background: bool = False) -> PDAG:
+        """Direct the edges that can only run one way without a cycle or a new collider.
+
+        Until none applies, i − j becomes i → j if (R1) w → i and w, j are not joined;
+        (R2) i → w → j; (R3) i − v → j and i − w → j and v, w are not joined; with background
+        knowledge also (R4) i − v → w → j, i and w are joined and v, j are not. R1 to R3 find
+        all such edges if the directed ones are colliders and what follows from them, R4 is
+        needed if others were directed by hand.
+        """
+        marks = _Marks(len(self.names), self.directed, self.undirected)
+        left, found = sorted(self.undirected), set(self.directed)
+        before = -1
+        while before != len(found):
+            before = len(found)
+            for edge in left:
+                for i, j in (edge, edge[::-1]):
+                    if j in marks.neighbours[i] and marks.forced(i, j, background):
+                        marks.direct(i, j)
+                        found.add((i, j))
+            left = [(i, j) for i, j in left if j in marks.neighbours[i]]
+        return PDAG(self.names, frozenset(found), frozenset(left))
+
+    def to_dag(self) -> DAG:
+        """Direct all edges without a cycle or a new collider; raises if that is impossible.
+
+        Again and again the lowest node that can be last becomes so: no edge leaves it, and
+        whatever is joined to it by an edge without direction is joined to all else around it.
+        Its edges then point to it, and it is taken out. If there is no such node, no way of
+        directing the edges will do.
+
+        Examples
+        --------
+        >>> square = frozenset({(0, 1), (1, 2), (2, 3), (0, 3)})
+        >>> PDAG(("a", "b", "c", "d"), frozenset(), square).to_dag()
+        Traceback (most recent call last):
+        unnaive.exceptions.UnnaiveError: the edges among a, b, c, d cannot all be directed ...
+        """
+        marks = _Marks(len(self.names), self.directed, self.undirected)
+        left = list(range(len(self.names)))
+        parents: list[tuple[int, ...]] = [()] * len(left)
+        while left:
+            last = next((node for node in left if marks.may_be_last(node)), None)
+            if last is None:
+                among = ", ".join(self.names[node] for node in left)
+                raise UnnaiveError(
+                    f"the edges among {among} cannot all be directed without a cycle or a new "
+                    f"collider"
+                )
+            parents[last] = tuple(sorted(marks.adjacent[last]))
+            marks.drop(last)
+            left.remove(last)
+        return DAG(self.names, tuple(parents))
+
+    def to_dot(self) -> str:
+        """Describe the graph in Graphviz' language; edges without direction have ``dir=none``."""
+        return self._dot(sorted(self.directed), sorted(self.undirected))
+
+    def to_networkx(self) -> Any:
+        """Make a ``networkx.DiGraph``, in which an edge without direction runs both ways."""
+        back = {(j, i) for i, j in self.undirected}
+        return self._networkx(sorted(self.directed | self.undirected | back))
+
+
+cpdag_of = DAG.cpdag
