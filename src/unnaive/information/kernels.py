@@ -53,46 +53,51 @@ def conditional_information(tables, pairs, starts, sizes, guard, out):
 
 
 @kernel
-def score_additions(codes, sizes, candidates, groups, shape, weights, logs, settings, out):
+def score_additions(codes, candidates, base, shape, weights, logs, settings, out):
     """Score a variable with each candidate as a further parent; cost n a candidate.
 
-    ``groups`` (n,) is context · v + value, and contexts · v where a cell is missing; ``shape``
-    holds both numbers. ``settings`` (m, 3) holds whether gammas are summed, and α; ``logs[x]`` is
-    x·log x for plain rows. ``out`` (m, 2) gets score and rows; −1 is no candidate.
+    ``base`` (n,) is (context · v + value) · width, with contexts · v · width where a cell is
+    missing; ``shape`` holds contexts, v, and the width: one more than the values of all
+    candidates. ``settings`` (m, 3) holds whether gammas are summed, and α; ``logs[x]`` is x·log x
+    for plain rows. ``out`` (m, 2) gets scores and rows.
     """
-    n_contexts, size = shape
+    n_contexts, size, width = shape
+    n_cells = (n_contexts * size + 1) * width
     for place in range(candidates.size):
-        other = candidates[place]
-        values = sizes[other] if other >= 0 else 1
-        table = np.zeros((n_contexts * size + 1, values + 1))
+        line = codes[candidates[place]]
+        table = np.zeros(n_cells)
         if weights.size:
-            for row in range(groups.size):
-                cell = np.int64(codes[other, row]) if other >= 0 else 0
-                table[groups[row], cell] += weights[row]
-        elif other >= 0:
-            add_rows(codes[other], groups, table.ravel(), values + 1)
+            for row in range(base.size):
+                table[np.uint64(base[row] + line[row])] += weights[row]
         else:
-            for row in range(groups.size):
-                table[groups[row], 0] += 1.0
-        bayesian, alpha = settings[place, 0] > 0.0, settings[place, 1]
-        out[place, 0] = 0.0
-        out[place, 1] = 0.0
-        for context in range(n_contexts):
-            for value in range(values):
-                cells = table[context * size : (context + 1) * size, value]
-                total = cells.sum()
-                out[place, 1] += total
-                if total > 0.0 and bayesian:
-                    out[place, 0] += gamma_score(cells, total, alpha)
-                elif total > 0.0:
-                    out[place, 0] += likelihood_score(cells, total, logs)
+            counts = np.zeros(n_cells, dtype=np.uint32)
+            count_rows(line, base, counts)
+            table[:] = counts
+        score_table(table.reshape(-1, width), shape, settings[place], logs, out[place])
 
 
 @kernel
-def add_rows(codes, groups, table, width):
-    """Count rows in a flat table, one a row; a loop of its own, without branches."""
-    for row in range(groups.size):
-        table[np.int64(groups[row]) * width + np.int64(codes[row])] += 1.0
+def count_rows(line, base, counts):
+    """Count rows in a flat table; a loop of its own, without branches, in narrow numbers."""
+    for row in range(base.size):
+        counts[np.uint64(base[row] + line[row])] += np.uint32(1)
+
+
+@kernel
+def score_table(table, shape, settings, logs, out):
+    """Score a table (contexts · v + 1, values + 1) of a variable and one of its parents."""
+    n_contexts, size, width = shape
+    out[0] = 0.0
+    out[1] = 0.0
+    for context in range(n_contexts):
+        for value in range(width - 1):
+            cells = table[context * size : (context + 1) * size, value]
+            total = cells.sum()
+            out[1] += total
+            if total > 0.0 and settings[0] > 0.0:
+                out[0] += gamma_score(cells, total, settings[1])
+            elif total > 0.0:
+                out[0] += likelihood_score(cells, total, logs)
 
 
 @kernel

@@ -17,23 +17,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unnaive import _parallel
+from unnaive.counts import CodedRows
+from unnaive.counts.joint import starts_of
 from unnaive.exceptions import UnnaiveError
-from unnaive.information.kernels import score_additions
+from unnaive.information.kernels import score_additions, score_table
+from unnaive.schema import CategoricalColumn, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import CodeArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
 
 KINDS = ("bic", "aic", "log-likelihood", "k2", "bd", "bdeu")
 _MOST_SCORES = 1 << 20  # kept in the cache: some 200 MB
-_MOST_CELLS = 1 << 22  # of a table with contexts that never occurred; more are numbered anew
-_CANDIDATES_A_TASK = 4
+_MOST_CONTEXTS = 1 << 12  # with those that never occurred; more are numbered anew
+_CANDIDATES_A_TASK = 13
 
 Family = tuple[int, tuple[int, ...]]
 
@@ -94,11 +97,7 @@ class FamilyScores:
         """Score of one variable given its parents."""
         key = (node, tuple(sorted(parents)))
         if key not in self._known:
-            rest = key[1][:-1]
-            if not key[1]:
-                self._keep(key, float(self._scores(node, (), np.array([-1]))[0]))
-            else:
-                self._keep(key, float(self._scores(node, rest, np.array([key[1][-1]]))[0]))
+            self._keep(key, float(self._scores(node, key[1][:-1], np.array(key[1][-1:]))[0]))
         return self._known[key]
 
     def additions(self, node: int, parents: tuple[int, ...], candidates: IntArray) -> FloatArray:
@@ -111,6 +110,33 @@ class FamilyScores:
                 self._keep(keys[place], float(score))
         return np.array([self._known[key] for key in keys])
 
+    def score_pairs(self) -> None:
+        """Score every variable with every single parent, from counts of pairs by bitmaps."""
+        if self.weights is not None or len(self.codes) < 2:
+            return
+        columns = (CategoricalColumn(str(i), tuple(range(v))) for i, v in enumerate(self.sizes))
+        one_class = np.zeros(self.codes.shape[1], dtype=np.int64)
+        rows = CodedRows(Schema(tuple(columns), (0,)), self.codes, one_class, None, self.n_jobs)
+        for pairs, tables in rows.pair_chunks():
+            starts = starts_of(self.sizes[pairs[:, 0]] * self.sizes[pairs[:, 1]])
+            for place, (i, j) in enumerate(pairs.tolist()):
+                both = tables[0, starts[place] : starts[place + 1]].reshape(
+                    self.sizes[i], self.sizes[j]
+                )
+                self._keep((i, (j,)), self._of_pair(both))
+                self._keep((j, (i,)), self._of_pair(both.T))
+
+    def _of_pair(self, counts: AnyArray) -> float:
+        """Score a variable given one parent, from their table (v, v of the parent)."""
+        size, values = counts.shape
+        table = np.zeros((size + 1, values + 1))
+        table[:-1, :-1] = counts
+        settings = self._settings(1.0, size, np.array([values]))[0]
+        found = np.empty(2)
+        score_table(table, (1, size, values + 1), settings, self._logs, found)
+        scale = self._total / found[1] if found[1] > 0 else 1.0
+        return float(found[0] * scale - settings[2])
+
     def total(self, parents: Sequence[tuple[int, ...]]) -> float:
         """Score of a network: the sum over its variables."""
         return sum(self.local(node, tuple(above)) for node, above in enumerate(parents))
@@ -121,63 +147,70 @@ class FamilyScores:
         self._known[key] = score
 
     def _scores(self, node: int, parents: tuple[int, ...], candidates: IntArray) -> FloatArray:
-        """Count and score in one pass a candidate; −1 stands for no further parent."""
-        size = int(self.sizes[node])
+        """Count and score, in one pass over the rows a candidate; shape (m,).
+
+        No candidate at all gives the score of the variable without parents.
+        """
         groups, n_contexts = self._groups(node, parents)
         possible = float(np.prod(self.sizes[list(parents)].astype(float)))
+        size, weights = int(self.sizes[node]), np.empty(0) if self.weights is None else self.weights
+        alone = not len(candidates)
+        codes = np.zeros((1, len(groups)), dtype=np.uint8) if alone else self.codes
+        candidates = (
+            np.zeros(1, dtype=np.int64) if alone else np.asarray(candidates, dtype=np.int64)
+        )
+        values = np.ones(1, dtype=np.int64) if alone else self.sizes[candidates]
+        settings = self._settings(possible, size, values)
         out = np.empty((len(candidates), 2))
-        weights = np.empty(0) if self.weights is None else self.weights
-        shape = (n_contexts, size)
-        settings = self._settings(possible, size, candidates)
+        for width in np.unique(values) + 1:
+            base = groups * np.uint32(width)
+            mine = np.flatnonzero(values == width - 1)
 
-        def score(part: tuple[int, int]) -> None:
-            chosen, lines = candidates[slice(*part)], settings[slice(*part)]
-            score_additions(
-                self.codes,
-                self.sizes,
-                chosen,
-                groups,
-                shape,
-                weights,
-                self._logs,
-                lines,
-                out[slice(*part)],
-            )
+            shape = (n_contexts, size, int(width))
 
-        blocks = _parallel.row_blocks(len(candidates), _CANDIDATES_A_TASK)
-        _parallel.run(score, blocks, self.n_jobs)
+            def score(
+                part: tuple[int, int], mine: Any = mine, base: Any = base, shape: Any = shape
+            ) -> None:
+                chosen = mine[slice(*part)]
+                found = np.empty((len(chosen), 2))
+                score_additions(
+                    *(codes, candidates[chosen], base, shape),
+                    *(weights, self._logs, settings[chosen], found),
+                )
+                out[chosen] = found
+
+            _parallel.run(score, _parallel.row_blocks(len(mine), _CANDIDATES_A_TASK), self.n_jobs)
         scale = np.divide(self._total, out[:, 1], out=np.ones(len(out)), where=out[:, 1] > 0)
         return np.asarray(out[:, 0] * scale - settings[:, 2])
 
-    def _settings(self, possible: float, size: int, candidates: IntArray) -> FloatArray:
+    def _settings(self, possible: float, size: int, values: IntArray) -> FloatArray:
         """Whether gammas are summed, their α, and the price, for every candidate; shape (m, 3)."""
-        others = np.where(candidates >= 0, self.sizes[candidates], 1).astype(float)
-        contexts = possible * others
+        contexts = possible * values
         freedom = contexts * (size - 1)
         price = {"bic": math.log(max(self._total, 1.0)) / 2, "aic": 1.0}.get(self._name, 0.0)
-        alpha = np.full(len(candidates), self._strength)
+        alpha = np.full(len(values), self._strength)
         if self._name == "bdeu":
-            alpha = self._strength / (max(size, 1) * contexts)
+            alpha = self._strength / (max(size, 1) * np.maximum(contexts, 1.0))
         bayesian = float(self._name in {"k2", "bd", "bdeu"})
-        return np.stack([np.full(len(candidates), bayesian), alpha, price * freedom], axis=1)
+        return np.stack([np.full(len(values), bayesian), alpha, price * freedom], axis=1)
 
     def _groups(self, node: int, parents: tuple[int, ...]) -> tuple[IntArray, int]:
         """Give each joint value of parents and variable a number, rows with gaps the last.
 
         Returns context · v + value of every row, and the number of contexts.
         """
-        context = np.zeros(self.codes.shape[1], dtype=np.int64)
+        context = np.zeros(self.codes.shape[1], dtype=np.uint32)
         missing = self.codes[node] >= self.sizes[node]
         n_contexts = 1
         for parent in parents:
-            context *= int(self.sizes[parent])
+            context *= np.uint32(self.sizes[parent])
             context += self.codes[parent]
             missing |= self.codes[parent] >= self.sizes[parent]
             n_contexts *= int(self.sizes[parent])
-            if n_contexts > _MOST_CELLS:
-                found, context = np.unique(context, return_inverse=True)
-                context, n_contexts = context.reshape(-1), len(found)
+            if n_contexts > _MOST_CONTEXTS:
+                found, place = np.unique(context, return_inverse=True)
+                context, n_contexts = place.reshape(-1).astype(np.uint32), len(found)
         size = int(self.sizes[node])
-        groups = context * size + self.codes[node]
+        groups = context * np.uint32(size) + self.codes[node]
         groups[missing] = n_contexts * size
-        return groups.astype(np.int32), n_contexts
+        return groups, n_contexts

@@ -6,7 +6,7 @@ import math
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -59,6 +59,8 @@ class Climber:
         d = len(self.scores.sizes)
         self.parents = [set(above) for above in self.parents] or [set() for _ in range(d)]
         self.gains = np.full((2, d, d), -np.inf)  # of adding and of deleting [child, parent]
+        if not any(self.parents):
+            self.scores.score_pairs()
         self.refresh(range(d))
 
     @property
@@ -67,7 +69,7 @@ class Climber:
         return self.scores.total([tuple(sorted(above)) for above in self.parents])
 
     def refresh(self, nodes: Iterable[int]) -> None:
-        """Compute the gains of all changes of some variables' parents anew."""
+        """Compute the gains of changes of some variables' parents anew, as far as they may be."""
         d = len(self.parents)
         for node in nodes:
             above = tuple(sorted(self.parents[node]))
@@ -80,11 +82,25 @@ class Climber:
             if len(above) < self.max_parents:
                 free = ~self.forbidden[node]
                 free[[node, *above]] = False
-                others = np.flatnonzero(free)
-                if len(others):
-                    found = self.scores.additions(node, above, others)
-                    self.gains[ADD, node, others] = found - now
+                self.gains[ADD, node, free] = np.nan  # not known yet
         self.ancestors = _ancestors(self.parents, d)
+        self._children: list[list[int]] = [[] for _ in range(d)]
+        for child, parents in enumerate(self.parents):
+            for parent in parents:
+                self._children[parent].append(child)
+        self._learn_gains()
+
+    def _learn_gains(self) -> None:
+        """Score the additions that would close no cycle now, and those that reversals need."""
+        wanted = np.isnan(self.gains[ADD])
+        possible = ~self.ancestors.T
+        for parent, children in enumerate(self._children):
+            possible[parent, children] = True
+        for node in np.flatnonzero((wanted & possible).any(axis=1)).tolist():
+            others = np.flatnonzero(wanted[node] & possible[node])
+            above = tuple(sorted(self.parents[node]))
+            found = self.scores.additions(node, above, others)
+            self.gains[ADD, node, others] = found - self.scores.local(node, above)
 
     def apply(self, move: Move) -> None:
         """Make a move."""
@@ -97,35 +113,38 @@ class Climber:
             self.parents[parent].add(child)
         self.refresh([child] if what != REVERSE else [child, parent])
 
-    def moves(self) -> tuple[list[Move], FloatArray]:
-        """All moves that leave a network without cycles, with their gains."""
-        allowed = np.where(self.ancestors.T, -np.inf, self.gains[ADD])
-        found: list[Move] = []
-        gains: list[float] = []
-        for child, parent in zip(*np.nonzero(np.isfinite(allowed)), strict=True):
-            found.append((ADD, int(child), int(parent)))
-            gains.append(float(allowed[child, parent]))
+    def all_gains(self) -> FloatArray:
+        """Gains of adding, deleting and reversing [child, parent], −inf where none may; (3, d, d).
+
+        Of an arc that stands, the reversal makes the parent a child.
+        """
+        gains = np.full((3, *self.ancestors.shape), -np.inf)
+        gains[ADD] = np.where(
+            self.ancestors.T | np.isnan(self.gains[ADD]), -np.inf, self.gains[ADD]
+        )
+        gains[DELETE] = self.gains[DELETE]
         for child, above in enumerate(self.parents):
-            for parent in sorted(above):
-                dropped = float(self.gains[DELETE, child, parent])
-                if not math.isfinite(dropped):
-                    continue
-                found.append((DELETE, child, parent))
-                gains.append(dropped)
-                turned = dropped + float(self._turned(child, parent))
-                if math.isfinite(turned):
-                    found.append((REVERSE, child, parent))
-                    gains.append(turned)
-        return found, np.array(gains)
+            for parent in above:
+                gains[REVERSE, child, parent] = self.gains[DELETE, child, parent] + self._turned(
+                    child, parent
+                )
+        return gains
+
+    def random_move(self, random: np.random.Generator) -> tuple[Move, float] | None:
+        """Return any move that leaves no cycle, with its gain."""
+        gains = self.all_gains()
+        moves = np.argwhere(np.isfinite(gains))
+        if not len(moves):
+            return None
+        what, child, parent = moves[int(random.integers(len(moves)))].tolist()
+        return (what, child, parent), float(gains[what, child, parent])
 
     def _turned(self, child: int, parent: int) -> float:
         """Gain of the new arc of a reversal; −inf if there is another way from parent to child."""
-        gain = self.gains[ADD, parent, child]
-        for other, above in enumerate(self.parents):
-            detour = parent in above and other != child and self.ancestors[child, other]
-            if detour:
-                return -math.inf
-        return float(gain)
+        below = [other for other in self._children[parent] if other != child]
+        if self.ancestors[child, below].any():
+            return -math.inf
+        return float(self.gains[ADD, parent, child])
 
 
 def _ancestors(parents: Parents, d: int) -> BoolArray:
@@ -145,22 +164,24 @@ def _ancestors(parents: Parents, d: int) -> BoolArray:
     return above
 
 
-def best_move(
-    moves: list[Move], gains: FloatArray, tabu: set[tuple[Any, ...]] | None = None
-) -> tuple[Move | None, float]:
-    """Move of largest gain; of those that tie, add before delete before reverse, in order."""
-    if tabu:
-        allowed = np.array([_undoing(move) not in tabu for move in moves], dtype=bool)
-        gains = np.where(allowed, gains, -np.inf)
-    if not len(gains) or not np.isfinite(gains.max()):
+def best_move(gains: FloatArray, tabu: Iterable[Move] = ()) -> tuple[Move | None, float]:
+    """Move of largest gain; of ties add, then delete, then reverse, the first by parent and child.
+
+    Adding i → j and j → i often gain the same to the last bit, so the rule decides where arcs
+    point: from the columns that come first.
+    """
+    for move in tabu:
+        gains[_undoing(move)] = -np.inf
+    largest = float(gains.max(initial=-np.inf))
+    if not math.isfinite(largest):
         return None, -math.inf
-    tied = np.flatnonzero(gains >= gains.max() - IMPROVES)
-    chosen = min((moves[place] for place in tied), default=None)
-    return chosen, float(gains.max())
+    tied = gains.transpose(0, 2, 1) >= largest - IMPROVES
+    what, parent, child = (int(index) for index in np.argwhere(tied)[0])
+    return (what, child, parent), largest
 
 
 def _undoing(move: Move) -> Move:
-    """Return the move that this one would undo."""
+    """Return the move that would undo this one."""
     what, child, parent = move
     if what == REVERSE:
         return (REVERSE, parent, child)
@@ -205,7 +226,10 @@ def hill_climbing(
             if time.monotonic() > end:
                 complete = False
                 break
-            move, gain = best_move(*climber.moves(), set(last))
+            gains = climber.all_gains()
+            move, gain = best_move(gains)
+            if score + gain <= best_score + IMPROVES:  # else even an undoing is welcome
+                move, gain = best_move(gains, last)
             if move is None or (gain <= IMPROVES and idle >= tabu_rounds):
                 break
             climber.apply(move)
@@ -228,10 +252,9 @@ def _frozen(parents: Parents) -> tuple[tuple[int, ...], ...]:
 def perturb(climber: Climber, n_moves: int, random: np.random.Generator) -> None:
     """Make some random moves, for another start."""
     for _ in range(n_moves):
-        moves, _ = climber.moves()
-        if not moves:
-            return
-        climber.apply(moves[int(random.integers(len(moves)))])
+        found = climber.random_move(random)
+        if found is not None:
+            climber.apply(found[0])
 
 
 def anneal(
@@ -260,21 +283,21 @@ def anneal(
             if time.monotonic() > end:
                 break
             temperature = warm * (cold / warm) ** (step / max(rounds - 1, 1))
-            moves, gains = climber.moves()
-            if not moves:
+            found = climber.random_move(random)
+            if found is None:
                 break
-            place = int(random.integers(len(moves)))
-            if gains[place] >= 0 or random.random() < math.exp(gains[place] / temperature):
-                climber.apply(moves[place])
-                score, made = score + float(gains[place]), made + 1
+            move, gain = found
+            if gain >= 0 or random.random() < math.exp(gain / temperature):
+                climber.apply(move)
+                score, made = score + gain, made + 1
                 if score > best_score + IMPROVES:
                     best, best_score = _frozen(climber.parents), score
     except KeyboardInterrupt:
         end = time.monotonic()
     start = [set(above) for above in best]
     again = Climber(climber.scores, climber.max_parents, climber.required, climber.forbidden, start)
-    found = hill_climbing(again, limit=max(end - time.monotonic(), 0.0))
-    return Found(found.parents, found.score, made + found.moves, found.complete)
+    last = hill_climbing(again, limit=max(end - time.monotonic(), 0.0))
+    return Found(last.parents, last.score, made + last.moves, last.complete)
 
 
 def k2_search(
