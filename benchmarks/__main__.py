@@ -28,6 +28,7 @@ def parser() -> argparse.ArgumentParser:
     limit.add_argument("--json", help="write the figures to this file too")
     _add_phnb(commands)
     _add_gnb(commands)
+    _add_knaive(commands)
     scaling = commands.add_parser("scaling", help="time against rows, columns, values, …")
     scaling.add_argument("--repeats", type=int, default=5)
     scaling.add_argument("--jobs", type=int, default=2, help="threads, where they do not vary")
@@ -59,6 +60,14 @@ def _add_gnb(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     gnb.add_argument("--jobs", type=int, default=2, help="threads")
     gnb.add_argument("--only", action="append", help="one part (repeatable)")
     gnb.add_argument("--json", help="write the figures to this file too")
+
+
+def _add_knaive(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    knaive = commands.add_parser("knaive", help="k-naive Bayes: speed, search, the thesis' WDBC")
+    knaive.add_argument("--rounds", type=int, default=7, help="interleaved measurements")
+    knaive.add_argument("--seeds", type=int, default=10, help="shuffles of WDBC")
+    knaive.add_argument("--only", action="append", help="one part (repeatable)")
+    knaive.add_argument("--json", help="write the figures to this file too")
 
 
 def _add_hidden(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -112,6 +121,12 @@ def main() -> None:
         _check_only(main_parser, options.only, gnb.PARTS)
         how = {"splits": options.splits, "jobs": options.jobs}
         gnb.run(options.data, **how, only=options.only, json_file=options.json)
+    elif options.command == "knaive":
+        from benchmarks import knaive  # noqa: PLC0415
+
+        _check_only(main_parser, options.only, knaive.PARTS)
+        how = {"rounds": options.rounds, "seeds": options.seeds}
+        knaive.run(**how, only=options.only, json_file=options.json)
     elif options.command == "scaling":
         from benchmarks import scaling  # noqa: PLC0415
 

@@ -46,10 +46,6 @@ KINDS = {  # of sets forced in turn: how many columns, and whether strongly naiv
     "strong 2-naive": (2, True),
     "weak 2-naive": (2, False),
 }
-ORDERS = {  # of sets, from their columns' weights, one set a line
-    "|sum|": lambda weights: np.abs(weights.sum(axis=1)),
-    "sum of | |": lambda weights: np.abs(weights).sum(axis=1),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +158,23 @@ def make_unlike(
     return X + np.outer(y - 0.5, shift * direction / np.linalg.norm(direction)), y
 
 
+def make_opposed(
+    n_rows: int, *, correlation: float = 0.9, shift: float = 2.0, random_state: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Make two Gaussian classes: columns 0 and 1 depend in class 1, columns 2 and 3 in class 0.
+
+    So one column of each pair makes a balanced set, and both columns of a pair do not.
+    """
+    random = np.random.default_rng(random_state)
+    y = random.permutation(np.arange(n_rows) % 2)
+    X = random.normal(size=(n_rows, 4))
+    for label, first in ((1, 0), (0, 2)):
+        mine = y == label
+        X[mine, first + 1] *= np.sqrt(1 - correlation**2)
+        X[mine, first + 1] += correlation * X[mine, first]
+    return X + (y[:, None] - 0.5) * shift / 2, y
+
+
 def forced(model: Any, naive: Sequence[int], X: np.ndarray, *, strong: bool) -> np.ndarray:
     """Codes of the classes by a k-naive model of the same moments with other naive columns."""
     moments = model.moments_
@@ -172,89 +185,78 @@ def forced(model: Any, naive: Sequence[int], X: np.ndarray, *, strong: bool) -> 
     return np.asarray(tables.joint(X).argmax(axis=1))
 
 
-def rank_scores(X: np.ndarray, y: np.ndarray, folds: int, seed: int) -> dict[Any, np.ndarray]:
-    """F-score by rank of the naive set, the least on the training rows first, and of the ends.
+def rank_scores(X: np.ndarray, y: np.ndarray, folds: int, seed: int) -> dict[str, np.ndarray]:
+    """F-score by rank of the naive set, and of full and naive Bayes.
 
-    Sets are ordered by |sum of weights|, which is balance, and by sum of |weights|, which is
-    dependence whatever its direction.
+    The rank is that of the |sum of weights| on the training rows of a fold, the least first.
     """
-    every = {kind: list(combinations(range(X.shape[1]), size)) for kind, (size, _) in KINDS.items()}
-    ranked = {
-        (kind, order): np.empty((len(sets), len(y)), dtype=int)
-        for kind, sets in every.items()
-        for order in ORDERS
-    }
-    ends = {"full": np.empty((1, len(y)), dtype=int), "naive": np.empty((1, len(y)), dtype=int)}
+    n_columns = X.shape[1]
+    sets = {kind: list(combinations(range(n_columns), size)) for kind, (size, _) in KINDS.items()}
+    sizes = {"full": 1, "naive": 1, **{kind: len(of_kind) for kind, of_kind in sets.items()}}
+    ranked = {name: np.empty((size, len(y)), dtype=int) for name, size in sizes.items()}
     splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
     for train, test in splits.split(X, y):
         model = KNaiveBayes(k=0, var_smoothing=0).fit(X[train], y[train])
-        ends["full"][0, test] = model.predict(X[test])
-        ends["naive"][0, test] = forced(model, range(X.shape[1]), X[test], strong=True)
-        for kind, sets in every.items():
-            strong = KINDS[kind][1]
-            codes = np.stack([forced(model, naive, X[test], strong=strong) for naive in sets])
-            weights = model.attribute_weights_[0][np.array(sets)]
-            for order, measure in ORDERS.items():
-                ranked[kind, order][:, test] = codes[np.argsort(measure(weights), kind="stable")]
+        weights = model.attribute_weights_[0]
+        ranked["full"][:, test] = model.predict(X[test])
+        ranked["naive"][:, test] = forced(model, range(n_columns), X[test], strong=True)
+        for kind, (_, strong) in KINDS.items():
+            codes = np.stack([forced(model, one, X[test], strong=strong) for one in sets[kind]])
+            order = np.argsort(np.abs(weights[np.array(sets[kind])].sum(axis=1)), kind="stable")
+            ranked[kind][:, test] = codes[order]
     return {
         name: np.array([f1_score(y, codes, average="macro") for codes in of_name])
-        for name, of_name in {**ranked, **ends}.items()
+        for name, of_name in ranked.items()
     }
 
 
 def over_ranks(
-    seeds: int, folds: int, balances: Sequence[float] = BALANCES, rows: int = ROWS
-) -> dict[str, dict[Any, np.ndarray]]:
+    seeds: int, folds: int, balances: Sequence[float] = BALANCES[::5], rows: int = ROWS
+) -> dict[str, dict[str, np.ndarray]]:
     """F-scores by rank, shape (ranks, seeds), each the mean over balances or as many data sets."""
-    found: dict[str, dict[Any, list[np.ndarray]]] = {"columns alike": {}, "columns unlike": {}}
+    found: dict[str, dict[str, list[np.ndarray]]] = {}
     for seed in range(seeds):
+        several = [seed * len(balances) + number for number in range(len(balances))]
         data = {
-            "columns alike": [
-                make_balanced(rows, balance=balance, random_state=seed) for balance in balances
-            ],
-            "columns unlike": [
-                make_unlike(rows, random_state=seed * len(balances) + number)
-                for number in range(len(balances))
-            ],
+            "alike": [make_balanced(rows, balance=one, random_state=seed) for one in balances],
+            "unlike": [make_unlike(rows, random_state=one) for one in several],
+            "opposed": [make_opposed(rows, random_state=one) for one in several],
         }
         for sort, sets in data.items():
             scores = [rank_scores(X, y, folds, seed) for X, y in sets]
             for name in scores[0]:
                 mean = np.mean([one[name] for one in scores], axis=0)
-                found[sort].setdefault(name, []).append(mean)
+                found.setdefault(sort, {}).setdefault(name, []).append(mean)
     return {
         sort: {name: np.stack(series, axis=1) for name, series in of_sort.items()}
         for sort, of_sort in found.items()
     }
 
 
-def show_ranks(found: dict[str, dict[Any, np.ndarray]], folder: Path | None) -> None:
+def show_ranks(found: dict[str, dict[str, np.ndarray]], folder: Path | None) -> None:
     """Print and draw F-scores by rank of the weight."""
-    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure = Figure(figsize=(12, 4), layout="constrained")
     lines: list[list[str]] = []
-    for ax, (sort, of_sort) in zip(figure.subplots(1, 2), found.items(), strict=True):
+    for ax, (sort, of_sort) in zip(figure.subplots(1, len(found)), found.items(), strict=True):
         for name, scores in of_sort.items():
             mean = scores.mean(axis=1)
-            if isinstance(name, str):
-                ax.axhline(mean[0], color="0.6" if name == "naive" else "0.2", linestyle=":")
-                lines.append([sort, name, "", f"{mean[0]:.3f}", *[""] * 7])
-                continue
-            (size, _), (kind, order) = KINDS[name[0]], name
-            if size == 1 and order != "|sum|":
-                continue  # both orders are the same
-            gained = scores[0] - scores[-1]
-            error = gained.std() / np.sqrt(len(gained))
             ranks = [f"{one:.3f}" for one in mean] + [""] * (6 - len(mean))
-            lines.append([sort, kind, order, *ranks, f"{gained.mean():+.4f}", f"{error:.4f}"])
-            style = f"C{list(KINDS).index(kind)}{'-' if order == '|sum|' else '--'}"
-            ax.plot(np.arange(1, len(mean) + 1), mean, style, marker=".", label=f"{kind}, {order}")
-        ax.set(xlabel="rank, least first", ylabel="F-score", title=f"{sort}; dots: full, naive")
+            if name not in KINDS:
+                ax.axhline(mean[0], color="0.2" if name == "full" else "0.6", linestyle=":")
+                lines.append([sort, name, *ranks, "", ""])
+                continue
+            gained = scores[0] - scores[-1]
+            error = gained.std(ddof=min(1, len(gained) - 1)) / np.sqrt(len(gained))
+            lines.append([sort, name, *ranks, f"{gained.mean():+.4f}", f"{error:.4f}"])
+            ax.plot(np.arange(1, len(mean) + 1), mean, marker=".", label=name)
+        ax.set(xlabel="rank of |sum of weights|, best balanced first", ylabel="F-score")
+        ax.set_title(f"columns {sort}; dotted: full (dark), naive")
         ax.legend(fontsize="small")
     show(
-        "Mean F-score by rank of the naive set's weight, every set forced in turn. Order: |sum| of\n"
-        "the weights, which is balance, or sum of |weights|. Size 1 is strong: one weakly naive\n"
-        "column is full Bayes, whichever it is. Error: standard error over seeds",
-        ["data", "sets", "order", *(f"rank {rank}" for rank in range(1, 7)), "1st-last", "error"],
+        "Mean F-score by rank of |sum of weights|, best balanced first, every set forced in turn\n"
+        "(strong for size 1: one weakly naive column is full Bayes, whichever it is); standard\n"
+        "error over seeds",
+        ["columns", "sets", *(f"rank {rank}" for rank in range(1, 7)), "1st-last", "error"],
         lines,
     )
     save(figure, folder, "weight_rank")
@@ -341,12 +343,12 @@ def show_derivatives(folder: Path | None) -> dict[str, Any]:
     full = FullBayes(var_smoothing=0).fit(frame, y)
     row = rescued_row(GaussianNaiveBayes(var_smoothing=0).fit(frame, y), full, frame, y)
     modes = {mode: dependence_derivatives(full, frame, mode) for mode in MODES}
-    figure = Figure(figsize=(11, 8), layout="constrained")
+    figure = Figure(figsize=(13, 8), layout="constrained")
     for axes, (mode, found) in zip(figure.subplots(2, 2), modes.items(), strict=True):
         for ax, one in zip(axes, (None, row), strict=True):
             plot_dependence_derivatives(found, one, ax=ax)
-            of = "mean over rows" if one is None else f"row {one} ({y[one]})"
-            ax.set_title(f"{mode}, {of}: {ax.get_title()}", fontsize="medium")
+            which = "mean over rows" if one is None else f"row {one} ({y[one]})"
+            ax.set_title(f"{mode}, {which}:\n{ax.get_title()}", fontsize="medium")
     save(figure, folder, "derivatives")
     headers, columns = ["column"], [list(frame.names)]
     for mode, found in modes.items():

@@ -202,7 +202,7 @@ def test_no_search_beats_all_networks(seed):
         found = hill_climbing(climber(codes, sizes), tabu_length=100, tabu_rounds=tabu)
         assert found.score <= best + 1e-9
     assert found.score == pytest.approx(best, rel=0.01)
-    ordered = k2_search(scores, [0, 1, 2, 3], 3, free(4)[1])
+    ordered = k2_search(scores, [0, 1, 2, 3], 3, *free(4))
     assert ordered.score <= best + 1e-9
     for node, above in enumerate(ordered.parents):
         assert all(parent < node for parent in above)

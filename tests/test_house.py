@@ -100,6 +100,14 @@ CHANGES = {
     "norm": "typo",
     "joint": "pseudo",
     "random_state": 7,
+    "search": "typo",
+    "augmented": False,
+    "max_parents": 0,
+    "required": [("a", "b")],
+    "forbidden": [("y", "b")],
+    "n_restarts": "typo",
+    "time_limit": 0,
+    "alpha": 1e-12,
 }
 INERT = {"n_jobs"}  # by promise: the same bits for any number of threads
 BASE = {"bins": {"discretize": "quantile"}, "critical": {"subsumption": True}}
@@ -117,6 +125,9 @@ OWN = {  # what a parameter is changed to, and beside what, in one model
     ("gaussian-nb", "categorical_features"): ({}, [2]),
     ("gaussian-nb", "smoothing"): ({"categorical_features": [2]}, "laplace:50"),
     ("gaussian-nb", "handle_unknown"): ({"categorical_features": ["d"]}, "error"),
+    ("bayesnet", "criterion"): ({}, "typo"),
+    ("bayesnet", "alpha"): ({"search": "pc", "augmented": False}, 1e-30),
+    ("bayesnet", "random_state"): ({}, "typo"),
     ("k-naive", "k"): ({}, 4),
     ("k-naive", "random_state"): ({"k": "cv"}, "typo"),
     ("k-naive", "exact_k"): ({"k": 4}, False),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 KINDS = ("bic", "aic", "log-likelihood", "k2", "bd", "bdeu")
 _MOST_SCORES = 1 << 20  # kept in the cache: some 200 MB
+_MOST_CELLS = 1 << 27
 _MOST_CONTEXTS = 1 << 12  # with those that never occurred; more are numbered anew
 _CANDIDATES_A_TASK = 13
 
@@ -84,7 +85,7 @@ class FamilyScores:
             self._strength = math.nan
         if name not in KINDS or not 0 < self._strength < math.inf:
             raise UnnaiveError(
-                f"score={self.kind!r}; it must be one of {', '.join(KINDS)}, the last two with a "
+                f"criterion={self.kind!r}; it must be one of {', '.join(KINDS)}, the last two with a "
                 "strength above 0 if you like: 'bdeu:10'"
             )
         self._name = name
@@ -163,6 +164,9 @@ class FamilyScores:
         settings = self._settings(possible, size, values)
         out = np.empty((len(candidates), 2))
         for width in np.unique(values) + 1:
+            if (n_contexts * size + 1) * int(width) > _MOST_CELLS:
+                out[values == width - 1] = -np.inf, self._total  # no rows could pay its price
+                continue
             base = groups * np.uint32(width)
             mine = np.flatnonzero(values == width - 1)
 

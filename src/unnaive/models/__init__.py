@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from unnaive.models.aode import A2DE, AODE, WAODE
 from unnaive.models.base import CountsClassifier
+from unnaive.models.bayesnet import BayesNet
 from unnaive.models.classifier import Classifier
 from unnaive.models.decomposable import CherryTreeNB, DecomposableNB
 from unnaive.models.gaussian_networks import (
@@ -40,6 +41,7 @@ __all__ = [
     "SPODE",
     "TAN",
     "WAODE",
+    "BayesNet",
     "CherryTreeNB",
     "Classifier",
     "CountsClassifier",
@@ -80,6 +82,7 @@ _MODELS: dict[str, Callable[..., Classifier]] = {
     "k-naive": KNaiveBayes,
     "gaussian-tan": GaussianTAN,
     "gaussian-kdb": GaussianKDB,
+    "bayesnet": BayesNet,
 }
 _CLASSES: dict[str, type[Classifier]] = {
     model.__name__: model
@@ -87,6 +90,7 @@ _CLASSES: dict[str, type[Classifier]] = {
         *(NaiveBayes, SPODE, AODE, WAODE, A2DE, TAN, ATAN, ODANB, KDB, HNB, PHNB),
         *(GeneralizedNB, DecomposableNB, CherryTreeNB),
         *(GaussianNaiveBayes, FullBayes, KNaiveBayes, GaussianTAN, GaussianKDB),
+        BayesNet,
     )
 }
 

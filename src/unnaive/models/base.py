@@ -20,8 +20,10 @@ from unnaive.discretize import discretizer
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.models.classifier import Classifier, all_or_nothing, first_of_the_best
 from unnaive.schema import Schema, label_array, learn_schema, sorted_labels
+from unnaive.structure.dag import DAG
 from unnaive.structure.graph import Graph
 from unnaive.tables.conditionals import factors_alone, full_conditionals
+from unnaive.tables.export import class_node, network_of
 from unnaive.tables.kernels import log_posterior, posterior
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 from unnaive.tables.trees import leave_one_out_sets, log_prior
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from unnaive._typing import CodeArray, FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
+    from unnaive.tables.network import Network
 
 _BLOCK_ROWS = 1 << 13
 Joints: TypeAlias = "Callable[[float, CodeArray, IntArray], Iterable[FloatArray]]"
@@ -239,6 +242,28 @@ class CountsClassifier(Classifier):
             size = max(1, min(_BLOCK_ROWS, -(-frame.n_rows // (4 * effective_n_jobs(self.n_jobs)))))
             _parallel.run(predict_block, _parallel.row_blocks(frame.n_rows, size), self.n_jobs)
         return out
+
+    def to_network(self) -> Network:
+        """Return the model as a Bayesian network over the columns and the class.
+
+        It answers any question, ``network.query("age", {"ill": "yes"})``, draws samples, and
+        ``network.write("model.bif")`` makes a file for other programs.
+        """
+        check_is_fitted(self)
+        model = self._as_fitted
+        graph, schema = model.structure_, model.schema_
+        if not hasattr(graph, "parents_of") or not hasattr(model._tables, "factors"):
+            raise UnnaiveError(
+                f"{type(self).__name__} is no single network: it averages over models, or over "
+                "parents; TAN, KDB, GeneralizedNB and others are"
+            )
+        label = len(schema.names)
+        used = {column for column in graph.used.tolist() if schema.sizes[column]}
+        parents = [
+            (*graph.parents_of(column), label) if column in used else () for column in range(label)
+        ]
+        dag = DAG((*schema.names, class_node(schema)), (*map(tuple, parents), ()))
+        return network_of(model.counts_, dag, model._smoothing, model._class_prior)
 
     def _log_conditionals(
         self, frame: Frame, mode: str

@@ -301,7 +301,11 @@ def anneal(
 
 
 def k2_search(
-    scores: FamilyScores, order: list[int], max_parents: int, forbidden: BoolArray
+    scores: FamilyScores,
+    order: list[int],
+    max_parents: int,
+    required: BoolArray,
+    forbidden: BoolArray,
 ) -> Found:
     """Each variable takes, one by one, the earlier variable that improves its score most.
 
@@ -310,10 +314,10 @@ def k2_search(
     Cooper & Herskovits, "A Bayesian method for the induction of probabilistic networks from
     data", Machine Learning 9, 1992.
     """
-    parents: Parents = [set() for _ in order]
+    parents: Parents = [set(np.flatnonzero(line).tolist()) for line in required]
     moves = 0
     for place, node in enumerate(order):
-        score = scores.local(node, ())
+        score = scores.local(node, tuple(sorted(parents[node])))
         while len(parents[node]) < max_parents:
             free = [o for o in sorted(order[:place]) if o not in parents[node]]
             others = np.array([o for o in free if not forbidden[node, o]], dtype=np.int64)

@@ -1,11 +1,23 @@
-"""Directed acyclic graphs, what they say of independence, and the classes that say the same."""
+"""Directed acyclic graphs, what they say of independence, and the classes that say the same.
+
+References
+----------
+Dor & Tarsi, "A simple algorithm to construct a consistent extension of a partially oriented
+graph", technical report R-185, UCLA 1992. Koller & Friedman, "Probabilistic Graphical Models",
+MIT Press 2009. Meek, "Causal inference and causal explanation with background knowledge", UAI
+1995. Pearl, "Causality", 2nd edition, Cambridge University Press 2009. Verma & Pearl,
+"Equivalence and synthesis of causal models", UAI 1990. Shachter, "Bayes-Ball: the rational
+pastime", UAI 1998.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from itertools import combinations, pairwise
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +29,6 @@ if TYPE_CHECKING:
 
     Node = int | str  # a position or a name
     Nodes = Node | Iterable[Node]
-    Arcs = Iterable[tuple[int, int]]
 
 __all__ = ["DAG", "PDAG", "cpdag_of"]
 
@@ -25,9 +36,9 @@ __all__ = ["DAG", "PDAG", "cpdag_of"]
 def _checked(names: Sequence[str]) -> tuple[str, ...]:
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise UnnaiveError(f"names={names!r}; it must be a sequence of strings")
-    for first, second in pairwise(sorted(names)):
-        if first == second:
-            raise UnnaiveError(f"two nodes are called {first!r}; names must differ")
+    if len(set(names)) < len(names):
+        twice = next(first for first, second in pairwise(sorted(names)) if first == second)
+        raise UnnaiveError(f"two nodes are called {twice!r}; names must differ")
     return tuple(names)
 
 
@@ -41,39 +52,19 @@ class _NamedNodes:
         return {name: place for place, name in enumerate(self.names)}
 
     def _position(self, node: Node) -> int:
-        if isinstance(node, str):
-            if node in self._places:
-                return self._places[node]
-            known = ", ".join(map(repr, self.names[:20]))
-            more = ", …" if len(self.names) > 20 else ""
-            raise UnnaiveError(f"there is no node {node!r}; the nodes are {known}{more}")
-        if not isinstance(node, int | np.integer) or isinstance(node, bool):
-            raise UnnaiveError(f"{node!r} is no node; give its name or its position")
-        if not 0 <= node < len(self.names):
-            raise UnnaiveError(
-                f"there is no node {node}; positions go from 0 to {len(self.names)}-1"
-            )
-        return int(node)
+        if type(node) is int and 0 <= node < len(self.names):
+            return node
+        if isinstance(node, str) and node in self._places:
+            return self._places[node]
+        if isinstance(node, np.integer):
+            return self._position(int(node))
+        known = shorten(", ".join(self.names), 300, placeholder=" …")
+        raise UnnaiveError(f"there is no node {node!r}; the {len(self.names)} nodes are {known}")
 
     def _positions(self, nodes: Nodes) -> set[int]:
-        if isinstance(nodes, str | int | np.integer):
+        if isinstance(nodes, (str, int, np.integer)):
             return {self._position(nodes)}
         return {self._position(node) for node in nodes}
-
-    def _dot(self, arrows: Arcs, lines: Arcs = ()) -> str:
-        escaped = [name.replace("\\", r"\\").replace('"', r"\"") for name in self.names]
-        written = [f'  "{name}";' for name in escaped]
-        written += [f'  "{escaped[i]}" -> "{escaped[j]}";' for i, j in arrows]
-        written += [f'  "{escaped[i]}" -> "{escaped[j]}" [dir=none];' for i, j in lines]
-        return "\n".join(["digraph {", *written, "}"])
-
-    def _networkx(self, arrows: Arcs) -> Any:
-        import networkx as nx  # noqa: PLC0415 - optional, see the extra "plot"
-
-        graph = nx.DiGraph()
-        graph.add_nodes_from(self.names)
-        graph.add_edges_from((self.names[i], self.names[j]) for i, j in arrows)
-        return graph
 
 
 @dataclass(frozen=True)
@@ -82,7 +73,7 @@ class DAG(_NamedNodes):
 
     It stands for a factorisation P(x) = Π P(x_i | parents of x_i), and so for all the
     independences that :meth:`d_separated` tells. Wherever a method takes a node, it takes the
-    position or the name. Graphs are values: equal if names and parents are, and never changed.
+    position or the name; a node that is not there is an error, and so is a cycle.
 
     Attributes
     ----------
@@ -91,19 +82,10 @@ class DAG(_NamedNodes):
     parents : tuple of tuples of int
         Every node's parents, ascending.
 
-    Raises
-    ------
-    UnnaiveError
-        If the edges make a cycle, which is named, or if a node is not there or named twice.
-
     Examples
     --------
-    >>> graph = DAG.of_edges(
-    ...     ["cloudy", "rain", "sprinkler", "wet"],
-    ...     [("cloudy", "rain"), ("cloudy", "sprinkler"), ("rain", "wet"), ("sprinkler", "wet")],
-    ... )
-    >>> graph.parents
-    ((), (0,), (0,), (1, 2))
+    >>> names = ["cloudy", "rain", "sprinkler", "wet"]
+    >>> graph = DAG.of_edges(names, [(0, 1), (0, 2), ("rain", "wet"), ("sprinkler", "wet")])
     >>> graph.d_separated("rain", "sprinkler", given="cloudy")
     True
     >>> graph.d_separated("rain", "sprinkler", given=["cloudy", "wet"])  # one explains the other
@@ -122,9 +104,9 @@ class DAG(_NamedNodes):
             raise UnnaiveError(f"{len(self.names)} nodes have {len(self.parents)} sets of parents")
         found = tuple(tuple(sorted(map(self._position, above))) for above in self.parents)
         for name, above in zip(self.names, found, strict=True):
-            if len(set(above)) < len(above):
-                twice = next(self.names[i] for i, j in pairwise(above) if i == j)
-                raise UnnaiveError(f"the edge {twice} -> {name} is given twice")
+            for i, j in pairwise(above):
+                if i == j:
+                    raise UnnaiveError(f"the edge {self.names[i]} -> {name} is given twice")
         object.__setattr__(self, "parents", found)
         if len(self.order) < len(found):
             cycle = " -> ".join(self.names[node] for node in self._cycle())
@@ -149,7 +131,7 @@ class DAG(_NamedNodes):
         """Edges as names (parent, child), in order of the parents' and the children's places."""
         return [(self.names[i], self.names[j]) for i, j in self._arrows]
 
-    @property
+    @cached_property
     def _arrows(self) -> list[tuple[int, int]]:
         return [(i, j) for i, below in enumerate(self.children) for j in below]
 
@@ -167,7 +149,6 @@ class DAG(_NamedNodes):
         """Nodes with parents before children; of those that could come next, the lowest does."""
         missing = [len(above) for above in self.parents]
         ready = [node for node, count in enumerate(missing) if count == 0]
-        heapify(ready)
         order = []
         while ready:
             order.append(heappop(ready))
@@ -178,19 +159,17 @@ class DAG(_NamedNodes):
         return tuple(order)
 
     def _cycle(self) -> list[int]:
-        """Nodes along a cycle from its lowest back to it; up from a child one must come round."""
+        """Nodes along a cycle, the first again at the end: climbing from parent to parent."""
         left = set(range(len(self.names))) - set(self.order)
         path = [min(left)]
         while path[-1] not in path[:-1]:
             path.append(min(left.intersection(self.parents[path[-1]])))
-        ring = path[:0:-1][: len(path) - 1 - path.index(path[-1])]
-        lowest = ring.index(min(ring))
-        return [*ring[lowest:], *ring[: lowest + 1]]
+        return path[path.index(path[-1]) :][::-1]
 
     def ancestors(self, nodes: Nodes) -> frozenset[int]:
         """Parents of the nodes, their parents, and so on.
 
-        A node is no ancestor of its own, but it is there if it is one of another given node.
+        A node is not its own ancestor; it is among them if it is one of another given node.
         """
         return _reached(self._positions(nodes), self.parents)
 
@@ -201,8 +180,7 @@ class DAG(_NamedNodes):
     def markov_blanket(self, node: Node) -> frozenset[int]:
         """Parents, children and the children's other parents.
 
-        Given these, the node is independent of all others, and no smaller set does that for
-        every distribution of the graph (Pearl 1988).
+        Given these, the node is d-separated from all others; no smaller set does that.
         """
         place = self._position(node)
         near = {*self.parents[place], *self.children[place]}
@@ -223,13 +201,11 @@ class DAG(_NamedNodes):
 
         A path is open if each of its colliders → w ← is given or has a descendant that is, and
         none of its other nodes is given. Sets without an open path between them are separated.
-        A Bayes ball that leaves ``first`` upwards finds all that open paths reach, in time
-        O(nodes + edges): rising from a child to w it goes on to all of w's parents and children
-        unless w is given; falling from a parent, on to the children unless w is given, and
-        back up to the parents if w or a descendant is.
-
-        Given nodes are known, hence separated from everything; of the others, a node in both
-        sets is not separated from itself.
+        A Bayes ball finds in time O(nodes + edges) what is open to ``first`` (Shachter 1998;
+        Koller & Friedman 2009, section 3.3.3). Rising from a child to w, it goes on to all
+        parents and children of w unless w is given; falling from a parent, it goes on to the
+        children unless w is given, else back up to the parents. Given nodes are known, hence
+        separated from all; of the others, a node in both sets is not separated from itself.
 
         Examples
         --------
@@ -238,10 +214,9 @@ class DAG(_NamedNodes):
         (True, False)
         """
         known = self._positions(given)
-        observed = known | _reached(known, self.parents)
         goal = self._positions(second) - known
-        rising, falling = self._positions(first) - known, set[int]()
-        risen, fallen = set[int](), set[int]()
+        rising = self._positions(first) - known
+        falling, risen, fallen = set[int](), set[int](), set[int]()
         while rising or falling:
             if not (goal.isdisjoint(rising) and goal.isdisjoint(falling)):
                 return False
@@ -249,28 +224,24 @@ class DAG(_NamedNodes):
             fallen |= falling
             through = rising - known
             down = through | (falling - known)
-            up = through | (falling & observed)
+            up = through | (falling & known)
             rising = {above for node in up for above in self.parents[node]} - risen
             falling = {below for node in down for below in self.children[node]} - fallen
         return True
 
     def do(self, nodes: Nodes) -> DAG:
-        """Return the graph after setting nodes from outside: edges into them are cut.
-        """
+        """Return the graph after setting nodes from outside: edges into them are cut."""
         cut = self._positions(nodes)
-        return DAG(
-            self.names, tuple(() if i in cut else above for i, above in enumerate(self.parents))
-        )
+        return DAG.of_edges(self.names, [(i, j) for i, j in self._arrows if j not in cut])
 
     def satisfies_back_door(self, cause: Node, effect: Node, given: Nodes = ()) -> bool:
         r"""Whether adjusting for the given nodes turns seeing into doing (back-door criterion).
 
-        It holds if no given node descends from the cause, and they block every path that
-        enters the cause, which is d-separation once the cause's outgoing edges are cut. Then
+        No given node may descend from the cause, be it or be the effect; and they must block
+        all paths that enter the cause, which is d-separation once the edges that leave it are
+        cut (Pearl 2009, definition 3.3.1). Then
 
         .. math:: P(y \mid do(x)) = \sum_z P(y \mid x, z) P(z)
-
-        Given nodes that include the cause or the effect do not satisfy it.
 
         Examples
         --------
@@ -281,23 +252,21 @@ class DAG(_NamedNodes):
         start, end, known = self._position(cause), self._position(effect), self._positions(given)
         if known & {start, end} or known & self.descendants(start):
             return False
-        without = tuple(tuple(i for i in above if i != start) for above in self.parents)
-        return DAG(self.names, without).d_separated(start, end, known)
+        without = DAG.of_edges(self.names, [(i, j) for i, j in self._arrows if i != start])
+        return without.d_separated(start, end, known)
 
     def cpdag(self) -> PDAG:
         """Return the class of the graphs that say the same of independence, this among them.
 
         Those are the graphs with the same edges, directions aside, and the same colliders
-        between nodes that are not joined. The class directs the edges that all of them direct
-        alike: those of the colliders, and what Meek's rules derive from them.
+        between nodes that are not joined (Verma & Pearl 1990). The class directs the edges that
+        all of them direct alike: those of the colliders, and what :meth:`PDAG.meek` adds.
 
         Examples
         --------
         >>> graph = DAG.of_edges(["a", "b", "c", "d"], [(0, 2), (1, 2), (2, 3)])
-        >>> sorted(graph.cpdag().directed)
-        [(0, 2), (1, 2), (2, 3)]
-        >>> sorted(graph.without_edge("b", "c").cpdag().undirected)
-        [(0, 2), (2, 3)]
+        >>> sorted(graph.cpdag().directed), sorted(graph.without_edge(1, 2).cpdag().undirected)
+        ([(0, 2), (1, 2), (2, 3)], [(0, 2), (2, 3)])
         """
         arrows = set(self._arrows)
         fixed = {
@@ -311,32 +280,26 @@ class DAG(_NamedNodes):
 
     def with_edge(self, parent: Node, child: Node) -> DAG:
         """Return the graph with one more edge; raises if it is there or makes a cycle."""
-        return self._with_parents(child, (*self.parents[self._position(child)], parent))
+        return DAG.of_edges(self.names, [*self._arrows, (parent, child)])
 
     def without_edge(self, parent: Node, child: Node) -> DAG:
         """Return the graph with one edge less; raises if it is not there."""
-        start, above = self._position(parent), self.parents[self._position(child)]
-        if start not in above:
-            edge = f"{self.names[start]} -> {self.names[self._position(child)]}"
-            raise UnnaiveError(f"there is no edge {edge}")
-        return self._with_parents(child, tuple(i for i in above if i != start))
+        edge = self._position(parent), self._position(child)
+        if edge not in self._arrows:
+            raise UnnaiveError(f"there is no edge {self.names[edge[0]]} -> {self.names[edge[1]]}")
+        return DAG.of_edges(self.names, [arrow for arrow in self._arrows if arrow != edge])
 
     def reversed_edge(self, parent: Node, child: Node) -> DAG:
         """Return the graph with one edge turned round; raises if that makes a cycle."""
         return self.without_edge(parent, child).with_edge(child, parent)
 
-    def _with_parents(self, node: Node, above: tuple[Node, ...]) -> DAG:
-        places = tuple(map(self._position, above))
-        changed = self._position(node)
-        return DAG(self.names, (*self.parents[:changed], places, *self.parents[changed + 1 :]))
-
     def to_dot(self) -> str:
         """Describe the graph in Graphviz' language."""
-        return self._dot(self._arrows)
+        return PDAG(self.names, frozenset(self._arrows), frozenset()).to_dot()
 
     def to_networkx(self) -> Any:
         """Make a ``networkx.DiGraph`` of the names."""
-        return self._networkx(self._arrows)
+        return PDAG(self.names, frozenset(self._arrows), frozenset()).to_networkx()
 
     def state(self) -> dict[str, Any]:
         """Plain values for the store."""
@@ -360,27 +323,20 @@ def _reached(starts: Iterable[int], steps: Sequence[Sequence[int]]) -> frozenset
 
 
 class _Marks:
-    """Sets of parents, children and neighbours of every node, to be changed while they are read.
+    """Nodes around every node: neighbours are joined to it without direction, adjacent any way."""
 
-    Neighbours are joined by an edge without direction, adjacent nodes by any.
-    """
-
-    def __init__(self, n_nodes: int, directed: Arcs, undirected: Arcs) -> None:
-        self.parents, self.children, self.neighbours, self.adjacent = (
-            [set[int]() for _ in range(n_nodes)] for _ in range(4)
+    def __init__(self, graph: PDAG) -> None:
+        self.parents, self.children, self.neighbours = (
+            [set[int]() for _ in graph.names] for _ in range(3)
         )
-        for i, j in undirected:
+        for i, j in graph.undirected:
             self.neighbours[i].add(j)
             self.neighbours[j].add(i)
-            self._join(i, j)
-        for i, j in directed:
+        for i, j in graph.directed:
             self.parents[j].add(i)
             self.children[i].add(j)
-            self._join(i, j)
-
-    def _join(self, i: int, j: int) -> None:
-        self.adjacent[i].add(j)
-        self.adjacent[j].add(i)
+        kinds = zip(self.parents, self.children, self.neighbours, strict=True)
+        self.adjacent = [set[int]().union(*kind) for kind in kinds]
 
     def direct(self, i: int, j: int) -> None:
         """Turn the edge i − j into i → j."""
@@ -391,14 +347,13 @@ class _Marks:
 
     def forced(self, i: int, j: int, background: bool) -> bool:
         """Whether a rule of Meek turns i − j into i → j."""
-        joined_to_j = self.adjacent[j]
-        if not self.parents[i] <= joined_to_j or not self.children[i].isdisjoint(self.parents[j]):
+        if not self.parents[i] <= self.adjacent[j] or self.children[i] & self.parents[j]:
             return True  # R1: the collider w → i ← j would be new; R2: i → w → j → i a cycle
         between = self.neighbours[i] & self.parents[j]
         if any(w not in self.adjacent[v] for v, w in combinations(between, 2)):
             return True  # R3: j → i forces v → i ← w, a new collider
         return background and any(  # R4: i − v → w → j, i joined to w, v not to j
-            not self.parents[w].isdisjoint(self.neighbours[i] - joined_to_j - {j})
+            not self.parents[w].isdisjoint(self.neighbours[i] - self.adjacent[j])
             for w in self.parents[j] & self.adjacent[i]
         )
 
@@ -419,16 +374,14 @@ class _Marks:
 class PDAG(_NamedNodes):
     """A graph in which some edges have a direction and others have none.
 
-    A CPDAG is one that stands for a class of Markov equivalent graphs, see :meth:`DAG.cpdag`.
+    One that stands for a class of Markov equivalent graphs is a CPDAG, see :meth:`DAG.cpdag`.
 
     Attributes
     ----------
     names : tuple of str
         Names of the nodes, all different.
-    directed : frozenset of pairs of int
-        Edges (parent, child).
-    undirected : frozenset of pairs of int
-        Edges i < j without direction.
+    directed, undirected : frozenset of pairs of int
+        Edges (parent, child), and edges i < j without direction.
 
     Examples
     --------
@@ -445,23 +398,21 @@ class PDAG(_NamedNodes):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", _checked(self.names))
-        directed = [(self._position(i), self._position(j)) for i, j in self.directed]
-        pairs = [(self._position(i), self._position(j)) for i, j in self.undirected]
-        undirected = [(min(pair), max(pair)) for pair in pairs]
-        seen = set()
-        for pair in [*((min(pair), max(pair)) for pair in directed), *undirected]:
-            if pair[0] == pair[1]:
-                raise UnnaiveError(f"{self.names[pair[0]]!r} cannot be joined to itself")
-            if pair in seen:
-                first, second = (self.names[node] for node in pair)
-                raise UnnaiveError(f"{first!r} and {second!r} are joined twice")
-            seen.add(pair)
+        directed = sorted((self._position(i), self._position(j)) for i, j in self.directed)
+        lines = sorted((self._position(i), self._position(j)) for i, j in self.undirected)
+        seen: set[tuple[int, int]] = set()
+        for i, j in directed + lines:
+            if i == j:
+                raise UnnaiveError(f"{self.names[i]!r} cannot be joined to itself")
+            if (i, j) in seen:
+                raise UnnaiveError(f"{self.names[i]!r} and {self.names[j]!r} are joined twice")
+            seen.update([(i, j), (j, i)])
         object.__setattr__(self, "directed", frozenset(directed))
-        object.__setattr__(self, "undirected", frozenset(undirected))
+        object.__setattr__(self, "undirected", frozenset((min(p), max(p)) for p in lines))
 
     @cached_property
     def _marks(self) -> _Marks:
-        return _Marks(len(self.names), self.directed, self.undirected)
+        return _Marks(self)
 
     def neighbours(self, node: Node) -> frozenset[int]:
         """Nodes joined to a node by an edge without direction."""
@@ -485,12 +436,10 @@ class PDAG(_NamedNodes):
         Until none applies, i − j becomes i → j if (R1) w → i and w, j are not joined;
         (R2) i → w → j; (R3) i − v → j and i − w → j and v, w are not joined; with background
         knowledge also (R4) i − v → w → j, i and w are joined and v, j are not. R1 to R3 find
-        all such edges if the directed ones are colliders and what follows from them, R4 is
-        needed if others were directed by hand.
+        all such edges if colliders alone were directed, R4 is needed if others were (Meek 1995).
         """
-        marks = _Marks(len(self.names), self.directed, self.undirected)
-        left, found = sorted(self.undirected), set(self.directed)
-        before = -1
+        marks = _Marks(self)
+        left, found, before = sorted(self.undirected), set(self.directed), -1
         while before != len(found):
             before = len(found)
             for edge in left:
@@ -506,27 +455,23 @@ class PDAG(_NamedNodes):
 
         Again and again the lowest node that can be last becomes so: no edge leaves it, and
         whatever is joined to it by an edge without direction is joined to all else around it.
-        Its edges then point to it, and it is taken out. If there is no such node, no way of
-        directing the edges will do.
+        Its edges then point to it, and it is taken out (Dor & Tarsi 1992).
 
         Examples
         --------
         >>> square = frozenset({(0, 1), (1, 2), (2, 3), (0, 3)})
         >>> PDAG(("a", "b", "c", "d"), frozenset(), square).to_dag()
         Traceback (most recent call last):
-        unnaive.exceptions.UnnaiveError: the edges among a, b, c, d cannot all be directed ...
+        unnaive.exceptions.UnnaiveError: a, b, c, d: no directions avoid both a cycle and ...
         """
-        marks = _Marks(len(self.names), self.directed, self.undirected)
+        marks = _Marks(self)
         left = list(range(len(self.names)))
         parents: list[tuple[int, ...]] = [()] * len(left)
         while left:
             last = next((node for node in left if marks.may_be_last(node)), None)
             if last is None:
                 among = ", ".join(self.names[node] for node in left)
-                raise UnnaiveError(
-                    f"the edges among {among} cannot all be directed without a cycle or a new "
-                    f"collider"
-                )
+                raise UnnaiveError(f"{among}: no directions avoid both a cycle and a new collider")
             parents[last] = tuple(sorted(marks.adjacent[last]))
             marks.drop(last)
             left.remove(last)
@@ -534,12 +479,21 @@ class PDAG(_NamedNodes):
 
     def to_dot(self) -> str:
         """Describe the graph in Graphviz' language; edges without direction have ``dir=none``."""
-        return self._dot(sorted(self.directed), sorted(self.undirected))
+        quoted = ['"' + re.sub(r'(["\\])', r"\\\1", name) + '"' for name in self.names]
+        written = [f"  {name};" for name in quoted]
+        written += [f"  {quoted[i]} -> {quoted[j]};" for i, j in sorted(self.directed)]
+        bare = [f"  {quoted[i]} -> {quoted[j]} [dir=none];" for i, j in sorted(self.undirected)]
+        return "\n".join(["digraph {", *written, *bare, "}"])
 
     def to_networkx(self) -> Any:
-        """Make a ``networkx.DiGraph``, in which an edge without direction runs both ways."""
-        back = {(j, i) for i, j in self.undirected}
-        return self._networkx(sorted(self.directed | self.undirected | back))
+        """Make a ``networkx.DiGraph`` of the names; edges without direction run both ways."""
+        import networkx as nx  # noqa: PLC0415 - optional, see the extra "plot"
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self.names)
+        both = [*self.directed, *self.undirected, *((j, i) for i, j in self.undirected)]
+        graph.add_edges_from((self.names[i], self.names[j]) for i, j in both)
+        return graph
 
 
 cpdag_of = DAG.cpdag

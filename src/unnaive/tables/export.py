@@ -1,0 +1,194 @@
+"""Models as networks: tables of every column given its parents and the class, for anyone to ask."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unnaive.counts.families import context_of, strides_of
+from unnaive.exceptions import UnnaiveError
+from unnaive.tables.network import Network
+from unnaive.tables.trees import PLAIN, HeldOut, estimate, frequencies, log_prior
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
+    from unnaive.counts import JointCounts
+    from unnaive.schema import Schema
+    from unnaive.structure.dag import DAG
+    from unnaive.tables.smoothing import Smoothing
+
+
+def class_node(schema: Schema) -> str:
+    """Name of the class in a network, where a column has its name, too."""
+    return schema.target if schema.target not in schema.names else f"{schema.target} (class)"
+
+
+def family_counts(counts: JointCounts, columns: Sequence[int]) -> CountArray:
+    """N(c, x_parents, x) of a column and its parents, contexts that never occurred included.
+
+    Shape (k, q, v), the parents' joint values numbered in their order.
+    """
+    child, *parents = columns
+    if not parents:
+        return counts.marginal(child)[:, None, :]
+    sizes = counts.schema.sizes
+    for family in counts.families:
+        counted = family.columns[1:]
+        if family.columns[0] == child and sorted(counted) == sorted(parents):
+            shape = (counts.n_classes, math.prod(sizes[parents].tolist()), sizes[child])
+            dense = np.zeros(shape, dtype=family.table.dtype)
+            dense[:, family.contexts] = family.table
+            apart = dense.reshape(counts.n_classes, *sizes[list(counted)].tolist(), sizes[child])
+            order = [1 + counted.index(parent) for parent in parents]
+            return apart.transpose(0, *order, len(parents) + 1).reshape(shape)
+    if len(parents) > 1:
+        raise UnnaiveError("these counts do not hold the columns together with their parents")
+    return counts.pair(parents[0], child)
+
+
+def conditional_table(
+    counts: JointCounts,
+    columns: Sequence[int],
+    smoothing: Smoothing,
+    *,
+    given_class: bool = True,
+    held: HeldOut = PLAIN,
+) -> FloatArray:
+    """Log P(x | x_parents, c), or without the class; shape (k or 1, q, v)."""
+    table = family_counts(counts, columns)
+    if not given_class:
+        table = table.sum(axis=0, keepdims=True)
+    marginal = counts.marginal(columns[0]).sum(axis=0)
+    frequency = frequencies(marginal, held.total, held.total)
+    k, q, v = table.shape
+    pseudo = smoothing.pseudo_counts(v, k * q, frequency)
+    found = estimate(table.reshape(k * q, v), pseudo, (held.value, held.value))
+    return found.reshape(k, q, v)
+
+
+def network_of(
+    counts: JointCounts,
+    dag: DAG,
+    smoothing: Smoothing,
+    class_prior: FloatArray | None = None,
+) -> Network:
+    """Estimate all tables of a network over the columns and, last, the class."""
+    schema, sizes = counts.schema, counts.schema.sizes
+    label, tables = len(schema.names), []
+    for node, above in enumerate(dag.parents[:-1]):
+        parents = [parent for parent in above if parent != label]
+        with_class = label in above
+        if not sizes[node]:
+            tables.append(np.ones(1))
+            continue
+        found = conditional_table(counts, (node, *parents), smoothing, given_class=with_class)
+        shape = [*sizes[parents].tolist(), int(sizes[node])]
+        table = np.exp(found).reshape(-1, *shape)
+        # The class is the last node, so among sorted parents it comes last, before the child.
+        tables.append(np.moveaxis(table, 0, -2) if with_class else table[0])
+    tables.append(np.exp(class_table(counts, dag.parents[-1], smoothing, class_prior)))
+    states = [
+        tuple(column.label(code) for code in range(column.size)) or ("missing",)
+        for column in schema.columns
+    ]
+    return Network(dag, (*states, tuple(map(str, schema.classes))), tuple(tables))
+
+
+def class_table(
+    counts: JointCounts,
+    parents: Sequence[int],
+    smoothing: Smoothing,
+    class_prior: FloatArray | None = None,
+) -> FloatArray:
+    """Log P(c | x_parents) of the class; shape (sizes of parents …, k)."""
+    if not parents:
+        return log_prior(counts, smoothing, class_prior)
+    if class_prior is not None:
+        raise UnnaiveError("class_prior is for a class without parents; this one has some")
+    sizes = counts.schema.sizes
+    rest, last = list(parents[:-1]), parents[-1]
+    table = family_counts(counts, (last, *rest)).reshape(counts.n_classes, -1).T
+    pseudo = smoothing.pseudo_counts(counts.n_classes, len(table), frequencies(counts.class_counts))
+    return estimate(table, pseudo).reshape(*sizes[list(parents)].tolist(), counts.n_classes)
+
+
+def log_joint(network: Network, codes: CodeArray) -> FloatArray:
+    """Log P(class, observed cells) of coded rows (d + 1, n), the class last; shape (n, k)."""
+    label = len(network.dag.names) - 1
+    every = set(range(label + 1))
+    missing = codes[:label] >= network.sizes[:label, None]
+    patterns, pattern = np.unique(missing, axis=1, return_inverse=True)
+    found = np.empty((codes.shape[1], int(network.sizes[label])))
+    for index, gaps in enumerate(patterns.T):
+        rows = np.flatnonzero(pattern.reshape(-1) == index)
+        hidden = {*np.flatnonzero(gaps).tolist(), label}
+        nodes = network._with_ancestors((every - hidden) | {label})  # noqa: SLF001
+        found[rows], _ = network._eliminated(codes[:, rows], hidden, (label,), nodes)  # noqa: SLF001
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkTables:
+    """A network as a classifier's tables; see :class:`~unnaive.models.BayesNet`."""
+
+    network: Network
+    counts: JointCounts
+    smoothing: Smoothing
+    held_out: float | None = None
+
+    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG002
+        """Log joint of every row and class, missing cells summed out; shape (n, k)."""
+        lines = np.zeros((1, codes.shape[1]), dtype=codes.dtype)
+        joint = log_joint(self.network, np.concatenate([codes, lines]))
+        if self.held_out is not None:
+            self._hold_out(joint, codes, held)
+        return joint
+
+    def _hold_out(self, joint: FloatArray, codes: CodeArray, held: AnyArray) -> None:
+        """Take each row's weight off the tables of its own class; what classes share cancels."""
+        sizes, dag, weight = self.counts.schema.sizes, self.network.dag, self.held_out or 0.0
+        if (codes >= sizes[:, None]).any():
+            raise UnnaiveError(
+                "leave-one-out of a Bayesian network needs rows without gaps; use cross-validation"
+            )
+        rows, off = np.arange(len(held)), HeldOut(weight, weight)
+        for node, above in enumerate(dag.parents[:-1]):
+            if len(sizes) not in above or not sizes[node]:
+                continue
+            columns = (node, *(parent for parent in above if parent != len(sizes)))
+            place, _ = context_of(codes, sizes, columns[1:])
+            own, plain = (
+                conditional_table(self.counts, columns, self.smoothing, held=left)
+                for left in (off, PLAIN)
+            )
+            entry = (held, place, codes[node])
+            joint[rows, held] += own[entry] - plain[entry]
+        joint[rows, held] += self._prior_change(codes, held, weight)
+
+    def _prior_change(self, codes: CodeArray, held: AnyArray, weight: float) -> FloatArray:
+        """Log of the share of the own class that is left without the row; shape (n,)."""
+        counts, parents = self.counts, self.network.dag.parents[-1]
+        if not parents:
+            table = counts.class_counts.reshape(1, -1)
+            place: IntArray = np.zeros(len(held), dtype=np.int64)
+        else:
+            rest, last = list(parents[:-1]), parents[-1]
+            table = family_counts(counts, (last, *rest)).reshape(counts.n_classes, -1).T
+            strides = strides_of(counts.schema.sizes, tuple(parents))
+            place = sum(
+                (codes[p].astype(np.int64) * s for p, s in zip(parents, strides, strict=True)),
+                np.zeros(len(held), dtype=np.int64),
+            )
+        frequency = frequencies(counts.class_counts)
+        alpha, _ = self.smoothing.pseudo_counts(counts.n_classes, len(table), frequency)
+        seen = table[place, held]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            change = np.log(np.maximum(seen - weight, 0.0) + alpha[held]) - np.log(
+                seen + alpha[held]
+            )
+        return np.asarray(change)
