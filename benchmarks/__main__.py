@@ -1,8 +1,9 @@
-"""``python -m benchmarks peers | limit | phnb | gnb | scaling | start``; each takes --help."""
+"""``python -m benchmarks peers | limit | phnb | gnb | knaive | networks | scaling | start``; each takes --help."""
 
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,10 @@ def parser() -> argparse.ArgumentParser:
     _add_phnb(commands)
     _add_gnb(commands)
     _add_knaive(commands)
+    networks = commands.add_parser("networks", help="structure search beside other libraries")
+    networks.add_argument("--jobs", type=int, default=2, help="threads")
+    networks.add_argument("--only", action="append", help="one library (repeatable)")
+    networks.add_argument("--json", help="write the figures to this file too")
     scaling = commands.add_parser("scaling", help="time against rows, columns, values, …")
     scaling.add_argument("--repeats", type=int, default=5)
     scaling.add_argument("--jobs", type=int, default=2, help="threads, where they do not vary")
@@ -93,57 +98,75 @@ def _check_only(main_parser: argparse.ArgumentParser, only: list[str] | None, kn
             main_parser.error(f"--only {name}: not one of {', '.join(known)}")
 
 
+def _peers(options: argparse.Namespace, module: Any) -> None:
+    how = {"repeats": options.repeats, "jobs": options.jobs, "limit": options.limit}
+    module.run(_shape(options), **how, only=options.only, json_file=options.json)
+
+
+def _limit(options: argparse.Namespace, module: Any) -> None:
+    module.run(_shape(options), options.rounds, options.jobs, options.only, options.json)
+
+
+def _phnb(options: argparse.Namespace, module: Any) -> None:
+    folder = module.paper.data_folder(options.data)
+    how = {"folds": options.folds, "repeats": options.repeats, "jobs": options.jobs}
+    module.run(folder, **how, only=options.only, json_file=options.json)
+
+
+def _gnb(options: argparse.Namespace, module: Any) -> None:
+    how = {"splits": options.splits, "jobs": options.jobs}
+    module.run(options.data, **how, only=options.only, json_file=options.json)
+
+
+def _knaive(options: argparse.Namespace, module: Any) -> None:
+    how = {"rounds": options.rounds, "seeds": options.seeds}
+    module.run(**how, only=options.only, json_file=options.json)
+
+
+def _networks(options: argparse.Namespace, module: Any) -> None:
+    module.run(jobs=options.jobs, only=options.only, json_file=options.json)
+
+
+def _scaling(options: argparse.Namespace, module: Any) -> None:
+    module.run(options.repeats, options.jobs)
+
+
+def _start(options: argparse.Namespace, module: Any) -> None:
+    module.run(options.repeats)
+
+
+def _measure(options: argparse.Namespace, module: Any) -> None:
+    job = module.Job(options.name, options.folder, options.repeats, options.jobs)
+    module.main(job, options.out)
+
+
+def _memory(options: argparse.Namespace, module: Any) -> None:
+    module.main(options.folder, options.jobs)
+
+
+RUNNERS = {  # command: how it is run, its module, and where the module lists its parts
+    "peers": (_peers, "peers", "RIVALS"),
+    "limit": (_limit, "limit", "PARTS"),
+    "phnb": (_phnb, "phnb", "NAMES"),
+    "gnb": (_gnb, "gnb", "PARTS"),
+    "knaive": (_knaive, "knaive", "PARTS"),
+    "networks": (_networks, "networks", "PARTS"),
+    "scaling": (_scaling, "scaling", ""),
+    "start": (_start, "start", ""),
+    "measure": (_measure, "rivals", ""),
+    "memory": (_memory, "memory", ""),
+}
+
+
 def main() -> None:
     """Run the command that was asked for; each imports what it needs and nothing else."""
     main_parser = parser()
     options = main_parser.parse_args()
-    if options.command == "peers":
-        from benchmarks import peers  # noqa: PLC0415
-
-        _check_only(main_parser, options.only, peers.RIVALS)
-        how = {"repeats": options.repeats, "jobs": options.jobs, "limit": options.limit}
-        peers.run(_shape(options), **how, only=options.only, json_file=options.json)
-    elif options.command == "limit":
-        from benchmarks import limit  # noqa: PLC0415
-
-        _check_only(main_parser, options.only, limit.PARTS)
-        limit.run(_shape(options), options.rounds, options.jobs, options.only, options.json)
-    elif options.command == "phnb":
-        from benchmarks import paper, phnb  # noqa: PLC0415
-
-        _check_only(main_parser, options.only, paper.NAMES)
-        folder = paper.data_folder(options.data)
-        how = {"folds": options.folds, "repeats": options.repeats, "jobs": options.jobs}
-        phnb.run(folder, **how, only=options.only, json_file=options.json)
-    elif options.command == "gnb":
-        from benchmarks import gnb  # noqa: PLC0415
-
-        _check_only(main_parser, options.only, gnb.PARTS)
-        how = {"splits": options.splits, "jobs": options.jobs}
-        gnb.run(options.data, **how, only=options.only, json_file=options.json)
-    elif options.command == "knaive":
-        from benchmarks import knaive  # noqa: PLC0415
-
-        _check_only(main_parser, options.only, knaive.PARTS)
-        how = {"rounds": options.rounds, "seeds": options.seeds}
-        knaive.run(**how, only=options.only, json_file=options.json)
-    elif options.command == "scaling":
-        from benchmarks import scaling  # noqa: PLC0415
-
-        scaling.run(options.repeats, options.jobs)
-    elif options.command == "start":
-        from benchmarks import start  # noqa: PLC0415
-
-        start.run(options.repeats)
-    elif options.command == "measure":
-        from benchmarks import rivals  # noqa: PLC0415
-
-        job = rivals.Job(options.name, options.folder, options.repeats, options.jobs)
-        rivals.main(job, options.out)
-    elif options.command == "memory":
-        from benchmarks import memory  # noqa: PLC0415
-
-        memory.main(options.folder, options.jobs)
+    runner, name, parts = RUNNERS[options.command]
+    module = import_module(f"benchmarks.{name}")
+    if parts:
+        _check_only(main_parser, options.only, getattr(module, parts))
+    runner(options, module)
 
 
 if __name__ == "__main__":

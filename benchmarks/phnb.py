@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 5  # interleaved predictions of a fold by every model; the best of each counts
 WITHIN = 0.3  # points of accuracy that PHNB("loo") may lose against HNB
+NAMES = paper.NAMES
 HEADLINE = "PHNB(paper)"
 AUTOMATIC = "PHNB(loo)"
 

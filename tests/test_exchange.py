@@ -86,7 +86,7 @@ def same(a, b):
         assert (first == second).all()
 
 
-WORDS = 'a A a_2 x table variable default1 1 -1 1e5 ä " // {} , | ; -- < a_b'
+WORDS = 'a A a_2 x table variable default1 1 -1 1e5 1f 2E 50% ä " // {} , | ; -- < a_b _ .5'
 labels = st.text(max_size=5) | st.sampled_from([*WORDS.split(), "a b", "a  b"])
 
 
@@ -131,10 +131,10 @@ def test_bif_is_words_and_ascii():
     bare = re.sub(r"//.*", "", text)
     names = re.findall(r"^variable (.*) \{$", bare, re.MULTILINE)
     assert len({name.lower() for name in names}) == 9
-    assert all(re.fullmatch(r"[A-Za-z]\w*", name) for name in names)
+    assert all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names)
     assert "a_b" in names
     states = ", ".join(re.findall(r"\] \{ (.*) \};$", bare, re.MULTILINE)).split(", ")
-    assert all(re.fullmatch(r"[A-Za-z][\w-]*|-?\d+", state) for state in states)
+    assert all(re.fullmatch(r"\w[\w.%?-]*|-?\d+", state) for state in states)
     assert not {"table", "probability"} & set(states)
 
 

@@ -101,6 +101,32 @@ def score_table(table, shape, settings, logs, out):
 
 
 @kernel
+def score_both_ways(tables, pairs, starts, sizes, logs, settings, out):
+    """Score each of two variables given the other, from their table; cost of the tables.
+
+    ``settings`` (m, 2, 3) and ``out`` (m, 2, 2) as in :func:`score_additions`, for the first given
+    the second and the other way round.
+    """
+    for pair in range(pairs.shape[0]):
+        shape = (sizes[pairs[pair, 0]], sizes[pairs[pair, 1]])
+        flat = np.empty(starts[pair + 1] - starts[pair])
+        for cell in range(flat.size):
+            flat[cell] = tables[starts[pair] + cell]
+        table = flat.reshape(shape)
+        for way in range(2):
+            out[pair, way, 0] = 0.0
+            out[pair, way, 1] = 0.0
+            for value in range(shape[1 - way]):
+                cells = table[:, value].copy() if way == 0 else table[value, :].copy()
+                total = cells.sum()
+                out[pair, way, 1] += total
+                if total > 0.0 and settings[pair, way, 0] > 0.0:
+                    out[pair, way, 0] += gamma_score(cells, total, settings[pair, way, 1])
+                elif total > 0.0:
+                    out[pair, way, 0] += likelihood_score(cells, total, logs)
+
+
+@kernel
 def likelihood_score(cells, total, logs):
     """Sum N log N over values less that of the whole; by table where counts are whole."""
     if logs.size > 1:

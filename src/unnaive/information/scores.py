@@ -25,13 +25,13 @@ from unnaive import _parallel
 from unnaive.counts import CodedRows
 from unnaive.counts.joint import starts_of
 from unnaive.exceptions import UnnaiveError
-from unnaive.information.kernels import score_additions, score_table
+from unnaive.information.kernels import score_additions, score_both_ways
 from unnaive.schema import CategoricalColumn, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
+    from unnaive._typing import CodeArray, FloatArray, IntArray
 
 KINDS = ("bic", "aic", "log-likelihood", "k2", "bd", "bdeu")
 _MOST_SCORES = 1 << 20  # kept in the cache: some 200 MB
@@ -85,8 +85,8 @@ class FamilyScores:
             self._strength = math.nan
         if name not in KINDS or not 0 < self._strength < math.inf:
             raise UnnaiveError(
-                f"criterion={self.kind!r}; it must be one of {', '.join(KINDS)}, the last two with a "
-                "strength above 0 if you like: 'bdeu:10'"
+                f"criterion={self.kind!r}; it must be one of {', '.join(KINDS)}, 'bd' and 'bdeu' "
+                "with a strength above 0 if you like: 'bdeu:10'"
             )
         self._name = name
         rows = self.codes.shape[1]
@@ -119,24 +119,18 @@ class FamilyScores:
         one_class = np.zeros(self.codes.shape[1], dtype=np.int64)
         rows = CodedRows(Schema(tuple(columns), (0,)), self.codes, one_class, None, self.n_jobs)
         for pairs, tables in rows.pair_chunks():
-            starts = starts_of(self.sizes[pairs[:, 0]] * self.sizes[pairs[:, 1]])
-            for place, (i, j) in enumerate(pairs.tolist()):
-                both = tables[0, starts[place] : starts[place + 1]].reshape(
-                    self.sizes[i], self.sizes[j]
-                )
-                self._keep((i, (j,)), self._of_pair(both))
-                self._keep((j, (i,)), self._of_pair(both.T))
-
-    def _of_pair(self, counts: AnyArray) -> float:
-        """Score a variable given one parent, from their table (v, v of the parent)."""
-        size, values = counts.shape
-        table = np.zeros((size + 1, values + 1))
-        table[:-1, :-1] = counts
-        settings = self._settings(1.0, size, np.array([values]))[0]
-        found = np.empty(2)
-        score_table(table, (1, size, values + 1), settings, self._logs, found)
-        scale = self._total / found[1] if found[1] > 0 else 1.0
-        return float(found[0] * scale - settings[2])
+            left, right = self.sizes[pairs[:, 0]], self.sizes[pairs[:, 1]]
+            starts = starts_of(left * right)
+            settings = np.stack(
+                [self._settings(right, left), self._settings(left, right)], axis=1
+            )  # the first given the second, and the other way round
+            out = np.empty((len(pairs), 2, 2))
+            score_both_ways(tables[0], pairs, starts, self.sizes, self._logs, settings, out)
+            seen = np.maximum(out[:, :, 1], 1.0)
+            found = out[:, :, 0] * self._total / seen - settings[:, :, 2]
+            for (i, j), (first, second) in zip(pairs.tolist(), found.tolist(), strict=True):
+                self._known[i, (j,)] = first
+                self._known[j, (i,)] = second
 
     def total(self, parents: Sequence[tuple[int, ...]]) -> float:
         """Score of a network: the sum over its variables."""
@@ -161,7 +155,7 @@ class FamilyScores:
             np.zeros(1, dtype=np.int64) if alone else np.asarray(candidates, dtype=np.int64)
         )
         values = np.ones(1, dtype=np.int64) if alone else self.sizes[candidates]
-        settings = self._settings(possible, size, values)
+        settings = self._settings(possible * values, size)
         out = np.empty((len(candidates), 2))
         for width in np.unique(values) + 1:
             if (n_contexts * size + 1) * int(width) > _MOST_CELLS:
@@ -187,16 +181,17 @@ class FamilyScores:
         scale = np.divide(self._total, out[:, 1], out=np.ones(len(out)), where=out[:, 1] > 0)
         return np.asarray(out[:, 0] * scale - settings[:, 2])
 
-    def _settings(self, possible: float, size: int, values: IntArray) -> FloatArray:
-        """Whether gammas are summed, their α, and the price, for every candidate; shape (m, 3)."""
-        contexts = possible * values
-        freedom = contexts * (size - 1)
-        price = {"bic": math.log(max(self._total, 1.0)) / 2, "aic": 1.0}.get(self._name, 0.0)
-        alpha = np.full(len(values), self._strength)
+    def _settings(self, contexts: Any, size: Any) -> FloatArray:
+        """Whether gammas are summed, their α, and the price, of every family; shape (m, 3)."""
+        contexts = np.asarray(contexts, dtype=np.float64)
+        settings = np.empty((len(contexts), 3))
+        settings[:, 0] = self._name in {"k2", "bd", "bdeu"}
+        settings[:, 1] = self._strength
         if self._name == "bdeu":
-            alpha = self._strength / (max(size, 1) * np.maximum(contexts, 1.0))
-        bayesian = float(self._name in {"k2", "bd", "bdeu"})
-        return np.stack([np.full(len(values), bayesian), alpha, price * freedom], axis=1)
+            settings[:, 1] /= np.maximum(size, 1) * np.maximum(contexts, 1.0)
+        price = {"bic": math.log(max(self._total, 1.0)) / 2, "aic": 1.0}.get(self._name, 0.0)
+        settings[:, 2] = price * contexts * (np.asarray(size) - 1)
+        return settings
 
     def _groups(self, node: int, parents: tuple[int, ...]) -> tuple[IntArray, int]:
         """Give each joint value of parents and variable a number, rows with gaps the last.

@@ -48,10 +48,11 @@ _PIECE = re.compile(r'(?:[^,"]++|"[^"]*+")++')  # between commas
 _NAME = re.compile(r'(?:[^,|"]++|"[^"]*+")++')  # between commas and bars
 _TOKEN = re.compile(r'"[^"]*+"|[^\s,"]++')  # between blanks
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
-_SAFE = {  # what pgmpy, pyAgrum and bnlearn all take; the latter wants \w+ for variables
-    "network": re.compile(r"(?!.*(?:variable|probability))[A-Za-z][A-Za-z0-9_]*"),  # see pgmpy
-    "variable": re.compile(r"(?!.*(?:table|default)[0-9eE])[A-Za-z][A-Za-z0-9_]*"),  # likewise
-    "state": re.compile(r"[A-Za-z][A-Za-z0-9_-]*|-?[0-9]+"),
+_START = r"(?:[A-Za-z_]|[0-9]+[A-DF-Za-df-z_])"  # 1e5 would be a number
+_SAFE = {  # what pgmpy, pyAgrum and bnlearn all take; pgmpy trips over words within names
+    "network": re.compile(r"(?!.*(?:variable|probability))[A-Za-z_][A-Za-z0-9_]*"),
+    "variable": re.compile(rf"(?!.*(?:table|default)[0-9eE]){_START}[A-Za-z0-9_]*"),
+    "state": re.compile(rf"{_START}[A-Za-z0-9_.%?-]*|-?[0-9]+"),
 }
 _SIGNS = str.maketrans({"<": " lt ", ">": " gt ", "≤": " le ", "≥": " ge "})
 
@@ -64,7 +65,7 @@ def spell_bif(name: str, kind: str) -> str:
     >>> spell_bif("Größe", "variable"), spell_bif("<=2.5", "state"), spell_bif("table", "state")
     ('Gro_e', 'le_2_5', 'table_')
     """
-    if _SAFE[kind].fullmatch(name) and name.lower() not in _KEYWORDS:
+    if _SAFE[kind].fullmatch(name) and name not in _KEYWORDS:
         return name
     plain = name.replace("<=", "≤").replace(">=", "≥").translate(_SIGNS)
     plain = unicodedata.normalize("NFKD", plain)
@@ -74,7 +75,7 @@ def spell_bif(name: str, kind: str) -> str:
     plain = re.sub(r"(table|default)(?=[0-9eE])", r"\1_", plain)
     if kind == "network" and not _SAFE[kind].fullmatch(plain):
         return "unknown"
-    return f"{plain}_" if plain.lower() in _KEYWORDS else plain
+    return f"{plain}_" if plain in _KEYWORDS else plain
 
 
 def write_bif(spelling: Spelling) -> str:

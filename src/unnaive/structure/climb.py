@@ -123,11 +123,13 @@ class Climber:
             self.ancestors.T | np.isnan(self.gains[ADD]), -np.inf, self.gains[ADD]
         )
         gains[DELETE] = self.gains[DELETE]
+        arcs = np.zeros(self.ancestors.shape, dtype=np.float32)
         for child, above in enumerate(self.parents):
-            for parent in above:
-                gains[REVERSE, child, parent] = self.gains[DELETE, child, parent] + self._turned(
-                    child, parent
-                )
+            arcs[child, list(above)] = 1.0
+        # A way from parent to child besides the arc would close a cycle with the turned arc.
+        detour = self.ancestors.astype(np.float32) @ arcs > 0
+        turned = self.gains[DELETE] + np.nan_to_num(self.gains[ADD], nan=-np.inf).T
+        gains[REVERSE] = np.where((arcs > 0) & ~detour, turned, -np.inf)
         return gains
 
     def random_move(self, random: np.random.Generator) -> tuple[Move, float] | None:
@@ -138,13 +140,6 @@ class Climber:
             return None
         what, child, parent = moves[int(random.integers(len(moves)))].tolist()
         return (what, child, parent), float(gains[what, child, parent])
-
-    def _turned(self, child: int, parent: int) -> float:
-        """Gain of the new arc of a reversal; −inf if there is another way from parent to child."""
-        below = [other for other in self._children[parent] if other != child]
-        if self.ancestors[child, below].any():
-            return -math.inf
-        return float(self.gains[ADD, parent, child])
 
 
 def _ancestors(parents: Parents, d: int) -> BoolArray:
