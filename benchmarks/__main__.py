@@ -1,4 +1,4 @@
-"""``python -m benchmarks peers | limit | phnb | gnb | knaive | networks | scaling | start``; each takes --help."""
+"""Run ``python -m benchmarks COMMAND``; each command takes --help."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 """Networks in the files of others: exact round trips, foreign readers, and foreign writers."""
 
+import gzip
 import re
 import time
-import warnings
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,9 @@ from unnaive.io.networks import (
     to_xmlbif,
     write_network,
 )
+
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of pgmpy's import and pgmpy's writers
 
 
 def table(*rows):
@@ -136,13 +140,8 @@ def test_bif_is_words_and_ascii():
     states = ", ".join(re.findall(r"\] \{ (.*) \};$", bare, re.MULTILINE)).split(", ")
     assert all(re.fullmatch(r"\w[\w.%?-]*|-?\d+", state) for state in states)
     assert not {"table", "probability"} & set(states)
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    with warnings.catch_warnings():  # those of pgmpy, when it is imported and when it writes
-        warnings.simplefilter("ignore")
-        yield
+    zero = NetworkDescription("", ("a",), (("x", "y"),), ((),), (table(-0.0, 1),))
+    assert "-0" not in to_bif(zero) + to_xmlbif(zero)
 
 
 def read_by_pgmpy(path):
@@ -187,11 +186,22 @@ def test_others_read_ours(read, ending, key, tmp_path):
     single = read is read_by_pyagrum and ending == "bif"  # it reads these numbers as 32 bits
     check_foreign(network, found, 1e-7 if single else 1e-9)
     if key != "hostile":
-        expected = dict(zip(network.variables, network.states, strict=True))
-        assert found[1:3] == (network.name, expected)
+        own = dict(zip(network.variables, network.states, strict=True))
+        assert found[1:3] == (network.name, own)
 
 
-@settings(deadline=None, max_examples=5, suppress_health_check=list(HealthCheck))
+@pytest.mark.parametrize("key", ["child", "hailfinder"])  # of bnlearn's repository
+def test_well_known_networks(key, tmp_path):
+    folder = Path(pytest.importorskip("pgmpy").__file__).parent / "utils" / "example_models"
+    if not (source := folder / f"{key}.bif.gz").exists():
+        pytest.skip("pgmpy does not bring it along")
+    (tmp_path / "net.bif").write_bytes(gzip.decompress(source.read_bytes()))
+    network = read_network(tmp_path / "net.bif")
+    check_foreign(network, read_by_pgmpy(tmp_path / "net.bif"), 5e-3)  # rounded rows are divided
+    same(of_xmlbif(to_xmlbif(of_bif(to_bif(network)))), network)
+
+
+@settings(deadline=None, max_examples=3, suppress_health_check=list(HealthCheck))
 @given(network=descriptions().filter(lambda n: min(map(len, n.states)) > 1))
 def test_others_read_whatever_we_write(network, tmp_path):
     for ending in ("bif", "bifxml"):
@@ -268,17 +278,15 @@ def test_ways_to_write_probabilities(text):
 )
 def test_ways_to_write_states(domain, states):
     rows = " ".join(["1", *"0" * (len(states) - 1)])
-    text = f"network t {{}} variable my var {{ type discrete {domain}; }}"
-    network = of_bif(f"{text} probability ( my var ) {{ table {rows}; }}")
-    assert network.states == (states,)
-    assert network.variables == ("my var",)
+    text = (
+        f"variable my var {{ type discrete {domain}; }} probability ( my var ) {{ table {rows}; }}"
+    )
+    assert of_bif(text).states == (states,)
 
 
-def test_rounded_rows_are_divided_and_worse_ones_refused():
-    text = "network t {} variable a { type discrete [3] { x, y, z }; } probability (a) { table "
-    np.testing.assert_allclose(of_bif(text + "0.33 0.33 0.33; }").tables[0], 1 / 3)
-    with pytest.raises(DataFileError, match=r"'a' sum to 0.98; make them"):
-        of_bif(text + "0.32 0.33 0.33; }")
+def test_rounded_rows_are_divided():
+    network = of_bif(GOOD.replace("0.1, 0.2, 0.7", "0.33, 0.33, 0.33"))
+    np.testing.assert_allclose(network.tables[1][0], 1 / 3)
 
 
 XML = """<?xml version="1.0" encoding="{encoding}"?>
@@ -304,9 +312,8 @@ def test_xml_of_others(encoding, tmp_path):
     text = XML.replace("{encoding}", encoding)
     (tmp_path / "a.xml").write_bytes(text.encode(encoding))
     for network in (read_network(tmp_path / "a.xml"), of_xmlbif(text)):
-        assert network.variables == ("a <ä", "b")
+        assert (network.variables, network.parents) == (("a <ä", "b"), ((), (0,)))
         assert network.states == (("x", "&y"), ("p", "q", "ö"))
-        assert network.parents == ((), (0,))
         assert (network.tables[1] == GIVEN).all()
 
 
@@ -334,7 +341,6 @@ BAD = [  # what to put for what, in a good file, and how it is refused
     ("| a", "| A1", r"line 5: variable 'A1' is not declared; declare it"),
     ("( a )", "( ab )", r"line 4: variable 'ab' is not declared; did you mean '[ab]'\?"),
     ("| a", "| a, a", r"'b' name a variable twice"),
-    ("| a", "| b", r"'b' name a variable twice"),
     ("0.2,", "", r"line 5: variable 'b' has 2 numbers here, and 3 are needed"),
     ("0.2,", "0.2, 0,", r"has more than 3 numbers here"),
     ("0.2,", "0.2x,", r"'b' has '0.2x', which is not a number; write"),
@@ -345,13 +351,11 @@ BAD = [  # what to put for what, in a good file, and how it is refused
     ("(y)", "(x)", r"'b' has the same row twice; remove"),
     ("(y)", "(z)", r"has a row for state 'z'; the states of that parent are x, y"),
     ("(y)", "(x, y)", r"has not 1 states before it"),
-    ("(y)", "table", r"'b' has 3 numbers here, and 6 are needed"),
     ("(y) 0.3, 0.4, 0.3;", "table 1 1 0 0 0 0;", r"has the same row twice; remove"),
     ("(y) 0.3, 0.4, 0.3;", "", r"'b' has no probabilities for \(y\); add the row, or a default"),
     (ROWS[24:-2], "table 0.1 0.2 0.7 0.3 0.4 0.3;", r"'b' is in the order of XMLBIF; in BIF"),
     ("(x)", "rows (x)", r"found 'rows \(x\) .*one of \(, default, property, table, }"),
     ("[ 3 ]", "[ 4 ]", r"line 3: variable 'b' has not the 4 states it declares; count"),
-    ("[ 3 ]", "[ 2 ]", r"line 3: variable 'b' has not the 2 states it declares"),
     ("[ 3 ]", "[ 999999999 ]", r"has type 'discrete \[ 999999999 \]'; only"),
     ("discrete [ 3 ]", "continuous", r"'b' has type 'continuous'; only disc"),
     ("q, r", "q, q", r"line 3: variable 'b' has a state twice; list"),
@@ -360,7 +364,7 @@ BAD = [  # what to put for what, in a good file, and how it is refused
     ("type discrete [ 2 ] { x, y };", "", r"variable 'a' has no states"),
     ("{ x, y", '{ "x, y', r"line 2: '\"x, y }; }' is not closed; add \" where"),
     (ROWS, "/* " + ROWS, r"line 5: '/\* .*…' is not closed; add \*/"),
-    (ROWS, ROWS + NAMES + '{"variable": 1}', r"line 5: a comment that holds names was altered"),
+    ("0.75", "0.73", r"line 4: the probabilities of variable 'a' sum to 0.98; make"),
     (ROWS, ROWS + NAMES + "[" * 10**5, r"line 5: a comment that holds names was altered"),
     (ROWS, ROWS + NAMES + '{"variable": "a", "name": "b"}', r"^f: the network has variable 'b' 2"),
     (ROWS, ROWS + NAMES + '{"variable": "a", "states": {"x": "y"}}', r"'a' has state 'y' 2 times"),
@@ -369,7 +373,6 @@ BAD = [  # what to put for what, in a good file, and how it is refused
 
 ELEMENT = "<!ELEMENT BIF ( NETWORK )*>"
 BOMB = "".join(f'<!ENTITY a{i + 1} "{f"&a{i};" * 10}">' for i in range(9))
-TWICE = "<DEFINITION><FOR>b</FOR><TABLE>1 0 0</TABLE></DEFINITION></NETWORK>"
 BAD_XML = [
     ("<?xml", "<", r"line 1: this is not XML, or cut off \(not well-formed.*; write"),
     ("<?xml", "network a {}", r"line 1: this is not XML, or cut off \(syntax error\)"),
@@ -387,7 +390,7 @@ BAD_XML = [
     ('TYPE="nature"', 'TYPE="decision"', r"line 11: variable 'b' is of type decision; only"),
     ("<NAME>b</NAME>", "", r"line 11: a <VARIABLE> has 0 <NAME>; it must"),
     ("<FOR>b</FOR>", "<FOR>c</FOR>", r"line 13: variable 'c' is not declared"),
-    ("</NETWORK>", TWICE, r"variable 'b' has its probabilities twice"),
+    ("<DEFINITION><FOR>a &lt;ä", "<DEFINITION><FOR>b", r"'b' has its probabilities twice"),
     ("0.1 0.2", "0,1 0.2", r"line 14: variable 'b' has '0,1', which is not a number; .*point"),
     ("0.1 0.2", "0.2", r"line 14: variable 'b' has 5 numbers here, and 6 are needed"),
     ("<NAME>Hund", "<!-- unnaive-names {} --", r"not well-formed"),
@@ -420,24 +423,16 @@ def test_bad_encodings(tmp_path):
 
 
 @both
-def test_cut_off_files_are_refused(form):
-    write, read = FORMATS[form]
-    text = write(earthquake()).rstrip()
-    for length in range(0, len(text), 7):
-        with pytest.raises(DataFileError):
-            read(text[:length])
-
-
-@both
 @settings(deadline=None, max_examples=200)
-@given(data=st.data())
-def test_altered_files_are_read_or_refused(form, data):
+@given(start=st.floats(0, 1, exclude_max=True), length=st.integers(0, 40), piece=labels)
+def test_altered_files_are_read_or_refused_and_cut_off_ones_refused(form, start, length, piece):
     write, read = FORMATS[form]
-    text = write(hostile())
-    start = data.draw(st.integers(0, len(text)))
-    piece = data.draw(st.text(max_size=3) | st.sampled_from([*'"{}();,|<>&', "//", "/*", "<!--"]))
+    text = write(hostile()).rstrip()
+    place = int(start * len(text))
     with suppress(DataFileError):
-        read(text[:start] + piece + text[start + data.draw(st.integers(0, 40)) :])
+        read(text[:place] + piece + text[place + length :])
+    with pytest.raises(DataFileError):
+        read(text[:place])
 
 
 HUGE = [piece * 300_000 for piece in ("/*", '"a"', "(", "{", "variable{", ";", "a,", "<a>")]
@@ -448,9 +443,10 @@ HUGE += [GOOD.replace("0.2", "0" * 10**6 + "x"), GOOD.replace("| a", "| " + "a "
 @pytest.mark.parametrize("text", HUGE, ids=range(len(HUGE)))
 def test_huge_files_do_not_hang(text):
     start = time.perf_counter()
-    for read in (of_bif, of_xmlbif):
-        with pytest.raises(DataFileError):
-            read(text)
+    with pytest.raises(DataFileError):
+        of_bif(text)
+    with pytest.raises(DataFileError):
+        of_xmlbif(text)
     assert time.perf_counter() - start < 5
 
 
@@ -484,7 +480,6 @@ def test_files_that_are_none(tmp_path, monkeypatch):
 def test_a_failing_write_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "a.bif"
     write_network(path, asia())
-    before = path.read_bytes()
 
     def full(_handle):
         raise OSError(28, "No space left on device")
@@ -492,7 +487,7 @@ def test_a_failing_write_leaves_the_old_file(tmp_path, monkeypatch):
     monkeypatch.setattr(store.os, "fsync", full)
     with pytest.raises(OSError, match=r"No space left on device; an older file is untouched"):
         write_network(path, earthquake())
-    assert path.read_bytes() == before
+    same(read_network(path), asia())
     assert list(tmp_path.iterdir()) == [path]
 
 
