@@ -20,7 +20,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.base import clone
 from sklearn.metrics import f1_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from unnaive import FullBayes, GaussianNaiveBayes, KNaiveBayes
@@ -386,6 +386,17 @@ def path_scores(
     return found
 
 
+def sets_of_folds(folds: int, repeats: int = REPEATS) -> list[tuple[str, ...]]:
+    """Return the naive columns that "auto" takes, one set a training fold."""
+    frame, y = wdbc()
+    splits = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=0)
+    model = KNaiveBayes(var_smoothing=0)
+    return [
+        tuple(model.fit(frame.take(train), y[train]).naive_columns_)
+        for train, _ in splits.split(y, y)
+    ]
+
+
 def named(columns: Sequence[str], every: Sequence[str]) -> str:
     """Name some columns, or those that are not among them."""
     others = [name for name in every if name not in columns]
@@ -440,7 +451,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         show_ranks(over_ranks(seeds, folds), out)
         show_rows(over_rows(seeds), out)
         show_derivatives(out)
-        show_path(path_scores(folds, min(seeds, REPEATS)), out)
+        repeats = min(seeds, REPEATS)
+        show_path(path_scores(folds, repeats), out)
+        sets = sets_of_folds(folds, repeats)
+        print(f'\n"auto" takes {len(set(sets))} different sets in {len(sets)} training folds')
     print(f"\nfigures: {out}")
 
 

@@ -104,7 +104,8 @@ def read_bif(text: str, draft: Draft) -> None:
     """Fill a draft from the text of a BIF file."""
     if text.lstrip().startswith("<"):
         raise draft.error(1, "this is XML, not BIF", "let its name end in .xml, or pass format")
-    scanner = _Scanner(_without_comments(text, draft), draft)
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    scanner = _Scanner(_without_comments(lines, draft), draft)
     blocks: list[tuple[str, int, list[Entry]]] = []
     while word := scanner.word():
         line = scanner.line
@@ -157,10 +158,9 @@ class _Scanner:
 
     def word(self) -> str:
         """Take a word, or else one character; nothing at the end."""
-        match = _WORD.match(self.text, self._place)
-        word = match[1] if match else ""
-        self._move(match.end() if match else self._place)
-        return word
+        match = next(_WORD.finditer(self.text, self._place))
+        self._move(match.end())
+        return match[1]
 
     def take(self, stop: str) -> str:
         """Take all up to a character that is not in quotes, and that character."""
@@ -245,11 +245,12 @@ def _define(header: str, line: int, entries: list[Entry], draft: Draft) -> None:
 def _read_header(header: str, line: int, draft: Draft) -> list[int]:
     """Tell the places of a variable and its parents."""
     inside = header.strip()
-    if not (inside.startswith("(") and inside.endswith(")")) or not inside[1:-1].strip():
+    pieces = [piece for piece in _NAME.findall(inside[1:-1]) if piece.strip()]
+    if not (pieces and inside.startswith("(") and inside.endswith(")")):
         what = f"found {short(inside)} after probability"
         raise draft.error(line, what, "write probability ( variable | parent, parent ) {")
     places: list[int] = []
-    for piece in filter(str.strip, _NAME.findall(inside[1:-1])):
+    for piece in pieces:
         names = [_clean(word) for word in _TOKEN.findall(piece)]
         if _clean(piece) in draft.places or names[0] not in draft.places:
             names = [_clean(piece)]

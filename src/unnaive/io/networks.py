@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Spell = Callable[[str, str], str]  # a name and what it names, to what the format can spell
 
 ENDINGS = {".bif": "bif", ".xml": "xmlbif", ".xmlbif": "xmlbif", ".bifxml": "xmlbif"}
-LARGEST = 1 << 27  # bytes of a file, some six million numbers
+LARGEST = 1 << 26  # bytes of a file, some three million numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +109,8 @@ class NetworkDescription:
 
 
 def _check_distinct(names: Sequence[str], whose: str, what: str) -> None:
-    if not names:
-        raise ValueError(f"{whose} has no {what}; give it one")
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{whose} has {what}s {names}; give at least one, and strings")
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise ValueError(f"{whose} has {what} {name!r} {times} times; rename them")
@@ -139,9 +139,10 @@ def write_network(
 ) -> None:
     """Write a network to a file that other programs open, or leave what was there untouched.
 
-    pgmpy and bnlearn open BIF and XMLBIF (bnlearn: BIF only), WEKA and JavaBayes XMLBIF, and
-    pyAgrum both, the latter if the name ends in ``.bifxml``. pyAgrum keeps seven digits of
-    what it reads from BIF, and neither it nor bnlearn takes a variable with one state there.
+    pgmpy opens both formats, bnlearn BIF, WEKA XMLBIF, and pyAgrum both, XMLBIF if the name
+    ends in ``.bifxml``. From BIF pyAgrum takes seven digits of a number, and neither it nor
+    bnlearn a variable that has one state only. For GeNIe, let pyAgrum or pgmpy turn either
+    into XDSL.
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ def write_network(
     Raises
     ------
     ValueError
-        If neither tells the format, or the file would be larger than 128 MiB.
+        If neither tells the format, or the file would be larger than 64 MiB.
     OSError
         If the file cannot be written; an older one is still there.
 
@@ -188,7 +189,7 @@ def read_network(
     Parameters
     ----------
     path : str or path
-        A file of at most 128 MiB.
+        A file of at most 64 MiB.
     format : {"bif", "xmlbif"}, optional
         The format, if the ending (see :func:`write_network`) does not tell it.
 
@@ -217,9 +218,11 @@ def read_network(
         raise FileNotFoundError(errno.ENOENT, "no such file; check its name and folder", str(path))
     if not path.is_file():
         raise DataFileError(f"{path} is a folder or a device; name one file in it")
-    draft = _draft(str(path), path.stat().st_size)
-    content = path.read_bytes()
-    if _format(path, format) == "xmlbif":
+    form = _format(path, format)
+    with path.open("rb") as stream:
+        content = stream.read(LARGEST + 1)
+    draft = _draft(str(path), len(content))
+    if form == "xmlbif":
         read_xmlbif(content, draft)
         return _finished(draft)
     try:
@@ -234,7 +237,7 @@ def read_network(
 
 def _draft(source: str, size: int) -> Draft:
     if size > LARGEST:
-        what = f"{source} has {size} bytes, and at most {LARGEST} can be read"
+        what = f"{source} has more than {LARGEST} bytes, the most that can be read"
         raise DataFileError(f"{what}; is it a network?")
     return Draft(source)
 

@@ -11,6 +11,7 @@ declare elements, as that of XMLBIF does, but entities and files elsewhere are r
 from __future__ import annotations
 
 import html
+import math
 import re
 from typing import TYPE_CHECKING
 from xml.parsers import expat
@@ -90,7 +91,7 @@ def read_xmlbif(content: str | bytes, draft: Draft) -> None:
         parents = tuple(draft.find(given.name, given.line) for given in definition.all("GIVEN"))
         shape = draft.shape(child, parents, definition.line)
         table = definition.one("TABLE", draft)
-        numbers = draft.numbers(table.text, int(np.prod(shape)), child, table.line)
+        numbers = draft.numbers(table.text, math.prod(shape), child, table.line)
         draft.define(child, parents, numbers.reshape(shape), table.line)
 
 

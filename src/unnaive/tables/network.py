@@ -79,7 +79,8 @@ class Network:
         P(x | parents); axes: the parents in the order of ``dag.parents``, which is ascending,
         then the variable. The last axis sums to 1 (±1e-6, which is divided out).
     max_memory : int, default=2 GiB
-        Bytes that the tables of an answer may take; an answer that needs more is refused.
+        Bytes that the tables of an answer may take; more raises
+        :class:`~unnaive.exceptions.TableTooLarge` before they are made.
 
     Examples
     --------
@@ -493,7 +494,6 @@ def _drawn(weights: FloatArray, given: CodeArray, random: np.random.Generator) -
     size = max(1, _BLOCK_BYTES // (8 * cumulated.shape[-1]))
     for start, stop in _parallel.row_blocks(len(drawn), size):
         steps = np.atleast_2d(cumulated[tuple(given[:, start:stop])])
-        below_all = np.nextafter(steps[:, -1], 0.0)  # a product may be rounded up to the total
-        point = np.minimum(uniform[start:stop] * steps[:, -1], below_all)
+        point = uniform[start:stop] * steps[:, -1]  # below the total, however it is rounded
         drawn[start:stop] = (steps <= point[:, None]).sum(axis=1)
     return drawn
