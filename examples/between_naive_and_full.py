@@ -250,7 +250,7 @@ def show_ranks(found: dict[str, dict[str, np.ndarray]], folder: Path | None) -> 
             lines.append([sort, name, *ranks, f"{gained.mean():+.4f}", f"{error:.4f}"])
             ax.plot(np.arange(1, len(mean) + 1), mean, marker=".", label=name)
         ax.set(xlabel="rank of |sum of weights|, best balanced first", ylabel="F-score")
-        ax.set_title(f"columns {sort}; dotted: full (dark), naive")
+        ax.set_title(f"columns {sort}\ndotted: full (dark), naive", fontsize="medium")
         ax.legend(fontsize="small")
     show(
         "Mean F-score by rank of |sum of weights|, best balanced first, every set forced in turn\n"
