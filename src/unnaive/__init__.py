@@ -34,11 +34,11 @@ if TYPE_CHECKING:
         GeneralizedNB,
         KNaiveBayes,
         NaiveBayes,
-        SelectByInformation,
         all_models,
         load,
         make,
     )
+    from unnaive.models.select import SelectByInformation
     from unnaive.schema import Schema
     from unnaive.tables import ML, Backoff, BDeu, Laplace, MEstimate
 
@@ -73,7 +73,7 @@ _HOME = {
     "NaiveBayes": "models",
     "Quantile": "discretize",
     "Schema": "schema",
-    "SelectByInformation": "models",
+    "SelectByInformation": "models.select",
     "TAN": "models",
     "all_models": "models",
     "count": "counts",

@@ -22,7 +22,6 @@ from unnaive.models.kdb import KDB
 from unnaive.models.knaive import KNaiveBayes
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.persistence import load_model
-from unnaive.models.select import SelectByInformation
 from unnaive.models.spode import SPODE
 from unnaive.models.tree import ATAN, ODANB, TAN
 
@@ -53,7 +52,6 @@ __all__ = [
     "GeneralizedNB",
     "KNaiveBayes",
     "NaiveBayes",
-    "SelectByInformation",
     "all_models",
     "load",
     "make",

@@ -10,7 +10,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.utils.validation import check_is_fitted
 
 from unnaive.counts.expectation import maximum_likelihood
@@ -361,6 +360,8 @@ class ShrinkingClassifier(GaussianClassifier):
                 'shrinkage="ledoit-wolf" looks at whole rows without weights; call fit, or give '
                 "the number that it found there"
             )
+        from sklearn.covariance import ledoit_wolf_shrinkage  # noqa: PLC0415 - slow to import
+
         X = rows.X[:, moments.used]
         whole = ~np.isnan(X).any(axis=1)
         parts = [X[whole & (rows.classes == label)] for label in range(k)]

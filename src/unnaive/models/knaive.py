@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import mean_log_derivatives
@@ -210,6 +209,8 @@ class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
         """Size of best accuracy over folds, the smallest on ties."""
         if rows is None:
             raise UnnaiveError('k="cv" looks at rows; call fit with all of them')
+        from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415 - slow to import
+
         folds = min(_FOLDS, int(np.bincount(rows.classes).max()))
         if folds < 2 or len(np.unique(rows.classes)) < 2:
             return 0
