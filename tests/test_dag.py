@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from unnaive.exceptions import UnnaiveError
 from unnaive.io import store
-from unnaive.structure.dag import DAG, PDAG, cpdag_of
+from unnaive.structure.dag import DAG, PDAG
 
 LETTERS = tuple("abcdefghijklmnopqrst")
 
@@ -348,7 +348,7 @@ def test_classes_say_the_same_of_independence():
 def test_larger_classes_are_exact(seed):
     source = random.Random(seed)
     graph = drawn(source, source.randint(5, 14), source.choice([0.15, 0.3, 0.5]))
-    found = cpdag_of(graph)
+    found = graph.cpdag()
     extended = found.to_dag()
     assert pattern(arrows(extended)) == pattern(arrows(graph))
     assert extended.cpdag() == found

@@ -84,8 +84,8 @@ class Moments:
 
         A class without rows of a column has the variance of all rows there.
         """
-        left, right = _ratio(self.sums, self.weights), _ratio(self.sums, self.weights)
-        covariance = _ratio(self.products, self.weights) - left * right.transpose(0, 2, 1)
+        means = _ratio(self.sums, self.weights)
+        covariance = _ratio(self.products, self.weights) - means * means.transpose(0, 2, 1)
         if ddof:
             covariance *= _ratio(self.weights, np.maximum(self.weights - ddof, 0.0))
         own = np.einsum("kii->ki", covariance)

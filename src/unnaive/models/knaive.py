@@ -19,7 +19,7 @@ from unnaive.models.gaussian_networks import BarrowClassifier
 from unnaive.structure.balanced import balanced_sets, best_set
 from unnaive.structure.graph import FamilyGraph
 from unnaive.structure.tree import first_best
-from unnaive.tables.gaussian import log_derivatives, naive_covariance, naive_forms
+from unnaive.tables.gaussian import log_conditionals, naive_covariance, naive_forms
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray
@@ -170,7 +170,8 @@ class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
             X = self._prepared(rows).X[:, self.moments_.used]
             each = self._barrow([], "k-naive").weights(X)
             return np.array([each[a] - each[b] for a, b in pairs]).reshape(len(pairs), used)
-        logs = log_derivatives(X, self._means, self._covariances)
+        given, alone = log_conditionals(X, self._gaussian(self._covariances))
+        logs = given - alone
         found = []
         for a, b in pairs:
             mine = (rows.classes == a) | (rows.classes == b)

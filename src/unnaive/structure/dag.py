@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Node = int | str  # a position or a name
     Nodes = Node | Iterable[Node]
 
-__all__ = ["DAG", "PDAG", "cpdag_of"]
+__all__ = ["DAG", "PDAG"]
 
 
 def _checked(names: Sequence[str]) -> tuple[str, ...]:
@@ -494,6 +494,3 @@ class PDAG(_NamedNodes):
         both = [*self.directed, *self.undirected, *((j, i) for i, j in self.undirected)]
         graph.add_edges_from((self.names[i], self.names[j]) for i, j in both)
         return graph
-
-
-cpdag_of = DAG.cpdag

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.counts.families import context_of, strides_of
+from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.tables.network import Network
 from unnaive.tables.trees import PLAIN, HeldOut, estimate, frequencies, log_prior
@@ -179,11 +179,7 @@ class NetworkTables:
         else:
             rest, last = list(parents[:-1]), parents[-1]
             table = family_counts(counts, (last, *rest)).reshape(counts.n_classes, -1).T
-            strides = strides_of(counts.schema.sizes, tuple(parents))
-            place = sum(
-                (codes[p].astype(np.int64) * s for p, s in zip(parents, strides, strict=True)),
-                np.zeros(len(held), dtype=np.int64),
-            )
+            place, _ = context_of(codes, counts.schema.sizes, tuple(parents))
         frequency = frequencies(counts.class_counts)
         alpha, _ = self.smoothing.pseudo_counts(counts.n_classes, len(table), frequency)
         seen = table[place, held]

@@ -132,16 +132,6 @@ def _log_normal(away: FloatArray, variance: float) -> FloatArray:
     return np.asarray(-(np.log(variance) + _LOG_TWO_PI + away**2 / variance) / 2)
 
 
-def log_derivatives(X: FloatArray, means: FloatArray, covariances: FloatArray) -> FloatArray:
-    """Log dd_c(x_i) = log p(x_i | x_-i, c) − log p(x_i | c) of complete rows; shape (n, k, d)."""
-    found = np.empty((len(X), *means.shape))
-    for label, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
-        given, alone = conditional_forms(covariance), np.sqrt(np.diag(covariance))
-        squares = ((X - mean) / alone) ** 2 - ((X - mean) @ given.T) ** 2
-        found[:, label] = np.log(np.diag(given) * alone) + squares / 2
-    return found
-
-
 def independent_forms(covariance: FloatArray, columns: IntArray) -> FloatArray:  # noqa: ARG001
     """Forms of columns that depend on the class alone; shape (m, m)."""
     return np.diag(1.0 / np.sqrt(np.diag(covariance)))
