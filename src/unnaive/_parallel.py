@@ -14,20 +14,32 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-def run(
-    function: Callable[[Task], Result], tasks: Iterable[Task], n_jobs: int | None = None
-) -> list[Result]:
-    """Apply ``function`` to every task, results in the order of the tasks.
+class Team:
+    """Threads that stay from one call to the next, and go when their team does.
 
     ``n_jobs`` means what it means in scikit-learn: ``None`` is one thread (or what an
     enclosing ``joblib.parallel_config`` says), -1 is every core.
     """
-    work = list(tasks)
-    threads = min(effective_n_jobs(n_jobs), len(work))
-    if threads <= 1:
-        return [function(task) for task in work]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(function, work))
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.size = effective_n_jobs(n_jobs)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def run(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
+        """Apply ``function`` to every task, results in the order of the tasks."""
+        work = list(tasks)
+        if min(self.size, len(work)) <= 1:
+            return [function(task) for task in work]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.size)
+        return list(self._pool.map(function, work))
+
+
+def run(
+    function: Callable[[Task], Result], tasks: Iterable[Task], n_jobs: int | None = None
+) -> list[Result]:
+    """Apply ``function`` to every task with a :class:`Team` made for it."""
+    return Team(n_jobs).run(function, tasks)
 
 
 def row_blocks(n_rows: int, size: int) -> list[tuple[int, int]]:

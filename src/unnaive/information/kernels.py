@@ -8,6 +8,9 @@ import numpy as np
 
 from unnaive._kernel import kernel
 
+_MOST_PACKED = 1 << 13  # cells of a joint table: 32 kB, which the nearest cache holds
+_ROWS_A_BLOCK = 2048
+
 
 @kernel
 def conditional_information(tables, pairs, starts, sizes, guard, out):
@@ -53,51 +56,153 @@ def conditional_information(tables, pairs, starts, sizes, guard, out):
 
 
 @kernel
-def score_additions(codes, candidates, base, shape, weights, logs, settings, out):
-    """Score a variable with each candidate as a further parent; cost n a candidate.
+def extend_groups(groups, line, size, gap):
+    """Extend the numbers of joint values by a column; what was missing, or is, gets gap · size."""
+    missing = np.uint32(gap * size)
+    for row in range(groups.size):
+        known = (groups[row] < gap) & (line[row] < size)
+        joint = np.uint32(groups[row] * np.uint32(size) + np.uint32(line[row]))
+        groups[row] = joint if known else missing
 
-    ``base`` (n,) is (context · v + value) · width, with contexts · v · width where a cell is
-    missing; ``shape`` holds contexts, v, and the width: one more than the values of all
-    candidates. ``settings`` (m, 3) holds whether gammas are summed, and α; ``logs[x]`` is x·log x
-    for plain rows. ``out`` (m, 2) gets scores and rows.
+
+@kernel
+def score_additions(codes, candidates, extents, groups, shape, weights, logs, settings, out):
+    """Score a variable with each candidate as a further parent.
+
+    ``groups`` (n,) is context · v + value, or contexts · v where a cell is missing; ``shape``
+    holds contexts and v; ``extents`` (m, 2) the values of each candidate, and its codes: one more
+    if some are missing. ``settings`` (m, 3) holds whether gammas are summed, and α; ``logs[x]`` is
+    x·log x for plain rows. ``out`` (m, 2) gets scores and rows.
+
+    Plain rows are counted for several candidates at a time, as for one joint variable, while its
+    table fits the cache: the counting is what takes the time.
     """
-    n_contexts, size, width = shape
-    n_cells = (n_contexts * size + 1) * width
-    for place in range(candidates.size):
-        line = codes[candidates[place]]
-        table = np.zeros(n_cells)
+    n_groups = shape[0] * shape[1] + 1
+    most = 0 if weights.size else min(_MOST_PACKED, groups.size // 2)
+    first = 0
+    while first < candidates.size:
+        last, width = first + 1, extents[first, 1]
+        while last < candidates.size and n_groups * width * extents[last, 1] <= most:
+            width *= extents[last, 1]
+            last += 1
         if weights.size:
-            for row in range(base.size):
-                table[np.uint64(base[row] + line[row])] += weights[row]
+            weighed = weigh_rows(codes[candidates[first]], groups, weights, n_groups, width)
+            score_table(weighed, shape, extents[first, 0], settings[first], logs, out[first])
         else:
-            counts = np.zeros(n_cells, dtype=np.uint32)
-            count_rows(line, base, counts)
-            table[:] = counts
-        score_table(table.reshape(-1, width), shape, settings[place], logs, out[place])
+            lines, widths = candidates[first:last], extents[first:last, 1]
+            table = count_rows(codes, lines, widths, groups, n_groups * width)
+            for place in range(first, last):
+                own = first_margin(table, n_groups, extents[place, 1])
+                if settings[place, 0] > 0.0:
+                    score_table(own, shape, extents[place, 0], settings[place], logs, out[place])
+                else:
+                    score_counts(own, shape, extents[place, 0], logs, out[place])
+                table = without_first(table, n_groups, extents[place, 1])
+        first = last
 
 
 @kernel
-def count_rows(line, base, counts):
-    """Count rows in a flat table; a loop of its own, without branches, in narrow numbers."""
-    for row in range(base.size):
-        counts[np.uint64(base[row] + line[row])] += np.uint32(1)
+def count_rows(codes, lines, widths, groups, n_cells):
+    """Count rows by group and the joint value of some columns; a flat table."""
+    counts = np.zeros(n_cells, dtype=np.uint32)
+    cells = np.empty(min(_ROWS_A_BLOCK, groups.size), dtype=np.uint32)
+    for start in range(0, groups.size, _ROWS_A_BLOCK):
+        stop = min(start + _ROWS_A_BLOCK, groups.size)
+        block = cells[: stop - start]
+        for row in range(block.size):  # a slice's assignment would take as long as all the rest
+            block[row] = groups[start:stop][row]
+        for place in range(lines.size):
+            append(block, np.uint32(widths[place]), codes[lines[place]][start:stop])
+        tally(block, counts)
+    return counts
 
 
 @kernel
-def score_table(table, shape, settings, logs, out):
-    """Score a table (contexts · v + 1, values + 1) of a variable and one of its parents."""
-    n_contexts, size, width = shape
-    out[0] = 0.0
-    out[1] = 0.0
-    for context in range(n_contexts):
-        for value in range(width - 1):
-            cells = table[context * size : (context + 1) * size, value]
-            total = cells.sum()
-            out[1] += total
+def append(cells, width, line):
+    """Append a column to joint values; a loop of its own, for the compiler to make it wide."""
+    for row in range(cells.size):
+        cells[row] = cells[row] * width + line[row]
+
+
+@kernel
+def tally(cells, counts):
+    """Count cells; without branches, in narrow numbers."""
+    for row in range(cells.size):
+        counts[np.uint64(cells[row])] += np.uint32(1)
+
+
+@kernel
+def weigh_rows(line, groups, weights, n_groups, width):
+    """Sum the weights of rows by group and value of a column."""
+    table = np.zeros((n_groups, width))
+    for row in range(groups.size):
+        table[groups[row], line[row]] += weights[row]
+    return table
+
+
+@kernel
+def first_margin(table, n_groups, width):
+    """Sum a flat table over all but the groups and the first part of its joint variable."""
+    own = np.empty(n_groups * width, dtype=np.uint32)
+    inner = table.size // own.size
+    for cell in range(own.size):
+        total = np.uint32(0)
+        for place in range(cell * inner, (cell + 1) * inner):
+            total += table[place]
+        own[cell] = total
+    return own.reshape(n_groups, width)
+
+
+@kernel
+def without_first(table, n_groups, width):
+    """Sum a flat table over the first part of its joint variable."""
+    inner = table.size // (n_groups * width)
+    rest = np.zeros(n_groups * inner, dtype=np.uint32)
+    for group in range(n_groups):
+        own = rest[group * inner : (group + 1) * inner]
+        for value in range(group * width, (group + 1) * width):
+            line = table[value * inner : (value + 1) * inner]
+            for place in range(inner):
+                own[place] += line[place]
+    return rest
+
+
+@kernel
+def score_counts(table, shape, n_values, logs, out):
+    """Log-likelihood of a table (contexts · v + 1, codes) of whole numbers, without branches."""
+    score, rows = 0.0, 0.0
+    for context in range(shape[0]):
+        for value in range(n_values):
+            total = np.uint32(0)
+            for line in range(context * shape[1], (context + 1) * shape[1]):
+                count = table[line, value]
+                total += count
+                score += logs[count]
+            score -= logs[total]
+            rows += total
+    out[0] = score
+    out[1] = rows
+
+
+@kernel
+def score_table(table, shape, n_values, settings, logs, out):
+    """Score a table (contexts · v + 1, codes) of a variable and one of its parents."""
+    score, rows = 0.0, 0.0
+    cells = np.empty(shape[1])
+    for context in range(shape[0]):
+        lines = table[context * shape[1] : (context + 1) * shape[1]]
+        for value in range(n_values):
+            total = 0.0
+            for own in range(shape[1]):
+                cells[own] = lines[own, value]
+                total += cells[own]
+            rows += total
             if total > 0.0 and settings[0] > 0.0:
-                out[0] += gamma_score(cells, total, settings[1])
+                score += gamma_score(cells, total, settings[1])
             elif total > 0.0:
-                out[0] += likelihood_score(cells, total, logs)
+                score += likelihood_score(cells, total, logs)
+    out[0] = score
+    out[1] = rows
 
 
 @kernel

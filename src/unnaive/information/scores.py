@@ -25,7 +25,12 @@ from unnaive import _parallel
 from unnaive.counts import CodedRows
 from unnaive.counts.joint import starts_of
 from unnaive.exceptions import UnnaiveError
-from unnaive.information.kernels import score_additions, score_both_ways
+from unnaive.information.kernels import (
+    extend_groups,
+    score_additions,
+    score_both_ways,
+    score_table,
+)
 from unnaive.schema import CategoricalColumn, Schema
 
 if TYPE_CHECKING:
@@ -34,10 +39,10 @@ if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray, IntArray
 
 KINDS = ("bic", "aic", "log-likelihood", "k2", "bd", "bdeu")
-_MOST_SCORES = 1 << 20  # kept in the cache: some 200 MB
+_MOST_SCORES = 1 << 24  # kept in the cache: 128 MB
 _MOST_CELLS = 1 << 27
 _MOST_CONTEXTS = 1 << 12  # with those that never occurred; more are numbered anew
-_CANDIDATES_A_TASK = 13
+_CELLS_A_TASK = 1 << 20  # less is not worth the waking of a thread
 
 Family = tuple[int, tuple[int, ...]]
 
@@ -74,7 +79,7 @@ class FamilyScores:
     kind: str = "bic"
     weights: FloatArray | None = None
     n_jobs: int | None = None
-    _known: dict[Family, float] = field(default_factory=dict, repr=False)
+    _known: dict[Family, FloatArray] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         name, _, strength = self.kind.partition(":")
@@ -89,27 +94,40 @@ class FamilyScores:
                 "with a strength above 0 if you like: 'bdeu:10'"
             )
         self._name = name
-        rows = self.codes.shape[1]
+        n_columns, rows = self.codes.shape
+        gaps = self.codes.max(axis=1, initial=0) >= self.sizes
+        self._extents = np.stack([self.sizes, self.sizes + gaps], axis=1).astype(np.int64)
+        self._alone = np.full(n_columns, np.nan)
+        self._team = _parallel.Team(self.n_jobs)
         self._total = float(rows if self.weights is None else self.weights.sum())
         counts = np.arange(1, rows + 1 if self.weights is None else 1)
         self._logs = np.concatenate([[0.0], counts * np.log(counts)])
 
     def local(self, node: int, parents: tuple[int, ...]) -> float:
         """Score of one variable given its parents."""
-        key = (node, tuple(sorted(parents)))
-        if key not in self._known:
-            self._keep(key, float(self._scores(node, key[1][:-1], np.array(key[1][-1:]))[0]))
-        return self._known[key]
+        if not parents:
+            if math.isnan(self._alone.item(node)):
+                self._alone[node] = self._score_alone(node)
+            return self._alone.item(node)
+        above = tuple(sorted(parents))
+        for place, parent in enumerate(above):
+            known = self._known.get((node, above[:place] + above[place + 1 :]))
+            if known is not None and not math.isnan(score := known.item(parent)):
+                return score
+        return float(self.additions(node, above[:-1], np.array(above[-1:]))[0])
 
     def additions(self, node: int, parents: tuple[int, ...], candidates: IntArray) -> FloatArray:
         """Scores of a variable with each of some candidates as a further parent; shape (m,)."""
-        keys = [(node, tuple(sorted((*parents, int(other))))) for other in candidates]
-        unknown = [place for place, key in enumerate(keys) if key not in self._known]
-        if unknown:
-            found = self._scores(node, parents, np.asarray(candidates)[unknown])
-            for place, score in zip(unknown, found, strict=True):
-                self._keep(keys[place], float(score))
-        return np.array([self._known[key] for key in keys])
+        above = tuple(sorted(parents))
+        known = self._known.get((node, above))
+        if known is None:
+            if (len(self._known) + 1) * len(self.codes) > _MOST_SCORES:
+                self._known.clear()
+            known = self._known[node, above] = np.full(len(self.codes), np.nan)
+        unknown = candidates[np.isnan(known[candidates])]
+        if len(unknown):
+            known[unknown] = self._scores(node, above, unknown)
+        return np.asarray(known[candidates])
 
     def score_pairs(self) -> None:
         """Score every variable with every single parent, from counts of pairs by bitmaps."""
@@ -118,6 +136,7 @@ class FamilyScores:
         columns = (CategoricalColumn(str(i), tuple(range(v))) for i, v in enumerate(self.sizes))
         one_class = np.zeros(self.codes.shape[1], dtype=np.int64)
         rows = CodedRows(Schema(tuple(columns), (0,)), self.codes, one_class, None, self.n_jobs)
+        known = np.full((len(self.codes), len(self.codes)), np.nan)
         for pairs, tables in rows.pair_chunks():
             left, right = self.sizes[pairs[:, 0]], self.sizes[pairs[:, 1]]
             starts = starts_of(left * right)
@@ -128,58 +147,50 @@ class FamilyScores:
             score_both_ways(tables[0], pairs, starts, self.sizes, self._logs, settings, out)
             seen = np.maximum(out[:, :, 1], 1.0)
             found = out[:, :, 0] * self._total / seen - settings[:, :, 2]
-            for (i, j), (first, second) in zip(pairs.tolist(), found.tolist(), strict=True):
-                self._known[i, (j,)] = first
-                self._known[j, (i,)] = second
+            known[pairs[:, 0], pairs[:, 1]] = found[:, 0]
+            known[pairs[:, 1], pairs[:, 0]] = found[:, 1]
+        self._known.update(((node, ()), line) for node, line in enumerate(known))
 
     def total(self, parents: Sequence[tuple[int, ...]]) -> float:
         """Score of a network: the sum over its variables."""
         return sum(self.local(node, tuple(above)) for node, above in enumerate(parents))
 
-    def _keep(self, key: Family, score: float) -> None:
-        if len(self._known) >= _MOST_SCORES:
-            self._known.clear()
-        self._known[key] = score
-
     def _scores(self, node: int, parents: tuple[int, ...], candidates: IntArray) -> FloatArray:
-        """Count and score, in one pass over the rows a candidate; shape (m,).
-
-        No candidate at all gives the score of the variable without parents.
-        """
+        """Count and score; shape (m,)."""
         groups, n_contexts = self._groups(node, parents)
-        possible = float(np.prod(self.sizes[list(parents)].astype(float)))
-        size, weights = int(self.sizes[node]), np.empty(0) if self.weights is None else self.weights
-        alone = not len(candidates)
-        codes = np.zeros((1, len(groups)), dtype=np.uint8) if alone else self.codes
-        candidates = (
-            np.zeros(1, dtype=np.int64) if alone else np.asarray(candidates, dtype=np.int64)
-        )
-        values = np.ones(1, dtype=np.int64) if alone else self.sizes[candidates]
-        settings = self._settings(possible * values, size)
+        size, n_rows = int(self.sizes[node]), len(groups)
+        extents = self._extents[candidates]
+        fits = extents[:, 1] <= _MOST_CELLS // (n_contexts * size + 1)
+        if not fits.all():  # no rows could pay the price of the others
+            found = np.full(len(candidates), -np.inf)
+            found[fits] = self.additions(node, parents, candidates[fits])
+            return found
+        possible = math.prod(float(self.sizes[parent]) for parent in parents)
+        settings = self._settings(possible * extents[:, 0], size)
+        weights = np.empty(0) if self.weights is None else self.weights
         out = np.empty((len(candidates), 2))
-        for width in np.unique(values) + 1:
-            if (n_contexts * size + 1) * int(width) > _MOST_CELLS:
-                out[values == width - 1] = -np.inf, self._total  # no rows could pay its price
-                continue
-            base = groups * np.uint32(width)
-            mine = np.flatnonzero(values == width - 1)
 
-            shape = (n_contexts, size, int(width))
+        def score(part: tuple[int, int]) -> None:
+            mine = slice(*part)
+            score_additions(
+                *(self.codes, candidates[mine], extents[mine], groups, (n_contexts, size)),
+                *(weights, self._logs, settings[mine], out[mine]),
+            )
 
-            def score(
-                part: tuple[int, int], mine: Any = mine, base: Any = base, shape: Any = shape
-            ) -> None:
-                chosen = mine[slice(*part)]
-                found = np.empty((len(chosen), 2))
-                score_additions(
-                    *(codes, candidates[chosen], base, shape),
-                    *(weights, self._logs, settings[chosen], found),
-                )
-                out[chosen] = found
-
-            _parallel.run(score, _parallel.row_blocks(len(mine), _CANDIDATES_A_TASK), self.n_jobs)
+        n_parts = min(self._team.size, 1 + len(candidates) * n_rows // _CELLS_A_TASK)
+        each = -(-len(candidates) // n_parts)
+        self._team.run(score, _parallel.row_blocks(len(candidates), each))
         scale = np.divide(self._total, out[:, 1], out=np.ones(len(out)), where=out[:, 1] > 0)
         return np.asarray(out[:, 0] * scale - settings[:, 2])
+
+    def _score_alone(self, node: int) -> float:
+        """Score a variable without parents."""
+        size, out = int(self.sizes[node]), np.zeros(2)
+        counts = np.bincount(self.codes[node], self.weights, size)[:size].astype(np.float64)
+        settings = self._settings(np.ones(1), size)
+        score_table(counts[:, None], (1, size), 1, settings[0], self._logs, out)
+        scale = self._total / out[1] if out[1] > 0 else 1.0
+        return float(out[0] * scale - settings[0, 2])
 
     def _settings(self, contexts: Any, size: Any) -> FloatArray:
         """Whether gammas are summed, their α, and the price, of every family; shape (m, 3)."""
@@ -198,18 +209,12 @@ class FamilyScores:
 
         Returns context · v + value of every row, and the number of contexts.
         """
-        context = np.zeros(self.codes.shape[1], dtype=np.uint32)
-        missing = self.codes[node] >= self.sizes[node]
-        n_contexts = 1
+        groups, n_groups = np.zeros(self.codes.shape[1], dtype=np.uint32), 1
         for parent in parents:
-            context *= np.uint32(self.sizes[parent])
-            context += self.codes[parent]
-            missing |= self.codes[parent] >= self.sizes[parent]
-            n_contexts *= int(self.sizes[parent])
-            if n_contexts > _MOST_CONTEXTS:
-                found, place = np.unique(context, return_inverse=True)
-                context, n_contexts = place.reshape(-1).astype(np.uint32), len(found)
-        size = int(self.sizes[node])
-        groups = context * np.uint32(size) + self.codes[node]
-        groups[missing] = n_contexts * size
-        return groups, n_contexts
+            extend_groups(groups, self.codes[parent], self.sizes[parent], n_groups)
+            n_groups *= int(self.sizes[parent])
+            if n_groups > _MOST_CONTEXTS:
+                found, place = np.unique(groups, return_inverse=True)
+                groups, n_groups = place.astype(np.uint32), len(found) - int(found[-1] == n_groups)
+        extend_groups(groups, self.codes[node], self.sizes[node], n_groups)
+        return groups, n_groups

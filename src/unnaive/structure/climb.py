@@ -58,6 +58,10 @@ class Climber:
     def __post_init__(self) -> None:
         d = len(self.scores.sizes)
         self.parents = [set(above) for above in self.parents] or [set() for _ in range(d)]
+        self.arcs = np.zeros((d, d), dtype=bool)  # [child, parent]
+        for child, above in enumerate(self.parents):
+            self.arcs[child, list(above)] = True
+        self.ancestors = _ancestors(self.parents, d)
         self.gains = np.full((2, d, d), -np.inf)  # of adding and of deleting [child, parent]
         if not any(self.parents):
             self.scores.score_pairs()
@@ -70,7 +74,6 @@ class Climber:
 
     def refresh(self, nodes: Iterable[int]) -> None:
         """Compute the gains of changes of some variables' parents anew, as far as they may be."""
-        d = len(self.parents)
         for node in nodes:
             above = tuple(sorted(self.parents[node]))
             now = self.scores.local(node, above)
@@ -83,21 +86,13 @@ class Climber:
                 free = ~self.forbidden[node]
                 free[[node, *above]] = False
                 self.gains[ADD, node, free] = np.nan  # not known yet
-        self.ancestors = _ancestors(self.parents, d)
-        self._children: list[list[int]] = [[] for _ in range(d)]
-        for child, parents in enumerate(self.parents):
-            for parent in parents:
-                self._children[parent].append(child)
         self._learn_gains()
 
     def _learn_gains(self) -> None:
         """Score the additions that would close no cycle now, and those that reversals need."""
-        wanted = np.isnan(self.gains[ADD])
-        possible = ~self.ancestors.T
-        for parent, children in enumerate(self._children):
-            possible[parent, children] = True
-        for node in np.flatnonzero((wanted & possible).any(axis=1)).tolist():
-            others = np.flatnonzero(wanted[node] & possible[node])
+        wanted = np.isnan(self.gains[ADD]) & (~self.ancestors.T | self.arcs.T)
+        for node in np.flatnonzero(wanted.any(axis=1)).tolist():
+            others = np.flatnonzero(wanted[node])
             above = tuple(sorted(self.parents[node]))
             found = self.scores.additions(node, above, others)
             self.gains[ADD, node, others] = found - self.scores.local(node, above)
@@ -107,10 +102,18 @@ class Climber:
         what, child, parent = move
         if what == ADD:
             self.parents[child].add(parent)
-        else:
-            self.parents[child].remove(parent)
+            self.arcs[child, parent] = True
+            above = self.ancestors[parent].copy()
+            above[parent] = True
+            self.ancestors[self.ancestors[:, child]] |= above
+            self.ancestors[child] |= above
+            self.refresh([child])
+            return
+        self.parents[child].remove(parent)
         if what == REVERSE:
             self.parents[parent].add(child)
+        self.arcs[child, parent], self.arcs[parent, child] = False, what == REVERSE
+        self.ancestors = _ancestors(self.parents, len(self.parents))
         self.refresh([child] if what != REVERSE else [child, parent])
 
     def all_gains(self) -> FloatArray:
@@ -119,17 +122,15 @@ class Climber:
         Of an arc that stands, the reversal makes the parent a child.
         """
         gains = np.full((3, *self.ancestors.shape), -np.inf)
-        gains[ADD] = np.where(
-            self.ancestors.T | np.isnan(self.gains[ADD]), -np.inf, self.gains[ADD]
-        )
+        # What is not known yet, NaN, would close a cycle.
+        np.copyto(gains[ADD], self.gains[ADD], where=~self.ancestors.T & ~np.isnan(self.gains[ADD]))
         gains[DELETE] = self.gains[DELETE]
-        arcs = np.zeros(self.ancestors.shape, dtype=np.float32)
-        for child, above in enumerate(self.parents):
-            arcs[child, list(above)] = 1.0
+        children, parents = np.nonzero(self.arcs)
         # A way from parent to child besides the arc would close a cycle with the turned arc.
-        detour = self.ancestors.astype(np.float32) @ arcs > 0
-        turned = self.gains[DELETE] + np.nan_to_num(self.gains[ADD], nan=-np.inf).T
-        gains[REVERSE] = np.where((arcs > 0) & ~detour, turned, -np.inf)
+        detour = (self.arcs[children] & self.ancestors[:, parents].T).any(axis=1)
+        children, parents = children[~detour], parents[~detour]
+        turned = self.gains[DELETE, children, parents] + self.gains[ADD, parents, children]
+        gains[REVERSE, children, parents] = turned
         return gains
 
     def random_move(self, random: np.random.Generator) -> tuple[Move, float] | None:
@@ -212,7 +213,7 @@ def hill_climbing(
     """
     end = time.monotonic() + limit
     score = climber.score
-    best, best_score = _frozen(climber.parents), score
+    best, best_score = climber.arcs.copy(), score
     last: deque[Move] = deque(maxlen=tabu_length)
     moves = idle = 0
     complete = True
@@ -232,16 +233,18 @@ def hill_climbing(
             moves, score = moves + 1, score + gain
             idle = 0 if score > best_score + IMPROVES else idle + 1
             if not idle:
-                best, best_score = _frozen(climber.parents), score
+                best, best_score = climber.arcs.copy(), score
             if watch is not None:
                 watch(moves, score)
     except KeyboardInterrupt:
         complete = False
-    return Found(best, climber.scores.total(best), moves, complete)
+    parents = _frozen(best)
+    return Found(parents, climber.scores.total(parents), moves, complete)
 
 
-def _frozen(parents: Parents) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(sorted(above)) for above in parents)
+def _frozen(arcs: BoolArray) -> tuple[tuple[int, ...], ...]:
+    """Return the parents of every variable."""
+    return tuple(tuple(np.flatnonzero(above).tolist()) for above in arcs)
 
 
 def perturb(climber: Climber, n_moves: int, random: np.random.Generator) -> None:
@@ -272,7 +275,7 @@ def anneal(
     """
     end = time.monotonic() + limit
     score = climber.score
-    best, best_score, made = _frozen(climber.parents), score, 0
+    best, best_score, made = climber.arcs.copy(), score, 0
     try:
         for step in range(rounds):
             if time.monotonic() > end:
@@ -286,10 +289,10 @@ def anneal(
                 climber.apply(move)
                 score, made = score + gain, made + 1
                 if score > best_score + IMPROVES:
-                    best, best_score = _frozen(climber.parents), score
+                    best, best_score = climber.arcs.copy(), score
     except KeyboardInterrupt:
         end = time.monotonic()
-    start = [set(above) for above in best]
+    start = [set(above) for above in _frozen(best)]
     again = Climber(climber.scores, climber.max_parents, climber.required, climber.forbidden, start)
     last = hill_climbing(again, limit=max(end - time.monotonic(), 0.0))
     return Found(last.parents, last.score, made + last.moves, last.complete)
@@ -309,20 +312,20 @@ def k2_search(
     Cooper & Herskovits, "A Bayesian method for the induction of probabilistic networks from
     data", Machine Learning 9, 1992.
     """
-    parents: Parents = [set(np.flatnonzero(line).tolist()) for line in required]
-    moves = 0
+    arcs, moves = required.copy(), 0
     for place, node in enumerate(order):
-        score = scores.local(node, tuple(sorted(parents[node])))
-        while len(parents[node]) < max_parents:
-            free = [o for o in sorted(order[:place]) if o not in parents[node]]
-            others = np.array([o for o in free if not forbidden[node, o]], dtype=np.int64)
+        earlier = np.zeros(len(arcs), dtype=bool)
+        earlier[order[:place]] = True
+        score = scores.local(node, tuple(np.flatnonzero(arcs[node]).tolist()))
+        while arcs[node].sum() < max_parents:
+            others = np.flatnonzero(earlier & ~arcs[node] & ~forbidden[node])
             if not len(others):
                 break
-            found = scores.additions(node, tuple(sorted(parents[node])), others)
+            found = scores.additions(node, tuple(np.flatnonzero(arcs[node]).tolist()), others)
             best = int(np.argmax(found >= found.max() - IMPROVES))
             if found[best] <= score + IMPROVES:
                 break
-            parents[node].add(int(others[best]))
+            arcs[node, others[best]] = True
             score, moves = float(found[best]), moves + 1
-    frozen = _frozen(parents)
-    return Found(frozen, scores.total(frozen), moves, True)
+    parents = _frozen(arcs)
+    return Found(parents, scores.total(parents), moves, True)
