@@ -36,7 +36,7 @@ from unnaive.schema import CategoricalColumn, Schema
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import CodeArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
 
 KINDS = ("bic", "aic", "log-likelihood", "k2", "bd", "bdeu")
 _MOST_SCORES = 1 << 24  # kept in the cache: 128 MB
@@ -108,7 +108,7 @@ class FamilyScores:
         if not parents:
             if math.isnan(self._alone.item(node)):
                 self._alone[node] = self._score_alone(node)
-            return self._alone.item(node)
+            return float(self._alone[node])
         above = tuple(sorted(parents))
         for place, parent in enumerate(above):
             known = self._known.get((node, above[:place] + above[place + 1 :]))
@@ -204,7 +204,7 @@ class FamilyScores:
         settings[:, 2] = price * contexts * (np.asarray(size) - 1)
         return settings
 
-    def _groups(self, node: int, parents: tuple[int, ...]) -> tuple[IntArray, int]:
+    def _groups(self, node: int, parents: tuple[int, ...]) -> tuple[AnyArray, int]:
         """Give each joint value of parents and variable a number, rows with gaps the last.
 
         Returns context · v + value of every row, and the number of contexts.

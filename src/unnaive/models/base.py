@@ -359,7 +359,8 @@ class CountsClassifier(Classifier):
         values = 8 * len(rows.schema.classes) * int(rows.schema.sizes.sum())
         require_memory(rows.schema, values, self.max_memory, "counting the values of all columns")
         if not self.needs_pairs:
-            return self._refit(rows.select(np.empty((0, 2), dtype=np.int64)))
+            counts = rows.select(np.empty((0, 2), dtype=np.int64))
+            return self._count_rest(counts, self._learn_from_rows(counts, rows), rows)
         needed = pair_bytes(rows.schema)
         if keep_all:
             require_memory(rows.schema, needed, self.max_memory, "counting all pairs of columns")
@@ -371,6 +372,10 @@ class CountsClassifier(Classifier):
             require_memory(rows.schema, largest, self.max_memory, "one pair of columns alone")
             structure = self._learn_from_rows(rows, rows)
             counts = rows.select(self._pairs_of(structure))
+        return self._count_rest(counts, structure, rows)
+
+    def _count_rest(self, counts: JointCounts, structure: Any, rows: CodedRows) -> Self:
+        """Count what the tables need beyond pairs."""
         families = rows.count_families(self._families_of(structure))
         triples = rows.count_triples() if self.needs_triples else None
         return self._set(replace(counts, families=families, triples=triples), structure)
