@@ -36,6 +36,9 @@ class Smoothing(ABC):
         return float(next(iter(asdict(self).values()), 0.0))
 
     @abstractmethod
+    def shares(self, n_contexts: int) -> tuple[float, float]:
+        """Return what every value gets, and what all values of a context share."""
+
     def pseudo_counts(
         self, n_values: int, n_contexts: int, frequencies: FloatArray
     ) -> tuple[FloatArray, float]:
@@ -43,6 +46,9 @@ class Smoothing(ABC):
 
         ``frequencies`` are the values' own relative frequencies, whatever the context.
         """
+        each, shared = self.shares(n_contexts)
+        parts = frequencies if self.uses_frequencies else np.full(n_values, 1 / max(n_values, 1))
+        return each + shared * parts, each * n_values + shared
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.strength) or self.strength < 0:
@@ -60,11 +66,9 @@ class Laplace(Smoothing):
     a: float = 1.0
     key: ClassVar[str] = "laplace"
 
-    def pseudo_counts(
-        self, n_values: int, n_contexts: int, frequencies: FloatArray
-    ) -> tuple[FloatArray, float]:
+    def shares(self, n_contexts: int) -> tuple[float, float]:
         """Return ``a`` a value."""
-        return np.full(n_values, self.a), self.a * n_values
+        return self.a, 0.0
 
 
 @dataclass(frozen=True)
@@ -74,11 +78,9 @@ class MEstimate(Smoothing):
     m: float = 1.0
     key: ClassVar[str] = "m-estimate"
 
-    def pseudo_counts(
-        self, n_values: int, n_contexts: int, frequencies: FloatArray
-    ) -> tuple[FloatArray, float]:
-        """Return m/v a value."""
-        return np.full(n_values, self.m / max(n_values, 1)), self.m
+    def shares(self, n_contexts: int) -> tuple[float, float]:
+        """Return m a context."""
+        return 0.0, self.m
 
 
 @dataclass(frozen=True)
@@ -103,11 +105,9 @@ class BDeu(Smoothing):
     key: ClassVar[str] = "bdeu"
     splits_contexts: ClassVar[bool] = True
 
-    def pseudo_counts(
-        self, n_values: int, n_contexts: int, frequencies: FloatArray
-    ) -> tuple[FloatArray, float]:
-        """Return s/(v·q) a value."""
-        return np.full(n_values, self.s / (max(n_values, 1) * n_contexts)), self.s / n_contexts
+    def shares(self, n_contexts: int) -> tuple[float, float]:
+        """Return s/q a context."""
+        return 0.0, self.s / n_contexts
 
 
 @dataclass(frozen=True)
@@ -121,11 +121,9 @@ class Backoff(Smoothing):
     key: ClassVar[str] = "backoff"
     uses_frequencies: ClassVar[bool] = True
 
-    def pseudo_counts(
-        self, n_values: int, n_contexts: int, frequencies: FloatArray
-    ) -> tuple[FloatArray, float]:
-        """Return s·P(x)."""
-        return self.s * frequencies, self.s
+    def shares(self, n_contexts: int) -> tuple[float, float]:
+        """Return s a context."""
+        return 0.0, self.s
 
 
 @dataclass(frozen=True)
@@ -134,11 +132,9 @@ class ML(Smoothing):
 
     key: ClassVar[str] = "ml"
 
-    def pseudo_counts(
-        self, n_values: int, n_contexts: int, frequencies: FloatArray
-    ) -> tuple[FloatArray, float]:
-        """Return zeros."""
-        return np.zeros(n_values), 0.0
+    def shares(self, n_contexts: int) -> tuple[float, float]:
+        """Return nothing."""
+        return 0.0, 0.0
 
 
 POLICIES: dict[str, type[Smoothing]] = {

@@ -1,0 +1,52 @@
+"""The arcs of a network of genes, by the searches of :mod:`unnaive.structure.climb`."""
+
+from __future__ import annotations
+
+from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.structure.climb import ADD, IMPROVES, Climber, best_move, hill_climbing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Parents = tuple[tuple[int, ...], ...]
+
+
+def climbed(scores: Any, max_parents: int, previous: Parents | None = None) -> Parents:
+    """Parents of every gene: arcs added to the empty graph, or hill climbing from the previous.
+
+    Without a previous network this is algorithm B: the arc of largest gain is added while one
+    gains. With one, arcs are added, deleted and reversed.
+
+    References
+    ----------
+    Buntine, "Theory refinement on Bayesian networks", UAI 1991.
+    """
+    d = len(scores.sizes)
+    none = np.zeros((d, d), dtype=bool)
+    if previous is not None:
+        start = [set(above) for above in previous]
+        found = hill_climbing(Climber(scores, max_parents, none, none, start))
+        if not found.complete:  # hill climbing keeps an interrupt to itself
+            raise KeyboardInterrupt
+        return found.parents
+    climber = Climber(scores, max_parents, none, none)
+    while True:
+        move, gain = best_move(climber.all_gains()[ADD : ADD + 1])
+        if move is None or gain <= IMPROVES:
+            return tuple(tuple(sorted(above)) for above in climber.parents)
+        climber.apply(move)
+
+
+def sampling_order(parents: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Genes, parents before children.
+
+    Examples
+    --------
+    >>> sampling_order([(1,), (2,), ()])
+    (2, 1, 0)
+    """
+    return tuple(TopologicalSorter(dict(enumerate(parents))).static_order())

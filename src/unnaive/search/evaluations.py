@@ -1,0 +1,106 @@
+"""What a fitness function said, remembered: no genome is scored twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.exceptions import UnnaiveError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unnaive._typing import AnyArray, FloatArray
+    from unnaive.search.spaces import Space
+
+_MOST_BYTES = 1 << 27  # that remembered scores may take
+_ENTRY_BYTES = 300  # of one, besides its key
+
+
+@dataclass(eq=False)
+class Evaluations:
+    """A fitness function with a memory.
+
+    Attributes
+    ----------
+    space : Space
+    fitness : callable
+        From genomes (m, d) to scores (m,) or (m, t).
+    key : callable or None
+        From genomes to their canonical form, (m, anything); None: the genomes themselves.
+    asked, hits : int
+        Genomes asked for so far, and those of them that were not new.
+    """
+
+    space: Space
+    fitness: Callable[[Any], Any]
+    key: Callable[[Any], Any] | None = None
+    asked: int = 0
+    hits: int = 0
+    _known: dict[bytes, list[float]] = field(default_factory=dict, repr=False)
+    _columns: int = 0
+
+    def scores(self, genomes: AnyArray) -> FloatArray:
+        """Score a population, with one call of the fitness for what is new; shape (m, t)."""
+        keys = self._keys(genomes)
+        new: dict[bytes, int] = {}
+        for row, key in enumerate(keys):
+            if key not in self._known:
+                new.setdefault(key, row)
+        if new:
+            found = self._ask(genomes[list(new.values())])
+            self._known.update(zip(new, found.tolist(), strict=True))
+        self.asked += len(keys)
+        self.hits += len(keys) - len(new)
+        scores = np.array([self._known[key] for key in keys])
+        self._forget(_MOST_BYTES // (len(keys[0]) + _ENTRY_BYTES))
+        return scores
+
+    def _forget(self, most: int) -> None:
+        """Keep the newest entries only."""
+        for key in list(islice(self._known, max(len(self._known) - most, 0))):
+            del self._known[key]
+
+    def _keys(self, genomes: AnyArray) -> list[bytes]:
+        if self.key is None:
+            rows = self.space.compact(genomes)
+        else:
+            rows = np.asarray(self.key(genomes.copy()))
+            if not rows.ndim or len(rows) != len(genomes) or rows.dtype.kind not in "iub":
+                raise UnnaiveError(
+                    f"key returned an array of shape {rows.shape} and type {rows.dtype} for "
+                    f"{len(genomes)} genomes; it must return whole numbers, one row a genome"
+                )
+            rows = rows.reshape(len(rows), -1).astype(np.int64)
+        if not rows.shape[1]:
+            return [b""] * len(rows)
+        rows = np.ascontiguousarray(rows)
+        return list(rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel().tolist())
+
+    def _ask(self, genomes: AnyArray) -> FloatArray:
+        """Call the fitness; NaN is worse than anything."""
+        m = len(genomes)
+        found = self.fitness(genomes)
+        try:
+            scores = np.asarray(found, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise UnnaiveError(
+                f"fitness returned {type(found).__name__} that is no array of numbers; it must "
+                f"return one number a genome, here {m}"
+            ) from None
+        if scores.ndim not in {1, 2} or len(scores) != m or not scores.size:
+            raise UnnaiveError(
+                f"fitness returned an array of shape {scores.shape} for {m} genomes; it must "
+                f"return one number a genome, shape ({m},), or more that break ties, ({m}, t)"
+            )
+        scores = scores.reshape(m, -1)
+        if self._columns not in {0, scores.shape[1]}:
+            raise UnnaiveError(
+                f"fitness returned {scores.shape[1]} columns, {self._columns} before; it must "
+                "return as many each time"
+            )
+        self._columns = scores.shape[1]
+        return np.where(np.isnan(scores), -np.inf, scores)

@@ -1,0 +1,270 @@
+r"""Tables of naive Bayes over groups of columns, and exact leave-one-out scores of groupings.
+
+.. math:: P(x_G \mid c) = \frac{N(c, x_G) + \alpha}{N_G(c) + \alpha V}, \qquad V = \prod_G v_i
+
+A row takes part in a group's table if it has all of the group's cells. Of a row that lacks some,
+the others are looked up in the margin of the counts, smoothed as one variable of so many values.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive import _parallel
+from unnaive.counts.families import context_of, strides_of
+from unnaive.structure.groups import apply_change, genome_of
+from unnaive.structure.tree import TIE_TOLERANCE
+from unnaive.tables.group_kernels import add_group, score_changes, score_genomes
+from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
+    from unnaive.counts import CodedRows, JointCounts
+    from unnaive.structure.groups import Change, Group, Groups
+    from unnaive.tables.smoothing import Smoothing
+    from unnaive.tables.trees import HeldOut
+
+_MOST_BITS = 62.0  # of the number of a group's joint value
+_TASKS_A_THREAD = 4
+
+
+@dataclass(frozen=True, eq=False)
+class GroupTables:
+    """log P(c) and log P(x_G | c) of the groups that were counted as families."""
+
+    counts: JointCounts
+    smoothing: Smoothing
+    prior: FloatArray
+    held_out: float | None
+    made: dict[tuple[Group, Group], Any] = field(default_factory=dict)
+
+    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG002
+        """Log joint of every row and class; shape (n, k)."""
+        out = np.repeat(self.prior[:1], len(held), axis=0)
+        left_out = np.flatnonzero(held >= 0) if self.held_out is not None else held[:0]
+        out[left_out, held[left_out]] = self.prior[-1, held[left_out]]
+        for family in self.counts.families:
+            self._add(family.columns, codes, held, out)
+        return out
+
+    def _add(self, group: Group, codes: CodeArray, held: AnyArray, out: FloatArray) -> None:
+        """Add a group's factor, rows that show the same of its columns together."""
+        known = codes[list(group)] < self.counts.schema.sizes[list(group), None]
+        if known.all():
+            out += self._look_up(group, group, codes, held)
+            return
+        patterns, pattern = np.unique(known, axis=1, return_inverse=True)
+        for index, seen in enumerate(patterns.T):
+            rows = np.flatnonzero(pattern.reshape(-1) == index)
+            shown = tuple(c for c, there in zip(group, seen, strict=True) if there)
+            if shown:
+                out[rows] += self._look_up(group, shown, codes[:, rows], held[rows])
+
+    def _look_up(self, group: Group, shown: Group, codes: CodeArray, held: AnyArray) -> FloatArray:
+        """Return a group's factor for rows that show some of its columns; shape (n, k)."""
+        if (group, shown) not in self.made:
+            self.made[group, shown] = self._estimate(group, shown)
+        cells, tables = self.made[group, shown]
+        number, _ = context_of(codes, self.counts.schema.sizes, shown)
+        place = np.searchsorted(cells, number)
+        place[place == len(cells)] = 0
+        if len(cells):
+            place[cells[place] != number] = len(cells)
+        entries = tables[0][:, place].T
+        if self.held_out is not None and shown == group:
+            own = np.flatnonzero(held >= 0)
+            entries[own, held[own]] = tables[1][held[own], place[own]]
+        return np.asarray(entries)
+
+    def _estimate(self, group: Group, shown: Group) -> tuple[IntArray, list[FloatArray]]:
+        """Return the joint values of the columns shown, and log-probabilities (k, cells + 1).
+
+        The last are those of all cells that never occurred.
+        """
+        cells, counts = _margin(self.counts, group, shown)
+        sets: tuple[HeldOut, ...] = (PLAIN,)
+        if self.held_out is not None and shown == group:  # else no row takes part
+            sets = leave_one_out_sets(self.held_out)[:2]
+        n_values = math.prod(float(self.counts.schema.sizes[column]) for column in shown)
+        return cells, [self._of_set(counts, n_values, held) for held in sets]
+
+    def _of_set(self, counts: FloatArray, n_values: float, held: HeldOut) -> FloatArray:
+        padded = np.concatenate([counts, np.zeros((len(counts), 1))], axis=1)
+        each, shared = self.smoothing.shares(len(counts))
+        parts: Any = 1.0 / n_values
+        total = float(counts.sum()) - held.total
+        if self.smoothing.uses_frequencies and total > 0:
+            parts = np.maximum(padded.sum(axis=0) - held.total, 0.0) / total
+        above = np.maximum(padded - held.value, 0.0) + each + shared * parts
+        seen = np.maximum(counts.sum(axis=1) - held.value, 0.0)
+        below = (seen + each * n_values + shared)[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(below > 0, np.log(above / below), -math.log(n_values))
+
+
+def _margin(counts: JointCounts, group: Group, shown: Group) -> tuple[IntArray, FloatArray]:
+    """Return the joint values of some columns of a group that occurred, and counts (k, m)."""
+    sizes = counts.schema.sizes
+    family = next(family for family in counts.families if family.columns == group)
+    values: dict[int, IntArray] = {group[0]: np.arange(sizes[group[0]])[None, :]}
+    for parent, stride in zip(group[1:], strides_of(sizes, group[1:]), strict=True):
+        values[parent] = (family.contexts // stride % sizes[parent])[:, None]
+    number = np.zeros(family.table.shape[1:], dtype=np.int64)
+    for column, stride in zip(shown, strides_of(sizes, shown), strict=True):
+        number += values[column] * stride
+    cells, place = np.unique(number.reshape(-1), return_inverse=True)
+    table = np.zeros((len(cells), counts.n_classes))
+    np.add.at(table, place.reshape(-1), family.table.reshape(counts.n_classes, -1).T)
+    used = table.any(axis=1)
+    return cells[used], np.ascontiguousarray(table[used].T)
+
+
+def group_tables(
+    counts: JointCounts,
+    smoothing: Smoothing,
+    *,
+    class_prior: FloatArray | None = None,
+    held_out: float | None = None,
+) -> GroupTables:
+    """Make the tables of all groups; with ``held_out`` those of leave-one-out."""
+    sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)[:2]
+    prior = np.stack([log_prior(counts, smoothing, class_prior, held) for held in sets])
+    return GroupTables(counts, smoothing, prior, held_out)
+
+
+class GroupScores:
+    """Exact leave-one-out accuracy (or mean log-likelihood) of groupings of coded rows.
+
+    Parameters
+    ----------
+    counts : JointCounts
+        Of the classes, at least.
+    rows : CodedRows
+    smoothing : Smoothing
+    class_prior : ndarray of shape (k,), or None
+    criterion : {"accuracy", "log_loss"}
+    max_memory : int
+        Bytes that the factors of the present groups may take in a greedy search.
+    """
+
+    def __init__(
+        self,
+        counts: JointCounts,
+        rows: CodedRows,
+        smoothing: Smoothing,
+        *,
+        class_prior: FloatArray | None = None,
+        criterion: str = "accuracy",
+        max_memory: int = 2**31,
+    ) -> None:
+        self.sizes, self.n_columns = rows.schema.sizes, len(rows.codes)
+        self._team = _parallel.Team(rows.n_jobs)
+        self._column = 0 if criterion == "accuracy" else 1
+        self._max_memory = max_memory
+        n = len(rows.classes)
+        self._total = float(n if rows.weights is None else rows.weights.sum())
+        self._prior = _priors(counts, rows, smoothing, class_prior)
+        each, shared = smoothing.shares(counts.n_classes)
+        plain = rows.weights is None and each > 0 and shared == 0
+        self._logs = np.log(np.arange(n + 1) + each) if plain else np.empty(0)
+        self._shares = np.array([each, shared, float(smoothing.uses_frequencies)])
+        weights = np.empty(0) if rows.weights is None else rows.weights
+        self._rows = (rows.classes, weights)
+        self._codes = rows.codes
+
+    def of_genomes(self, genomes: IntArray) -> FloatArray:
+        """Fitness of groupings (m, d): a label a column, 0 where it is left out; shape (m,)."""
+        genomes = np.ascontiguousarray(genomes, dtype=np.int64)
+        out = np.zeros((len(genomes), 1 + self._column))
+
+        def score(part: tuple[int, int]) -> None:
+            mine = slice(*part)
+            score_genomes(
+                *(self._codes, self.sizes, genomes[mine], *self._rows, self._prior),
+                *(self._logs, self._shares, TIE_TOLERANCE, out[mine]),
+            )
+
+        self._share_out(score, len(genomes))
+        fitness = out[:, self._column] / self._total
+        return np.where(self._countable(genomes), fitness, -np.inf)
+
+    def total(self, groups: Groups) -> float:
+        """Fitness of one grouping."""
+        return float(self.of_genomes(genome_of(groups, self.n_columns)[None])[0])
+
+    def changes(self, groups: Groups, changes: Sequence[Change]) -> FloatArray:
+        """Fitness of a grouping after each of some changes; only what changed is counted."""
+        after = np.stack([genome_of(apply_change(groups, c), self.n_columns) for c in changes])
+        factors = self._factors(groups)
+        if factors is None:
+            return self.of_genomes(after)
+        place = {group: index for index, group in enumerate(groups)}
+        gone = np.full((len(changes), 2), -1)
+        for index, (taken, _) in enumerate(changes):
+            gone[index, : len(taken)] = [place[group] for group in taken]
+        bounds = np.concatenate([[0], np.cumsum([len(new) for _, new in changes])])
+        members = np.array([column for _, new in changes for column in new], dtype=np.int64)
+        present = self._prior + factors.sum(axis=0)
+        out = np.zeros((len(changes), 1 + self._column))
+
+        def score(part: tuple[int, int]) -> None:
+            mine = slice(*part)
+            score_changes(
+                *(self._codes, self.sizes, present, factors, gone[mine], members),
+                *(bounds[part[0] : part[1] + 1], self._rows, self._prior),
+                *(self._logs, self._shares, TIE_TOLERANCE, out[mine]),
+            )
+
+        self._share_out(score, len(changes))
+        return np.where(self._countable(after), out[:, self._column] / self._total, -np.inf)
+
+    def _factors(self, groups: Groups) -> FloatArray | None:
+        """Leave-one-out factors (g, n, k), if they fit in memory and can be subtracted again."""
+        if 8 * self._prior.size * len(groups) > self._max_memory:
+            return None
+        factors = np.zeros((len(groups), *self._prior.shape))
+
+        def fill(place: int) -> None:
+            members = np.array(groups[place], dtype=np.int64)
+            add_group(
+                *(self._codes, self.sizes, members, *self._rows),
+                *(self._logs, self._shares, factors[place]),
+            )
+
+        self._team.run(fill, range(len(groups)))
+        return factors if np.isfinite(factors).all() else None
+
+    def _countable(self, genomes: IntArray) -> AnyArray:
+        """Whether the joint values of every group can be numbered; shape (m,)."""
+        bits = np.zeros((len(genomes), int(genomes.max(initial=0)) + 1))
+        for column, size in enumerate(self.sizes):
+            bits[np.arange(len(genomes)), genomes[:, column]] += math.log2(max(int(size), 1))
+        return np.asarray((bits[:, 1:] <= _MOST_BITS).all(axis=1))
+
+    def _share_out(self, score: Any, size: int) -> None:
+        each = max(1, -(-size // (_TASKS_A_THREAD * self._team.size)))
+        self._team.run(score, _parallel.row_blocks(size, each))
+
+
+def _priors(
+    counts: JointCounts, rows: CodedRows, smoothing: Smoothing, class_prior: FloatArray | None
+) -> FloatArray:
+    """Log prior of every row's classes without the row; shape (n, k)."""
+    n = len(rows.classes)
+    weights = np.ones(n) if rows.weights is None else rows.weights
+    priors = np.empty((n, counts.n_classes))
+    for weight in np.unique(weights):
+        some = np.flatnonzero(weights == weight)
+        others, own = (
+            log_prior(counts, smoothing, class_prior, held)
+            for held in leave_one_out_sets(float(weight))[:2]
+        )
+        priors[some] = others
+        priors[some, rows.classes[some]] = own[rows.classes[some]]
+    return priors
