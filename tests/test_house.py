@@ -108,6 +108,9 @@ CHANGES = {
     "n_restarts": "typo",
     "time_limit": 0,
     "alpha": 1e-12,
+    "delete": "typo",
+    "algorithm": "typo",
+    "seed_with": "typo",
 }
 INERT = {"n_jobs"}  # by promise: the same bits for any number of threads
 BASE = {"bins": {"discretize": "quantile"}, "critical": {"subsumption": True}}
@@ -128,6 +131,19 @@ OWN = {  # what a parameter is changed to, and beside what, in one model
     ("bayesnet", "criterion"): ({}, "typo"),
     ("bayesnet", "alpha"): ({"search": "pc", "augmented": False}, 1e-30),
     ("bayesnet", "random_state"): ({}, "typo"),
+    **{(key, "criterion"): ({}, "typo") for key in ("fssj", "bsej", "pazzani-eda")},
+    **{
+        (key, name): ({"search": "eda", **beside}, change)
+        for key in ("fssj", "bsej", "pazzani-eda")
+        for name, beside, change in (
+            ("paper", {"seed_with": ["typo"]}, True),
+            ("bins", {"discretize": "quantile"}, 0),
+            ("categories", {}, {"typo": [0, 1]}),
+            ("discretize", {}, "typo"),
+            ("algorithm", {}, "typo"),
+            ("random_state", {}, "typo"),
+        )
+    },
     ("k-naive", "k"): ({}, 4),
     ("k-naive", "random_state"): ({"k": "cv"}, "typo"),
     ("k-naive", "exact_k"): ({"k": 4}, False),

@@ -21,6 +21,7 @@ from unnaive.models.hnb import HNB, PHNB
 from unnaive.models.kdb import KDB
 from unnaive.models.knaive import KNaiveBayes
 from unnaive.models.nb import NaiveBayes
+from unnaive.models.pazzani import PazzaniNB
 from unnaive.models.persistence import load_model
 from unnaive.models.spode import SPODE
 from unnaive.models.tree import ATAN, ODANB, TAN
@@ -52,6 +53,7 @@ __all__ = [
     "GeneralizedNB",
     "KNaiveBayes",
     "NaiveBayes",
+    "PazzaniNB",
     "all_models",
     "load",
     "make",
@@ -75,6 +77,9 @@ _MODELS: dict[str, Callable[..., Classifier]] = {
     "gnb-o": GeneralizedNB,
     "decomposable": DecomposableNB,
     "cherry": CherryTreeNB,
+    "fssj": partial(PazzaniNB, search="forward"),
+    "bsej": PazzaniNB,
+    "pazzani-eda": partial(PazzaniNB, search="eda"),
     "gaussian-nb": GaussianNaiveBayes,
     "full-bayes": FullBayes,
     "k-naive": KNaiveBayes,
@@ -86,7 +91,7 @@ _CLASSES: dict[str, type[Classifier]] = {
     model.__name__: model
     for model in (
         *(NaiveBayes, SPODE, AODE, WAODE, A2DE, TAN, ATAN, ODANB, KDB, HNB, PHNB),
-        *(GeneralizedNB, DecomposableNB, CherryTreeNB),
+        *(GeneralizedNB, DecomposableNB, CherryTreeNB, PazzaniNB),
         *(GaussianNaiveBayes, FullBayes, KNaiveBayes, GaussianTAN, GaussianKDB),
         BayesNet,
     )

@@ -40,8 +40,8 @@ class GroupClassifier(CountsClassifier):
         families = source.families  # type: ignore[union-attr]
         if not families and not hasattr(self, "structure_"):
             raise UnnaiveError(
-                f"{type(self).__name__} needs rows, or counts of its groups, to learn from; fit "
-                "it on rows, or on counts_ of a fitted one"
+                f"{type(self).__name__} needs counts of its groups of columns, and these hold "
+                "single columns or pairs alone; fit it on rows, or on counts_ of a fitted one"
             )
         groups = tuple(family.columns for family in families)
         return GroupGraph(source.schema.names, source.schema.target, groups)
@@ -177,7 +177,7 @@ class PazzaniNB(GroupClassifier):
 
     def _estimated(self, scores: GroupScores, active: Any, alone: Groups) -> Any:
         """Let an estimation-of-distribution algorithm find the groups."""
-        from unnaive.search import UMDA, Categories  # noqa: PLC0415 - costs time to import
+        from unnaive.search import UMDA, Categories, require_algorithm  # noqa: PLC0415 - costs time to import
 
         chosen = np.flatnonzero(active)
         seeds = [
@@ -200,6 +200,7 @@ class PazzaniNB(GroupClassifier):
             return np.stack([scores.of_genomes(whole(genomes)), -used, -groups], axis=1)
 
         algorithm = self.algorithm or (UMDA.paper() if self.paper else UMDA())
+        require_algorithm("algorithm", algorithm, Categories)
         found = algorithm.maximise(
             Categories([len(chosen) + 1] * len(chosen)),
             fitness,

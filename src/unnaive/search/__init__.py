@@ -23,7 +23,7 @@ categories        numbers             genes are
 
 from unnaive.search.continuous import EGNA, EMNA, GaussianNetwork, MIMICc, UMDAc
 from unnaive.search.discrete import EBNA, MIMIC, UMDA, DiscreteNetwork
-from unnaive.search.loop import EstimationOfDistribution, Generation, Result
+from unnaive.search.loop import EstimationOfDistribution, Generation, Result, require_algorithm
 from unnaive.search.spaces import Box, Categories, Space
 
 __all__ = [
@@ -42,4 +42,5 @@ __all__ = [
     "Result",
     "Space",
     "UMDAc",
+    "require_algorithm",
 ]

@@ -227,6 +227,14 @@ class EstimationOfDistribution(ABC):
             require_number("time_limit", self.time_limit, 0.0)
 
 
+def require_algorithm(name: str, given: object, space_type: type[Space]) -> None:
+    """Raise an error if a parameter is no algorithm for a kind of space."""
+    if isinstance(given, EstimationOfDistribution) and given.space_type is space_type:
+        return
+    known = "UMDA, MIMIC or EBNA" if space_type.__name__ == "Categories" else "UMDAc, MIMICc, …"
+    raise UnnaiveError(f"{name}={given!r}; it must be a {known} of unnaive.search, as in UMDA()")
+
+
 @dataclass(eq=False)
 class _Run:
     """A population on its way."""

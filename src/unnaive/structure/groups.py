@@ -167,7 +167,8 @@ def _climb(
         history.append((groups, fitness))
         if watch is not None:
             watch(Step(len(history) - 1, fitness, evaluations))
-    return Joined(groups, fitness, evaluations, tuple(history))
+    # Changes are scored by differences; the last bit is that of the grouping as a whole.
+    return Joined(groups, scores.total(groups), evaluations, tuple(history))
 
 
 def _joined(one: Group, two: Group) -> Group:

@@ -67,27 +67,27 @@ def renumber(cells, n_cells):
 
 @kernel
 def add_group(codes, sizes, members, classes, weights, logs, shares, joint):
-    """Add a group's leave-one-out factor to the log joint (n, k) of every row.
+    """Add a group's leave-one-out factor to the log joint (k, n) of every row.
 
     ``shares`` are the smoothing's: what each value gets, what all share, and whether they share by
     frequency. ``logs[x]`` is log(x + α) for plain rows, where every table has the same α.
     """
-    n_rows, n_classes = joint.shape
+    n_classes, n_rows = joint.shape
     cells = np.empty(n_rows, dtype=np.int64)
     n_cells = number_cells(codes, sizes, members, cells)
     n_values = 1.0
     for member in members:
         n_values *= sizes[member]
-    counts = np.zeros((n_cells, n_classes))
+    counts = np.zeros((n_classes, n_cells))
     partly = False
     for row in range(n_rows):
         if cells[row] >= 0:
-            counts[cells[row], classes[row]] += weights[row] if weights.size else 1.0
+            counts[classes[row], cells[row]] += weights[row] if weights.size else 1.0
         partly |= cells[row] == PART
     totals = np.zeros(n_classes)
-    for cell in range(n_cells):
-        for label in range(n_classes):
-            totals[label] += counts[cell, label]
+    for label in range(n_classes):
+        for cell in range(n_cells):
+            totals[label] += counts[label, cell]
     if logs.size:
         add_plain(cells, counts, totals, classes, logs, shares[0] * n_values, joint)
     else:
@@ -99,23 +99,28 @@ def add_group(codes, sizes, members, classes, weights, logs, shares, joint):
 @kernel
 def add_plain(cells, counts, totals, classes, logs, pseudo_total, joint):
     """Add the factors of plain rows: logarithms by table, once a cell."""
-    n_cells, n_classes = counts.shape
-    others, own = np.empty((n_cells, n_classes)), np.empty((n_cells, n_classes))
+    n_classes, n_cells = counts.shape
+    others = np.zeros(n_cells + 1)  # the last is of rows that take no part
+    change = np.zeros((n_classes, n_cells + 1))  # from others to what a row's own class has
     for label in range(n_classes):
         below = math.log(totals[label] + pseudo_total)
         without = math.log(max(totals[label] - 1.0 + pseudo_total, 1e-300))
         for cell in range(n_cells):
-            count = np.int64(counts[cell, label])
-            others[cell, label] = logs[count] - below
-            own[cell, label] = logs[max(count - 1, 0)] - without
+            count = np.int64(counts[label, cell])
+            others[cell] = logs[count] - below
+            change[label, cell] = logs[max(count - 1, 0)] - without - others[cell]
+        look_up(others, cells, joint[label])
     for row in range(cells.size):
-        cell = cells[row]
-        if cell >= 0:
-            line = joint[row]
-            kept = line[classes[row]] + own[cell, classes[row]]
-            for label in range(n_classes):
-                line[label] += others[cell, label]
-            line[classes[row]] = kept
+        joint[classes[row], row] += change[classes[row], cells[row] if cells[row] >= 0 else n_cells]
+
+
+@kernel
+def look_up(table, cells, out):
+    """Add each row's entry of a table, the last where the cell is below 0."""
+    last = np.int64(table.size - 1)
+    for row in range(cells.size):
+        cell = cells[row] if cells[row] >= 0 else last
+        out[row] += table[np.uint64(cell)]
 
 
 @kernel
@@ -126,22 +131,22 @@ def add_any(cells, counts, totals, n_values, classes, weights, shares, joint):
         cell = cells[row]
         if cell < 0:
             continue
-        off = weights[row] if weights.size else 1.0
+        off = min(weights[row], 1.0) if weights.size else 1.0
         part = 1.0 / n_values
         if shares[2] > 0.0 and grand - off > 0.0:
-            part = max(counts[cell].sum() - off, 0.0) / (grand - off)
+            part = max(counts[:, cell].sum() - off, 0.0) / (grand - off)
         alpha, total = shares[0] + shares[1] * part, shares[0] * n_values + shares[1]
         for label in range(totals.size):
             held = off if label == classes[row] else 0.0
-            joint[row, label] += log_estimate(
-                counts[cell, label] - held, totals[label] - held, alpha, total, n_values
+            joint[label, row] += log_estimate(
+                counts[label, cell] - held, totals[label] - held, alpha, total, n_values
             )
 
 
 @kernel
 def add_parts(codes, sizes, members, cells, counts, totals, shares, joint):
     """Add the factors of rows that show some of a group's cells, from the table's margin."""
-    n_cells, n_classes = counts.shape
+    n_classes, n_cells = counts.shape
     example = np.full(n_cells, -1, dtype=np.int64)
     for row in range(cells.size):
         if cells[row] >= 0:
@@ -158,13 +163,13 @@ def add_parts(codes, sizes, members, cells, counts, totals, shares, joint):
         margin[:] = 0.0
         for cell in range(n_cells):
             if example[cell] >= 0 and agrees(codes, sizes, members, row, example[cell]):
-                margin += counts[cell]
+                margin += counts[:, cell]
         part = 1.0 / n_values
         if shares[2] > 0.0 and grand > 0.0:
             part = margin.sum() / grand
         alpha, total = shares[0] + shares[1] * part, shares[0] * n_values + shares[1]
         for label in range(n_classes):
-            joint[row, label] += log_estimate(margin[label], totals[label], alpha, total, n_values)
+            joint[label, row] += log_estimate(margin[label], totals[label], alpha, total, n_values)
 
 
 @kernel
@@ -180,27 +185,43 @@ def agrees(codes, sizes, members, row, other):
 @kernel
 def judge(joint, prior, classes, weights, tolerance, out):
     """Weigh the rows of which the first of the best classes is their own, and their log chance."""
-    right, likelihood = 0.0, 0.0
-    for row in range(classes.size):
-        line = joint[row]
-        best = line.max()
-        if best == -np.inf:  # no class has any chance: the prior decides
-            line = prior[row]
-            best = line.max()
-        weight = weights[row] if weights.size else 1.0
-        first = 0
-        while line[first] < best - tolerance:
-            first += 1
-        if first == classes[row]:
-            right += weight
-        if out.size > 1:
-            total = 0.0
-            for label in range(line.size):
-                total += math.exp(line[label] - best)
-            likelihood += weight * (line[classes[row]] - best - math.log(total))
-    out[0] = right
+    n_classes, n_rows = joint.shape
+    best = np.full(n_rows, -np.inf)
+    for label in range(n_classes):
+        raise_to(joint[label], best)
+    for row in range(n_rows):
+        if best[row] == -np.inf:  # no class has any chance: the prior decides
+            joint[:, row] = prior[:, row]
+            best[row] = prior[:, row].max()
+    first = np.zeros(n_rows, dtype=np.int64)
+    for label in range(n_classes - 1, -1, -1):
+        note_tied(joint[label], best, tolerance, label, first)
+    out[0] = 0.0
+    for row in range(n_rows):
+        right = weights[row] if weights.size else 1.0
+        out[0] += right if first[row] == classes[row] else 0.0
     if out.size > 1:
-        out[1] = likelihood
+        out[1] = 0.0
+        for row in range(n_rows):
+            total = 0.0
+            for label in range(n_classes):
+                total += math.exp(joint[label, row] - best[row])
+            chance = joint[classes[row], row] - best[row] - math.log(total)
+            out[1] += chance * (weights[row] if weights.size else 1.0)
+
+
+@kernel
+def raise_to(line, best):
+    """Keep the larger of two, row by row."""
+    for row in range(line.size):
+        best[row] = max(best[row], line[row])
+
+
+@kernel
+def note_tied(line, best, tolerance, label, first):
+    """Note a class where it ties with the best."""
+    for row in range(line.size):
+        first[row] = label if line[row] >= best[row] - tolerance else first[row]
 
 
 @kernel
@@ -234,7 +255,7 @@ def score_genomes(codes, sizes, genomes, classes, weights, prior, logs, shares, 
 
 @kernel
 def copy_into(source, target):
-    """Copy (n, k); a slice's assignment takes longer."""
+    """Copy (k, n); a slice's assignment takes longer."""
     for row in range(source.shape[0]):
         for column in range(source.shape[1]):
             target[row, column] = source[row, column]
@@ -258,7 +279,7 @@ def score_changes(
 ):
     """Score groupings that differ little from one whose log joint is ``total``.
 
-    ``changes`` (m, 2): groups, by their ``factors`` (g, n, k), that are taken away, −1 for none;
+    ``changes`` (m, 2): groups, by their ``factors`` (g, k, n), that are taken away, −1 for none;
     ``members`` from ``bounds[i]`` to ``bounds[i + 1]`` is a group that comes in their place.
     """
     classes, weights = rows

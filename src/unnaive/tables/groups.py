@@ -141,6 +141,8 @@ def group_tables(
 class GroupScores:
     """Exact leave-one-out accuracy (or mean log-likelihood) of groupings of coded rows.
 
+    A row of weight w above 1 stands for w like rows, of which one is left out.
+
     Parameters
     ----------
     counts : JointCounts
@@ -225,7 +227,7 @@ class GroupScores:
         return np.where(self._countable(after), out[:, self._column] / self._total, -np.inf)
 
     def _factors(self, groups: Groups) -> FloatArray | None:
-        """Leave-one-out factors (g, n, k), if they fit in memory and can be subtracted again."""
+        """Leave-one-out factors (g, k, n), if they fit in memory and can be subtracted again."""
         if 8 * self._prior.size * len(groups) > self._max_memory:
             return None
         factors = np.zeros((len(groups), *self._prior.shape))
@@ -255,9 +257,9 @@ class GroupScores:
 def _priors(
     counts: JointCounts, rows: CodedRows, smoothing: Smoothing, class_prior: FloatArray | None
 ) -> FloatArray:
-    """Log prior of every row's classes without the row; shape (n, k)."""
+    """Log prior of every row's classes without the row; shape (k, n)."""
     n = len(rows.classes)
-    weights = np.ones(n) if rows.weights is None else rows.weights
+    weights = np.ones(n) if rows.weights is None else np.minimum(rows.weights, 1.0)
     priors = np.empty((n, counts.n_classes))
     for weight in np.unique(weights):
         some = np.flatnonzero(weights == weight)
@@ -267,4 +269,4 @@ def _priors(
         )
         priors[some] = others
         priors[some, rows.classes[some]] = own[rows.classes[some]]
-    return priors
+    return np.ascontiguousarray(priors.T)
