@@ -34,6 +34,11 @@ def parser() -> argparse.ArgumentParser:
     networks.add_argument("--jobs", type=int, default=2, help="threads")
     networks.add_argument("--only", action="append", help="one library (repeatable)")
     networks.add_argument("--json", help="write the figures to this file too")
+    search = commands.add_parser("search", help="searches for groups of columns")
+    search.add_argument("--data", help="folder of the papers' data sets; default: $UNNAIVE_DATA")
+    search.add_argument("--jobs", type=int, default=2, help="threads")
+    search.add_argument("--only", action="append", help="one part (repeatable)")
+    search.add_argument("--json", help="write the figures to this file too")
     scaling = commands.add_parser("scaling", help="time against rows, columns, values, …")
     scaling.add_argument("--repeats", type=int, default=5)
     scaling.add_argument("--jobs", type=int, default=2, help="threads, where they do not vary")
@@ -127,6 +132,11 @@ def _networks(options: argparse.Namespace, module: Any) -> None:
     module.run(jobs=options.jobs, only=options.only, json_file=options.json)
 
 
+def _search(options: argparse.Namespace, module: Any) -> None:
+    folder = module.data_folder(options.data)
+    module.run(folder, jobs=options.jobs, only=options.only, json_file=options.json)
+
+
 def _scaling(options: argparse.Namespace, module: Any) -> None:
     module.run(options.repeats, options.jobs)
 
@@ -151,6 +161,7 @@ RUNNERS = {  # command: how it is run, its module, and where the module lists it
     "gnb": (_gnb, "gnb", "PARTS"),
     "knaive": (_knaive, "knaive", "PARTS"),
     "networks": (_networks, "networks", "PARTS"),
+    "search": (_search, "search", "PARTS"),
     "scaling": (_scaling, "scaling", ""),
     "start": (_start, "start", ""),
     "measure": (_measure, "rivals", ""),
