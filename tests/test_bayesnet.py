@@ -203,3 +203,40 @@ def test_counts_and_memory():
         BayesNet().fit_counts(unnaive.count(X, y, discretize=None))
     with pytest.raises(TableTooLarge):
         BayesNet(max_memory=100, **SETTLED).fit(X, y)
+
+
+@pytest.mark.parametrize("ending", ["bif", "bifxml"])
+@pytest.mark.parametrize("other", ["pgmpy", "pyagrum"])
+def test_a_learnt_network_goes_through_others_and_back(other, ending, tmp_path):
+    X, y = related(400)
+    model = BayesNet(search="tabu", **SETTLED).fit(X, y)
+    network = model.to_network()
+    there, back = tmp_path / f"there.{ending}", tmp_path / f"back.{ending}"
+    network.write(there)
+    if other == "pyagrum":
+        agrum = pytest.importorskip("pyagrum")
+        agrum.saveBN(agrum.loadBN(str(there)), str(back), allowModificationWhenSaving=True)
+    else:
+        readwrite = pytest.importorskip("pgmpy.readwrite")
+        forms = {"bif": ("BIFReader", "BIFWriter"), "bifxml": ("XMLBIFReader", "XMLBIFWriter")}
+        reader, writer = (getattr(readwrite, name) for name in forms[ending])
+        writer(reader(str(there)).get_model()).write(str(back))
+    again = type(network).read(back)
+    assert set(again.dag.edges) == set(network.dag.edges)
+    label = network.dag.names[-1]
+    for row in np.asarray(X)[:40]:
+        evidence = dict(zip(network.dag.names[:-1], map(str, map(int, row)), strict=True))
+        expected = {
+            str(k): v for k, v in network.query_table(label, typed(network, evidence)).items()
+        }
+        found = {str(k): v for k, v in again.query_table(label, typed(again, evidence)).items()}
+        assert found == pytest.approx(expected, abs=1e-6)
+
+
+def typed(network, evidence):
+    """Give evidence as a network's own states, which are texts once they were in a file."""
+    states = dict(zip(network.dag.names, network.states, strict=True))
+    return {
+        name: next(state for state in states[name] if str(state) == value)
+        for name, value in evidence.items()
+    }
