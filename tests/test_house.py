@@ -111,6 +111,15 @@ CHANGES = {
     "delete": "typo",
     "algorithm": "typo",
     "seed_with": "typo",
+    "tune": "typo",
+    "max_weight": 0.5,
+    "polish": "typo",
+    "max_iter": 0,
+    "increment": "literal",
+    "target": "probabilities",
+    "z": 0.0,
+    "encoding": "absolute",
+    "repair": "typo",
 }
 INERT = {"n_jobs"}  # by promise: the same bits for any number of threads
 BASE = {"bins": {"discretize": "quantile"}, "critical": {"subsumption": True}}
@@ -144,6 +153,14 @@ OWN = {  # what a parameter is changed to, and beside what, in one model
             ("random_state", {}, "typo"),
         )
     },
+    ("apnbc", "random_state"): ({"search": "eda"}, "typo"),
+    ("apnbc-eda", "random_state"): ({}, "typo"),
+    **{(key, "max_weight"): ({}, 0.5) for key in ("apnbc", "apnbc-eda")},
+    **{(key, "criterion"): ({}, "typo") for key in ("apnbc", "apnbc-eda", "iterative", "ienb")},
+    ("iterative", "order"): ({}, "typo"),
+    ("iterative", "random_state"): ({"order": "shuffle"}, 7),
+    ("ienb", "random_state"): ({}, "typo"),
+    ("ienb", "paper"): ({"encoding": "linear"}, True),
     ("k-naive", "k"): ({}, 4),
     ("k-naive", "random_state"): ({"k": "cv"}, "typo"),
     ("k-naive", "exact_k"): ({"k": 4}, False),

@@ -12,7 +12,7 @@ import naive_search as slow
 import weather
 from problems import HOSTILE, Problem, made, problems
 from test_models import POLICIES, fitted, policies
-from unnaive import NaiveBayes, PazzaniNB, load
+from unnaive import IENB, NaiveBayes, PazzaniNB, load
 from unnaive._progress import watched_by
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.classifier import first_of_the_best
@@ -281,3 +281,49 @@ def test_no_network_and_no_parents():
 def test_canonical_genomes_equal_the_twin(genomes):
     found = canonical_genomes(np.array(genomes))
     assert found.tolist() == [list(slow.canonical(genome)) for genome in genomes]
+
+
+@pytest.mark.parametrize("search", ["backward", "eda"])
+def test_tuned_tables(search, tmp_path):
+    problem = made(90, [2, 3, 2, 3], 3, gaps=0.1, seed=5)
+    X, y = problem.X, np.array(problem.classes)
+    how = IENB(z=1.5, algorithm=UMDAc(max_generations=5), random_state=1)
+    options = {"categories": [list(range(v)) for v in problem.values], "discretize": None}
+    model = PazzaniNB(search=search, tune=how, random_state=0, **options).fit(X, y)
+    assert model.tuned_loo_score_ >= model.loo_score_
+    right = model.classes_[first_of_the_best(np.log(model.loo_predict_proba(X, y)))] == y
+    assert right.mean() == pytest.approx(model.tuned_loo_score_)
+    model.save(tmp_path / "model.unb")
+    again = load(tmp_path / "model.unb")
+    assert again.tune.algorithm == how.algorithm
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    plain = PazzaniNB(search=search, random_state=0, **options).fit(X, y)
+    still = PazzaniNB(search=search, tune=IENB(z=0), random_state=0, **options).fit(X, y)
+    assert still.structure_.groups == plain.structure_.groups
+    whole = ~np.isnan(X).any(axis=1)
+    np.testing.assert_allclose(
+        still.predict_proba(X[whole]), plain.predict_proba(X[whole]), atol=1e-12
+    )
+
+
+def test_interval_naive_bayes():
+    problem = made(90, [2, 3, 2, 3], 3, gaps=0.1, seed=5)
+    X, y = problem.X, np.array(problem.classes)
+    options = {"categories": [list(range(v)) for v in problem.values], "discretize": None}
+    naive = NaiveBayes(**options).fit(X, y)
+    same = IENB(z=0, **options).fit(X, y)
+    np.testing.assert_allclose(same.predict_proba(X), naive.predict_proba(X), atol=1e-12)
+    model = IENB(random_state=0, **options).fit(X, y)
+    right = naive.classes_[naive.loo_predict_proba(X, y).argmax(axis=1)] == y
+    assert model.naive_loo_score_ == pytest.approx(right.mean())
+    assert model.loo_score_ > model.naive_loo_score_
+    again = IENB(random_state=0, n_jobs=2, **options).fit(X, y)
+    np.testing.assert_array_equal(again.structure_.genome, model.structure_.genome)
+    trained = IENB(criterion="training", random_state=0, **options).fit(X, y)
+    assert trained.score(X, y) == pytest.approx(trained.loo_score_)
+    with pytest.raises(ValueError, match="class_prior cannot be given"):
+        IENB(class_prior=[0.2, 0.3, 0.5]).fit(X, y)
+    with pytest.raises(ValueError, match="smoothing='backoff' has no intervals"):
+        IENB(smoothing="backoff").fit(X, y)
+    with pytest.raises(UnnaiveError, match="fit it on rows"):
+        IENB().fit_counts(naive.counts_)

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 import unnaive
-from unnaive.cli import demo, evaluate, fit, models, predict
+from unnaive.cli import compare, demo, evaluate, fit, models, predict
 from unnaive.cli.terminal import notes, say
 
 # The commands import the rooms they use when they run, so that --help and a mistyped option
@@ -98,6 +98,12 @@ _add(
     "evaluate patients.csv --target diagnosis",
     "evaluate patients.csv -t diagnosis -m tan -m aode --repeats 10",
     "evaluate patients.csv -t diagnosis -m tan --leave-one-out",
+)
+_add(
+    compare.compare,
+    "compare patients.csv --target diagnosis --models nb,tan,aode",
+    "compare patients.csv -t diagnosis --models all --repeats 10 --resume runs.jsonl",
+    "compare patients.csv -t diagnosis --metrics log_loss,auc --html models.html",
 )
 _add(models.models, "models")
 _add(demo.demo, "demo")

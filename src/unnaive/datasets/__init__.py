@@ -1,6 +1,53 @@
-"""Data to try the models on, without a network."""
+"""Data to try the models on: the papers' sets by name, and rows made by rule.
 
-from unnaive.datasets.balanced import make_balanced
-from unnaive.datasets.wdbc import Dataset, load_wdbc
+Public names are loaded when first asked for, so that listing what there is costs nothing.
+"""
 
-__all__ = ["Dataset", "load_wdbc", "make_balanced"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unnaive.datasets.artificial import make_corral, make_m_of_n, make_monks, make_waveform
+    from unnaive.datasets.balanced import make_balanced
+    from unnaive.datasets.dataset import Dataset
+    from unnaive.datasets.entries import Entry, catalogue, names
+    from unnaive.datasets.loading import load
+    from unnaive.datasets.wdbc import load_wdbc
+
+_HOME = {
+    "Dataset": "dataset",
+    "Entry": "entries",
+    "catalogue": "entries",
+    "load": "loading",
+    "load_wdbc": "wdbc",
+    "make_balanced": "balanced",
+    "make_corral": "artificial",
+    "make_m_of_n": "artificial",
+    "make_monks": "artificial",
+    "make_waveform": "artificial",
+    "names": "entries",
+}
+
+__all__ = [
+    "Dataset",
+    "Entry",
+    "catalogue",
+    "load",
+    "load_wdbc",
+    "make_balanced",
+    "make_corral",
+    "make_m_of_n",
+    "make_monks",
+    "make_waveform",
+    "names",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'unnaive.datasets' has no attribute {name!r}")
+    return getattr(import_module(f"unnaive.datasets.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -2,45 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 from sklearn.datasets import load_breast_cancer
 
-from unnaive.io.frames import Frame
-
-if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class Dataset:
-    """Numbers with names, and the class of every row.
-
-    Attributes
-    ----------
-    X : array of shape (n, d)
-        Rows.
-    y : array of shape (n,)
-        Class labels.
-    names : tuple of str
-        Names of the columns.
-    target : str
-        Name of what ``y`` tells.
-    title : str
-        What the data is, in one line.
-    """
-
-    X: FloatArray
-    y: AnyArray
-    names: tuple[str, ...]
-    target: str
-    title: str
-
-    @property
-    def frame(self) -> Frame:
-        """The rows with the names of their columns, for ``fit`` and ``predict``."""
-        return Frame(self.names, len(self.X), matrix=self.X)
+from unnaive.datasets.dataset import Dataset
 
 
 def load_wdbc() -> Dataset:
@@ -49,7 +13,8 @@ def load_wdbc() -> Dataset:
     Returns
     -------
     Dataset
-        Its classes are "benign" (357 rows) and "malignant" (212).
+        Its classes are "benign" (357 rows) and "malignant" (212). ``load("wdbc")`` has the
+        same rows, with the classes "M" and "B" of the original file.
 
     References
     ----------
@@ -70,4 +35,6 @@ def load_wdbc() -> Dataset:
         names=tuple(str(name) for name in bunch.feature_names),
         target="diagnosis",
         title="Wisconsin diagnostic breast cancer",
+        classes=("benign", "malignant"),
+        licence="CC BY 4.0",
     )

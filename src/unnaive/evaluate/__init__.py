@@ -1,13 +1,48 @@
-"""How good a model is: metrics, cross-validation and leave-one-out."""
+"""How good a model is: metrics, cross-validation, leave-one-out, and models side by side."""
 
+from unnaive.evaluate.compare import Step, compare, compare_many
+from unnaive.evaluate.comparison import Comparison, Comparisons, Failure
 from unnaive.evaluate.crossvalidate import Evaluation, cross_validate, leave_one_out
+from unnaive.evaluate.folds import WekaStratifiedKFold
+from unnaive.evaluate.runs import Runs, hash_rows
+from unnaive.evaluate.significance import (
+    FriedmanVerdict,
+    NemenyiVerdict,
+    Verdict,
+    corrected_resampled_t,
+    friedman,
+    holm,
+    mann_whitney,
+    nemenyi,
+    sign_test,
+    wilcoxon_signed_rank,
+)
 from unnaive.metrics import Metrics, measure, predicted_codes
 
 __all__ = [
+    "Comparison",
+    "Comparisons",
     "Evaluation",
+    "Failure",
+    "FriedmanVerdict",
     "Metrics",
+    "NemenyiVerdict",
+    "Runs",
+    "Step",
+    "Verdict",
+    "WekaStratifiedKFold",
+    "compare",
+    "compare_many",
+    "corrected_resampled_t",
     "cross_validate",
+    "friedman",
+    "hash_rows",
+    "holm",
     "leave_one_out",
+    "mann_whitney",
     "measure",
+    "nemenyi",
     "predicted_codes",
+    "sign_test",
+    "wilcoxon_signed_rank",
 ]

@@ -1,5 +1,6 @@
 """Why this prediction, and what a model saw; plots take ``ax`` and return it."""
 
+from unnaive.explain.critical_difference import plot_critical_difference
 from unnaive.explain.derivatives import (
     DependenceDerivatives,
     dependence_derivatives,
@@ -17,6 +18,7 @@ from unnaive.explain.plots import (
 __all__ = [
     "DependenceDerivatives",
     "dependence_derivatives",
+    "plot_critical_difference",
     "plot_cumulated_information",
     "plot_dependence_derivatives",
     "plot_precision_recall",

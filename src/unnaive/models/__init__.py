@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from unnaive.models.adjusted import AdjustedNB
 from unnaive.models.aode import A2DE, AODE, WAODE
 from unnaive.models.base import CountsClassifier
 from unnaive.models.bayesnet import BayesNet
@@ -18,6 +19,8 @@ from unnaive.models.gaussian_networks import (
 )
 from unnaive.models.gnb import GeneralizedNB
 from unnaive.models.hnb import HNB, PHNB
+from unnaive.models.ienb import IENB
+from unnaive.models.iterative import IterativeBayes
 from unnaive.models.kdb import KDB
 from unnaive.models.knaive import KNaiveBayes
 from unnaive.models.nb import NaiveBayes
@@ -35,12 +38,14 @@ __all__ = [
     "AODE",
     "ATAN",
     "HNB",
+    "IENB",
     "KDB",
     "ODANB",
     "PHNB",
     "SPODE",
     "TAN",
     "WAODE",
+    "AdjustedNB",
     "BayesNet",
     "CherryTreeNB",
     "Classifier",
@@ -51,6 +56,7 @@ __all__ = [
     "GaussianNaiveBayes",
     "GaussianTAN",
     "GeneralizedNB",
+    "IterativeBayes",
     "KNaiveBayes",
     "NaiveBayes",
     "PazzaniNB",
@@ -80,6 +86,10 @@ _MODELS: dict[str, Callable[..., Classifier]] = {
     "fssj": partial(PazzaniNB, search="forward"),
     "bsej": PazzaniNB,
     "pazzani-eda": partial(PazzaniNB, search="eda"),
+    "ienb": IENB,
+    "iterative": IterativeBayes,
+    "apnbc": AdjustedNB,
+    "apnbc-eda": partial(AdjustedNB, search="eda"),
     "gaussian-nb": GaussianNaiveBayes,
     "full-bayes": FullBayes,
     "k-naive": KNaiveBayes,
@@ -91,7 +101,8 @@ _CLASSES: dict[str, type[Classifier]] = {
     model.__name__: model
     for model in (
         *(NaiveBayes, SPODE, AODE, WAODE, A2DE, TAN, ATAN, ODANB, KDB, HNB, PHNB),
-        *(GeneralizedNB, DecomposableNB, CherryTreeNB, PazzaniNB),
+        *(GeneralizedNB, DecomposableNB, CherryTreeNB),
+        *(PazzaniNB, IENB, IterativeBayes, AdjustedNB),
         *(GaussianNaiveBayes, FullBayes, KNaiveBayes, GaussianTAN, GaussianKDB),
         BayesNet,
     )

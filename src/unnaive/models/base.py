@@ -254,8 +254,8 @@ class CountsClassifier(Classifier):
         graph, schema = model.structure_, model.schema_
         if not hasattr(graph, "parents_of") or not hasattr(model._tables, "factors"):
             raise UnnaiveError(
-                f"{type(self).__name__} is no single network of columns: it averages over models or "
-                "parents, or joins columns; TAN, KDB, GeneralizedNB and others are"
+                f"{type(self).__name__} is no single network of columns: it averages over models "
+                "or parents, or joins columns; TAN, KDB, GeneralizedNB and others are"
             )
         label = len(schema.names)
         used = {column for column in graph.used.tolist() if schema.sizes[column]}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unnaive import _progress
-from unnaive.exceptions import UnnaiveError
-from unnaive.models.base import CountsClassifier
+from unnaive.models.ienb import IENB, GroupClassifier
 from unnaive.structure.groups import (
     GroupGraph,
     backward_joining,
@@ -18,48 +17,15 @@ from unnaive.structure.groups import (
     genome_of,
     groups_of,
 )
-from unnaive.tables.groups import GroupScores, GroupTables, group_tables
+from unnaive.tables.groups import GroupScores
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.schema import Schema
     from unnaive.structure.groups import Groups, Joined
 
 _SEARCHES = ("forward", "backward", "eda")
 _SEEDS = ("nb", "fssj", "bsej")
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class GroupClassifier(CountsClassifier):
-    """Base of naive Bayes over groups of columns."""
-
-    needs_pairs: ClassVar[bool] = False
-
-    def _learn_structure(self, source: JointCounts | CodedRows) -> GroupGraph:
-        families = source.families  # type: ignore[union-attr]
-        if not families and not hasattr(self, "structure_"):
-            raise UnnaiveError(
-                f"{type(self).__name__} needs counts of its groups of columns, and these hold "
-                "single columns or pairs alone; fit it on rows, or on counts_ of a fitted one"
-            )
-        groups = tuple(family.columns for family in families)
-        return GroupGraph(source.schema.names, source.schema.target, groups)
-
-    def _restore_structure(self, state: Any, schema: Schema) -> GroupGraph:
-        groups = tuple(tuple(group) for group in state["groups"])
-        return GroupGraph(schema.names, schema.target, groups)
-
-    def _pairs_of(self, structure: GroupGraph) -> IntArray:
-        return np.empty((0, 2), dtype=np.int64)
-
-    def _families_of(self, structure: GroupGraph) -> list[tuple[int, ...]]:
-        return list(structure.groups)
-
-    def _make_tables(self, held_out: float | None = None) -> GroupTables:
-        return group_tables(
-            self.counts_, self._smoothing, class_prior=self._class_prior, held_out=held_out
-        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -88,6 +54,10 @@ class PazzaniNB(GroupClassifier):
         For ``search="eda"``; None: ``UMDA()``.
     seed_with : list of {"nb", "fssj", "bsej"}, default=("nb", "bsej")
         What the first population holds besides chance, so that the result is at least as good.
+    tune : "intervals", IENB or None, default=None
+        What the paper proposes and never builds: once the groups are found, move the
+        probabilities of their tables within their confidence intervals, as :class:`IENB` does.
+        An ``IENB(z=1.64, …)`` says how.
     paper : bool, default=False
         Robles et al.'s setting of the EDA: 500 individuals, 1000 offspring, no seeds.
     random_state : int, Generator or None, default=None
@@ -100,6 +70,8 @@ class PazzaniNB(GroupClassifier):
         ``structure_.named`` lists the groups.
     loo_score_, naive_loo_score_ : float
         Criterion of the groups found, by leave-one-out, and of naive Bayes.
+    tuned_loo_score_ : float
+        With ``tune``: leave-one-out accuracy of the tuned tables.
     evaluations_ : int
         Groupings that were scored.
     search_result_ : Joined, or Result of :mod:`unnaive.search`
@@ -127,6 +99,7 @@ class PazzaniNB(GroupClassifier):
     delete: str = "group"
     algorithm: Any = None
     seed_with: Any = ("nb", "bsej")
+    tune: Any = None
     paper: bool = False
     random_state: Any = None
 
@@ -150,7 +123,18 @@ class PazzaniNB(GroupClassifier):
             groups = found.groups
         self.search_result_, self.loo_score_ = found, found.fitness
         self.evaluations_ = found.evaluations
-        return GroupGraph(rows.schema.names, rows.schema.target, groups)
+        graph = GroupGraph(rows.schema.names, rows.schema.target, groups)
+        return self._tuned(graph, rows) if self.tune is not None else graph
+
+    @property
+    def _tuner(self) -> IENB:
+        """How the tables are tuned, once the groups are found."""
+        return self.tune if isinstance(self.tune, IENB) else IENB(random_state=self.random_state)
+
+    def _tuned(self, graph: GroupGraph, rows: CodedRows) -> GroupGraph:
+        found, _ = self._tune_tables(graph, rows)
+        self.tuned_loo_score_ = found.fitness
+        return replace(graph, genome=found.best)
 
     def _check(self) -> None:
         if self.search not in _SEARCHES:
@@ -159,6 +143,8 @@ class PazzaniNB(GroupClassifier):
             raise ValueError(f"criterion={self.criterion!r}; it must be 'accuracy' or 'log_loss'")
         if self.delete not in {"group", "member"}:
             raise ValueError(f"delete={self.delete!r}; it must be 'group' or 'member'")
+        if not (self.tune in (None, "intervals") or isinstance(self.tune, IENB)):
+            raise ValueError(f"tune={self.tune!r}; it must be None, 'intervals' or an IENB()")
         strange = [seed for seed in self._seeds if seed not in _SEEDS]
         if strange:
             raise ValueError(f"seed_with names {strange[0]!r}; it may name {', '.join(_SEEDS)}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, is_dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-import unnaive.discretize as discretizers
 from unnaive import __version__
 from unnaive.discretize import Discretizer
 from unnaive.exceptions import ModelFileError
@@ -39,7 +41,7 @@ def load_model(path: str | Path, models: dict[str, type[Classifier]]) -> Classif
     """Read a model that :func:`save_model` wrote; nothing in the file is ever run."""
     state = store.load(path, kind="model")
     try:
-        parameters = {key: _object(value) for key, value in state["parameters"].items()}
+        parameters = {key: _object(value, models) for key, value in state["parameters"].items()}
         model = models[state["model"]](**parameters)
         model._set_names(state["names"], named=bool(state["named"]))
         model.classes_ = label_array(state["labels"])
@@ -54,15 +56,10 @@ def load_model(path: str | Path, models: dict[str, type[Classifier]]) -> Classif
 
 
 def _plain(value: Any) -> Any:
-    """Turn a parameter into JSON values, policies and discretisers into tagged ones."""
-    if isinstance(value, Smoothing):
-        if POLICIES.get(value.key) is not type(value):
-            raise TypeError(f"smoothing={value!r} is no policy of this library and cannot be saved")
-        return {"__smoothing__": value.state()}
-    if isinstance(value, Quirks):
-        return {"__quirks__": value.state()}
-    if isinstance(value, Discretizer):
-        return {"__discretizer__": [type(value).__name__, value.get_params()]}
+    """Turn a parameter into JSON values, objects of this library into tagged ones."""
+    tag, content = _tagged(value)
+    if tag:
+        return {tag: content}
     if isinstance(value, dict):
         return {"__dict__": [[_plain(key), _plain(entry)] for key, entry in value.items()]}
     if isinstance(value, np.ndarray | np.generic):
@@ -72,20 +69,44 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _object(value: Any) -> Any:
-    """Undo :func:`_plain`; only the policies and discretisers of this library are made."""
+def _tagged(value: Any) -> tuple[str, Any]:
+    """Return what kind of object of this library a parameter is, and its settings."""
+    if isinstance(value, Smoothing):
+        if POLICIES.get(value.key) is not type(value):
+            raise TypeError(f"smoothing={value!r} is no policy of this library and cannot be saved")
+        return "__smoothing__", value.state()
+    if isinstance(value, Quirks):
+        return "__quirks__", value.state()
+    if isinstance(value, BaseEstimator):
+        kind = "__discretizer__" if isinstance(value, Discretizer) else "__model__"
+        return kind, [type(value).__name__, _plain(value.get_params(deep=False))]
+    if is_dataclass(value) and type(value).__module__.startswith("unnaive.search."):
+        return "__algorithm__", [type(value).__name__, _plain(asdict(value))]  # type: ignore[arg-type]
+    return "", None
+
+
+def _object(value: Any, models: dict[str, type[Classifier]]) -> Any:
+    """Undo :func:`_plain`; only what this library knows is made."""
     if isinstance(value, list):
-        return [_object(entry) for entry in value]
+        return [_object(entry, models) for entry in value]
     if not isinstance(value, dict):
         return value
-    if "__smoothing__" in value:
-        settings = dict(value["__smoothing__"])
+    if "__dict__" in value:
+        pairs = value["__dict__"]
+        return {_object(key, models): _object(entry, models) for key, entry in pairs}
+    ((tag, content),) = value.items()
+    if tag == "__smoothing__":
+        settings = dict(content)
         return POLICIES[settings.pop("policy")](**settings)
-    if "__quirks__" in value:
-        return Quirks(**value["__quirks__"])
-    if "__discretizer__" in value:
-        name, settings = value["__discretizer__"]
-        if name not in discretizers.__all__:
-            raise ValueError(f"unknown discretiser {name!r}")
-        return getattr(discretizers, name)(**settings)
-    return {_object(key): _object(entry) for key, entry in value["__dict__"]}
+    return Quirks(**content) if tag == "__quirks__" else _named(tag, content, models)
+
+
+def _named(tag: str, content: list[Any], models: dict[str, type[Classifier]]) -> Any:
+    """Make a discretiser, a model or an algorithm by its name."""
+    name, parameters = content[0], _object(content[1], models)
+    if tag == "__model__":
+        return models[name](**parameters)
+    home = import_module({"__discretizer__": "unnaive.discretize"}.get(tag, "unnaive.search"))
+    if name not in home.__all__:
+        raise ValueError(f"unknown name {name!r} in {home.__name__}")
+    return getattr(home, name)(**parameters)

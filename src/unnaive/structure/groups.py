@@ -44,6 +44,7 @@ class GroupGraph(Graph):
     names: tuple[str, ...]
     target: str
     groups: Groups
+    genome: FloatArray | None = None  # where probabilities lie within their intervals, if tuned
 
     @property
     def named(self) -> list[tuple[str, ...]]:
@@ -66,7 +67,7 @@ class GroupGraph(Graph):
 
     def state(self) -> dict[str, Any]:
         """Plain values for the store."""
-        return {"groups": [list(group) for group in self.groups]}
+        return {"groups": [list(group) for group in self.groups], "genome": self.genome}
 
 
 class Scores(Protocol):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.structure.groups import Change, Group, Groups
+    from unnaive.tables.intervals import Intervals
     from unnaive.tables.smoothing import Smoothing
     from unnaive.tables.trees import HeldOut
 
@@ -106,6 +107,23 @@ class GroupTables:
         below = (seen + each * n_values + shared)[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(below > 0, np.log(above / below), -math.log(n_values))
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalTables:
+    """Tables whose probabilities lie where a genome says, within their intervals."""
+
+    intervals: Intervals
+    genome: FloatArray
+    held_out: float | None
+
+    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:
+        """Log joint of every row and class; shape (n, k)."""
+        from unnaive.tables.intervals import interval_joint  # noqa: PLC0415 - kernels of its own
+
+        return interval_joint(
+            self.intervals, self.genome, codes, held, n_jobs, held_out=self.held_out
+        )
 
 
 def _margin(counts: JointCounts, group: Group, shown: Group) -> tuple[IntArray, FloatArray]:

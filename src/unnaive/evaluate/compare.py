@@ -1,0 +1,390 @@
+"""Models side by side: the same folds for all, one unit of work a model and fold."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Integral
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
+
+from unnaive import _parallel
+from unnaive.evaluate.comparison import Comparison, Comparisons, Failure
+from unnaive.evaluate.crossvalidate import _deal, _fit_and_predict
+from unnaive.evaluate.rows import EvaluationRows, prepare_rows
+from unnaive.evaluate.runs import Runs, hash_rows
+from unnaive.exceptions import UnnaiveError
+from unnaive.io.frames import Column, Frame
+from unnaive.metrics import SCORES, measure
+from unnaive.models import Classifier, all_models, make
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+    from typing import Self
+
+    from unnaive._typing import IntArray
+
+METRICS = ("accuracy", "log_loss", "auc", "brier")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What ``watch`` is told after every fold of a model.
+
+    Attributes
+    ----------
+    done, total : int
+        Folds done, over all models, and how many there are; resumed ones are done.
+    model : str
+        Whose fold it was.
+    repeat, fold : int
+        Which one, from 0.
+    error : str or None
+        What went wrong.
+    data : str
+        Name of the data set, in :func:`compare_many`.
+    """
+
+    done: int
+    total: int
+    model: str
+    repeat: int
+    fold: int
+    error: str | None = None
+    data: str = ""
+
+
+class _Unit(NamedTuple):
+    """One fold of one model."""
+
+    model: str
+    repeat: int
+    fold: int
+    train: IntArray
+    test: IntArray
+
+
+def compare(
+    models: Any,
+    X: Any,
+    y: Any,
+    *,
+    folds: Any = 10,
+    repeats: int = 1,
+    seed: int | None = 0,
+    metrics: Sequence[str] = METRICS,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    store: str | os.PathLike[str] | None = None,
+    watch: Callable[[Step], None] | None = None,
+) -> Comparison:
+    """Cross-validate several models on the same folds and tell which differences are real.
+
+    A model that fails on a fold has no rank; what went wrong is in ``failures``, and all other
+    folds and models go on.
+
+    Parameters
+    ----------
+    models : "all", list of keys, or dict of name to key or estimator
+        Keys are those of ``unnaive.all_models()``. Estimators may be scikit-learn's; X must then
+        be what they take.
+    X, y : array or frame of shape (n, d), array of shape (n,)
+        Rows and class labels.
+    folds : int or splitter, default=10
+        Number of stratified folds, or a scikit-learn splitter, such as
+        :class:`WekaStratifiedKFold`, that does all the dealing.
+    repeats, seed : int
+        How often the rows are dealt into folds anew, and the seed of all dealing.
+    metrics : sequence of str
+        Names of scores of :class:`Metrics`; the first decides the order of tables.
+    sample_weight : array of shape (n,), default=None
+        Weights of the rows, all above 0, in learning and in the metrics.
+    n_jobs : int, default=None
+        Folds, of whatever model, that run side by side, as threads. Changes only the times.
+    store : path, default=None
+        File that keeps every finished fold. Where it is there already, its folds are not
+        computed again; data, ``folds`` and ``seed`` must be what they were. Models and
+        ``repeats`` may be added, folds that failed are tried again.
+    watch : callable, default=None
+        Called with a :class:`Step` after every fold.
+
+    Examples
+    --------
+    >>> from unnaive.datasets import load_wdbc
+    >>> data = load_wdbc()
+    >>> found = compare(["nb", "tan"], data.X, data.y, folds=5, metrics=["accuracy", "log_loss"])
+    >>> found.best("log_loss"), found.ranks("log_loss")
+    ('tan', {'nb': 2.0, 'tan': 1.0})
+    """
+    work = _Work(_candidates(models), prepare_rows(X, y, sample_weight), (X, y))
+    names = _known_metrics(metrics)
+    protocol = work.deal(folds, repeats, seed)
+    if store is not None:
+        work.resume(store, protocol)
+    found = work.run(n_jobs, watch)
+    return work.collect(found, names, {**protocol, "repeats": repeats})
+
+
+def compare_many(
+    models: Any,
+    datasets: Mapping[str, tuple[Any, Any]],
+    *,
+    store: str | os.PathLike[str] | None = None,
+    watch: Callable[[Step], None] | None = None,
+    **settings: Any,
+) -> Comparisons:
+    """Compare models on several data sets, for Friedman's test and Nemenyi's.
+
+    Parameters
+    ----------
+    models
+        As in :func:`compare`.
+    datasets : dict of str to (X, y)
+        Data sets by name.
+    store : path, default=None
+        Folder that keeps a file of results for every data set.
+    watch : callable, default=None
+        Called with a :class:`Step` after every fold; its ``data`` names the data set.
+    **settings
+        All other settings of :func:`compare`.
+
+    Examples
+    --------
+    >>> from unnaive.datasets import load_wdbc
+    >>> data = load_wdbc()
+    >>> halves = {"even": (data.X[::2], data.y[::2]), "odd": (data.X[1::2], data.y[1::2])}
+    >>> found = compare_many(["nb", "tan", "aode"], halves, folds=3)
+    >>> found.friedman("accuracy").n
+    2
+    """
+    if store is not None:
+        Path(store).mkdir(parents=True, exist_ok=True)
+    parts = {}
+    for name, (X, y) in datasets.items():
+        file = None if store is None else _file_for(Path(store), name)
+        parts[name] = compare(models, X, y, store=file, watch=_named(watch, name), **settings)
+    return Comparisons(parts)
+
+
+def _file_for(folder: Path, name: str) -> Path:
+    if Path(name).name != name:
+        raise UnnaiveError(f"data set {name!r}: its results need a file; use a name without slash")
+    return folder / f"{name}.jsonl"
+
+
+def _named(watch: Callable[[Step], None] | None, name: str) -> Callable[[Step], None] | None:
+    return None if watch is None else lambda step: watch(replace(step, data=name))
+
+
+def _candidates(models: Any) -> dict[str, Any]:
+    """Estimators by name, whatever way they were given."""
+    if isinstance(models, str):
+        models = list(all_models()) if models == "all" else [models]
+    if not isinstance(models, Mapping):
+        if not all(isinstance(key, str) for key in models):
+            raise UnnaiveError("models: give estimators names, as in {'mine': TAN(root=0)}")
+        models = {key: key for key in models}
+    if not models:
+        raise UnnaiveError("models is empty; name at least one, or say 'all'")
+    return {
+        str(name): make(model) if isinstance(model, str) else model
+        for name, model in models.items()
+    }
+
+
+def _known_metrics(metrics: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys([metrics] if isinstance(metrics, str) else metrics))
+    wrong = [name for name in names if name not in SCORES]
+    if wrong or not names:
+        what = f"there is no metric {wrong[0]!r}" if wrong else "metrics is empty"
+        raise UnnaiveError(f"{what}; the metrics are {', '.join(SCORES)}")
+    return names
+
+
+class _Work:
+    """Folds of models, done or to do."""
+
+    def __init__(
+        self, models: dict[str, Any], data: EvaluationRows, given: tuple[Any, Any]
+    ) -> None:
+        self.models = {name: _at_home(name, model, given) for name, model in models.items()}
+        self.data = data
+        self.given = given
+        self.splits: list[tuple[IntArray, IntArray]] = []
+        self.units: list[_Unit] = []
+        self.runs: Runs | None = None
+        self.resumed = 0
+        self.keys = {name: _digest(model) for name, model in models.items()}
+
+    def deal(self, folds: Any, repeats: int, seed: int | None) -> dict[str, Any]:
+        """Deal rows into folds; return what a fold's rows depend on."""
+        n = len(self.data.codes)
+        if not isinstance(folds, str) and hasattr(folds, "split"):
+            if repeats != 1:
+                raise ValueError(f"repeats={repeats}: the splitter {folds!r} repeats by itself")
+            self.splits = list(folds.split(np.empty((n, 0)), self.data.codes))
+            each = len(self.splits)
+            protocol: dict[str, Any] = {"folds": repr(folds), "splits": _digest_of(self.splits)}
+        elif isinstance(folds, Integral):
+            each = int(folds)
+            self.splits = _deal(self.data, each, repeats, seed)
+            protocol = {"folds": each, "seed": seed}
+        else:
+            raise ValueError(f"folds={folds!r}: give a whole number or a splitter")
+        self.units = [
+            _Unit(model, *divmod(number, each), train, test)
+            for model in self.models
+            for number, (train, test) in enumerate(self.splits)
+        ]
+        return protocol
+
+    def resume(self, store: str | os.PathLike[str], protocol: dict[str, Any]) -> None:
+        """Open the file of finished folds."""
+        if protocol.get("seed", 0) is None:
+            raise UnnaiveError("seed=None deals other folds every time; to resume, give a number")
+        self.runs = Runs(store, {"data": hash_rows(self.data), **protocol})
+
+    def key(self, unit: _Unit) -> str:
+        """Name a unit for the file: a model with other parameters is another."""
+        return f"{unit.model}, repeat {unit.repeat}, fold {unit.fold}, {self.keys[unit.model]}"
+
+    def run(
+        self, n_jobs: int | None, watch: Callable[[Step], None] | None
+    ) -> list[dict[str, float] | Failure]:
+        """Do what is not done yet, and return what all units found."""
+        kept = {unit[:3]: self.runs.get(self.key(unit)) for unit in self.units} if self.runs else {}
+        found = {place: result for place, result in kept.items() if result is not None}
+        missing = [unit for unit in self.units if unit[:3] not in found]
+        total, self.resumed = len(self.units), len(found)
+        lock, done = Lock(), len(found)
+
+        def run_unit(unit: _Unit) -> None:
+            nonlocal done
+            result = found[unit[:3]] = self.attempt(unit)
+            with lock:
+                done += 1
+                if watch is not None:
+                    error = result.error if isinstance(result, Failure) else None
+                    watch(Step(done, total, *unit[:3], error))
+
+        _parallel.run(run_unit, missing, n_jobs)
+        return [found[unit[:3]] for unit in self.units]
+
+    def attempt(self, unit: _Unit) -> dict[str, float] | Failure:
+        """Do one fold of one model; a failure is a result, too."""
+        model, data = self.models[unit.model], self.data
+        rows: Any = _given_rows(data, self.given) if isinstance(model, _Guest) else data
+        try:
+            chances, fit_seconds, predict_seconds = _fit_and_predict(
+                model, rows, unit.train, unit.test
+            )
+            weights = None if data.weights is None else data.weights[unit.test]
+            scores = measure(chances, data.codes[unit.test], data.classes, weights).scores()
+        except Exception as error:  # whatever a model does, the others go on
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            return Failure(unit.model, unit.repeat, unit.fold, what)
+        result = {**scores, "fit_seconds": fit_seconds, "predict_seconds": predict_seconds}
+        if self.runs is not None:
+            self.runs.put(self.key(unit), result)
+        return result
+
+    def collect(
+        self,
+        found: list[dict[str, float] | Failure],
+        metrics: tuple[str, ...],
+        protocol: dict[str, Any],
+    ) -> Comparison:
+        """Gather the units into arrays over folds."""
+        nothing = dict.fromkeys((*metrics, "fit_seconds", "predict_seconds"), np.nan)
+        results = [nothing if isinstance(unit, Failure) else unit for unit in found]
+        size = len(self.splits)
+        blocks = {
+            model: results[place * size : (place + 1) * size]
+            for place, model in enumerate(self.models)
+        }
+
+        def over_folds(model: str, name: str) -> Any:
+            return np.array([unit[name] for unit in blocks[model]])
+
+        return Comparison(
+            scores={m: {name: over_folds(m, name) for name in metrics} for m in blocks},
+            fit_seconds={m: over_folds(m, "fit_seconds") for m in blocks},
+            predict_seconds={m: over_folds(m, "predict_seconds") for m in blocks},
+            failures=tuple(unit for unit in found if isinstance(unit, Failure)),
+            classes=self.data.classes,
+            n_rows=len(self.data.codes),
+            protocol=protocol,
+            test_share=float(np.mean([len(test) / len(train) for train, test in self.splits])),
+            resumed=self.resumed,
+        )
+
+
+class _Guest(BaseEstimator):  # type: ignore[misc]
+    """A model of another library, with the ``fit`` that ours have."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, rows: Any, labels: Any, weights: Any) -> Self:
+        more = {} if weights is None else {"sample_weight": weights}
+        self.fitted_ = self.estimator.fit(rows, labels, **more)
+        self.classes_ = self.fitted_.classes_
+        return self
+
+    def predict_proba(self, rows: Any) -> Any:
+        return self.fitted_.predict_proba(rows)
+
+
+class _Given:
+    """Rows as they were given, for guests."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    def take(self, places: IntArray) -> Any:
+        return _safe_indexing(self.rows, places)
+
+
+def _given_rows(data: EvaluationRows, given: tuple[Any, Any]) -> Any:
+    X, y = map(_Given, given)
+    return data._replace(frame=X, target=y)  # type: ignore[arg-type]
+
+
+def _at_home(name: str, model: Any, given: tuple[Any, Any]) -> Any:
+    """Return a model as it is if it takes our rows, else one that takes those given."""
+    if isinstance(model, Classifier):
+        return model
+    if not (hasattr(model, "fit") and hasattr(model, "predict_proba")):
+        raise UnnaiveError(
+            f"model {name!r} is {model!r}; give a key or an estimator with predict_proba"
+        )
+    if isinstance(given[0], Frame) or isinstance(given[1], Column):
+        raise UnnaiveError(
+            f"model {name!r}, {type(model).__name__}, takes arrays and data frames; give X and y "
+            "as such"
+        )
+    return _Guest(model)
+
+
+def _digest(model: Any) -> str:
+    """Fingerprint of a model's class and parameters, but for the number of threads."""
+    parameters = model.get_params() if hasattr(model, "get_params") else {}
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+        said = {n: repr(v) for n, v in sorted(parameters.items()) if not n.endswith("n_jobs")}
+    text = f"{type(model).__module__}.{type(model).__qualname__} {said}"
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _digest_of(splits: list[tuple[IntArray, IntArray]]) -> str:
+    total = hashlib.sha256()
+    for part in (part for split in splits for part in split):
+        total.update(repr(np.asarray(part).tolist()).encode())
+    return total.hexdigest()[:16]
