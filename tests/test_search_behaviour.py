@@ -136,11 +136,11 @@ def test_evaluations_are_counted(kind):
 
 
 def test_paper_setting():
-    assert UMDA.paper() == UMDA(population=500, selected=500, offspring=1000, alpha=0.0)
-    assert MIMIC.paper(bound=1) == MIMIC(
-        population=500, selected=500, offspring=1000, alpha=0.0, bound=1
-    )
-    assert UMDAc.paper() == UMDAc(population=500, selected=500, offspring=1000)
+    sizes = {"population": 500, "selected": 500, "offspring": 1000}
+    end = {"patience": None, "stall": 1, "max_generations": 1000}
+    assert UMDA.paper() == UMDA(**sizes, **end, alpha=0.0)
+    assert MIMIC.paper(bound=1) == MIMIC(**sizes, **end, alpha=0.0, bound=1)
+    assert UMDAc.paper() == UMDAc(**sizes, **end)
     found = UMDA.paper(bound=20).maximise(Categories([2] * 20), ones, random_state=0)
     assert found.fitness == 20
     assert found.evaluations % 1000 == 500
@@ -157,6 +157,20 @@ def test_reasons_to_stop():
     assert (one.reason, one.fitness) == ("one individual", 12)
     late = UMDA(time_limit=0).maximise(space, ones, random_state=0)
     assert (late.reason, late.complete, late.generations) == ("time_limit", False, 0)
+
+
+def test_the_paper_stops_when_nothing_is_added():
+    ones = lambda genomes: genomes.sum(axis=1)  # noqa: E731
+    found = UMDA.paper().maximise(Categories([2] * 12), ones, random_state=0)
+    assert (found.reason, found.fitness) in {("stall", 12.0), ("one individual", 12.0)}
+    flat = UMDA(patience=None, stall=3).maximise(
+        Categories([2] * 12), lambda genomes: np.zeros(len(genomes)), random_state=0
+    )
+    assert (flat.reason, flat.generations) == ("stall", 3)
+    moved = UMDA(patience=None, stall=1, replacement="generational", max_generations=6).maximise(
+        Categories([2] * 12), lambda genomes: np.zeros(len(genomes)), random_state=0
+    )
+    assert moved.reason == "max_generations"
 
 
 def test_ties_break_the_patience_not():

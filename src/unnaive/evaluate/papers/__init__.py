@@ -1,0 +1,12 @@
+"""The papers' experiments, rerun by their own protocols, with the honest figure beside."""
+
+from unnaive.evaluate.papers.experiment import (
+    Experiment,
+    Line,
+    Reproduction,
+    Step,
+    Unit,
+    reproduce,
+)
+
+__all__ = ["Experiment", "Line", "Reproduction", "Step", "Unit", "reproduce"]
