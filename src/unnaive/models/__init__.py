@@ -116,7 +116,7 @@ def all_models() -> dict[str, Callable[..., Classifier]]:
     --------
     >>> import unnaive
     >>> sorted(unnaive.all_models())[:4]
-    ['a2de', 'aode', 'aode-sr', 'atan']
+    ['a2de', 'aode', 'aode-sr', 'apnbc']
     """
     return dict(_MODELS)
 

@@ -172,9 +172,9 @@ class Experiment(ABC):
     def lines(self, results: Mapping[str, Any]) -> list[Line]:
         """Put results, by the keys of their units, beside the paper's figures."""
 
+    @abstractmethod
     def remarks(self, lines: Sequence[Line]) -> list[str]:
         """Say what is odd, and what we conclude."""
-        return []
 
 
 def reproduce(
