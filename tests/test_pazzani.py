@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
+from rich.progress import Progress
 
 import naive_search as slow
 import weather
@@ -14,6 +18,7 @@ from problems import HOSTILE, Problem, made, problems
 from test_models import POLICIES, fitted, policies
 from unnaive import IENB, NaiveBayes, PazzaniNB, load
 from unnaive._progress import watched_by
+from unnaive.cli import terminal
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.classifier import first_of_the_best
 from unnaive.search import EBNA, MIMIC, UMDA, UMDAc
@@ -327,3 +332,19 @@ def test_interval_naive_bayes():
         IENB(smoothing="backoff").fit(X, y)
     with pytest.raises(UnnaiveError, match="fit it on rows"):
         IENB().fit_counts(naive.counts_)
+
+
+def test_the_command_line_tells_of_the_search(tmp_path, monkeypatch):
+    """On a terminal, and only there."""
+    shown = []
+    monkeypatch.setattr(terminal, "PATIENCE", 0.0)
+    monkeypatch.setattr(terminal, "Console", partial(Console, force_terminal=True))
+    monkeypatch.setattr(Progress, "update", lambda *_, **how: shown.append(how))
+    problem = made(60, [2, 3, 2], 2, seed=3)
+    for search in ("eda", "backward"):
+        with terminal.progress("learning"):
+            fitted(PazzaniNB(search=search, random_state=0), problem)
+    texts = [how["description"] for how in shown]
+    assert texts[0].startswith("learning: step 1, best ")
+    assert any(text.startswith("learning: generation 0, best ") for text in texts)
+    assert all(text.endswith("a second") for text in texts)

@@ -7,12 +7,15 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Timer
+from time import perf_counter
 from typing import Any
 
 import typer
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
+
+from unnaive._progress import watched_by
 
 PATIENCE = 2.0  # seconds that work may take before it shows how far it is
 _PIPE_WIDTH = 140  # columns of a table that goes to a file or another program
@@ -82,7 +85,8 @@ def notes() -> Iterator[None]:
 def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Show on a terminal how far work is that takes longer than two seconds.
 
-    Yields what is to be called with the number of steps done.
+    Yields what is to be called with the number of steps done. A search within tells of its
+    generations.
     """
     errors = Console(stderr=True, markup=False, emoji=False)
     if not errors.is_terminal:
@@ -95,9 +99,29 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
     timer = Timer(PATIENCE, bar.start)
     timer.daemon = True
     timer.start()
+
+    def describe(step: Any) -> None:
+        bar.update(task, description=f"{label}: {searching(step, perf_counter() - start)}")
+
+    start = perf_counter()
     try:
-        yield lambda done: bar.update(task, completed=done)
+        with watched_by(describe):
+            yield lambda done: bar.update(task, completed=done)
     finally:
         timer.cancel()
         timer.join()
         bar.stop()
+
+
+def searching(step: Any, seconds: float) -> str:
+    """Say how far a search is.
+
+    >>> from unnaive.search import Generation
+    >>> searching(Generation(12, 0.7612, 0.7433, 12_500, 300, 2.5), 2.5)
+    'generation 12, best 0.7612, mean 0.7433, 12,500 evaluations, 5,000 a second'
+    """
+    spent = max(getattr(step, "seconds", seconds), 1e-9)
+    what = "generation" if hasattr(step, "mean") else "step"
+    mean = f", mean {step.mean:.4f}" if hasattr(step, "mean") else ""
+    rate = f"{step.evaluations:,} evaluations, {step.evaluations / spent:,.0f} a second"
+    return f"{what} {step.number}, best {step.best:.4f}{mean}, {rate}"

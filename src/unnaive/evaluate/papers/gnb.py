@@ -1,0 +1,285 @@
+"""Tables 1 to 5 of "Generalized naive Bayes" (Kovács et al. 2024), by its protocol, and honestly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from math import ceil, sqrt
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from unnaive import TAN, GeneralizedNB, NaiveBayes
+from unnaive.datasets.entries import find
+from unnaive.datasets.loading import load
+from unnaive.discretize import Quantile
+from unnaive.evaluate.crossvalidate import cross_validate
+from unnaive.evaluate.papers.experiment import Experiment, Line, Unit
+from unnaive.evaluate.papers.published import SOURCES, number, printed
+from unnaive.io.frames import Column, Frame
+from unnaive.metrics import measure
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from unnaive._typing import FloatArray, IntArray
+    from unnaive.datasets import Dataset
+    from unnaive.metrics import Metrics
+
+NAMES = {
+    "Wdbc": "wdbc",
+    "Heart Disease": "heart-cleveland",
+    "Diabetes": "diabetes-early",
+    "Thyroid Ann Train": "thyroid-ann-train",
+    "Parkinson": "parkinsons",
+}
+# Paper: section 6.3.4 removes column b14, "3771 1's but only a single 0", counted from 0 it seems:
+# the one of the file that has a single row of its own. (The 14th counted from 1, tumor, has 95.)
+LEFT_OUT = {"thyroid-ann-train": "hypopituitary"}
+BINS = 5  # section 6.2
+TEST_SHARE = 0.15  # section 6.3
+PRINTED_RUNS = 5  # of which the paper printed the mean
+# Paper: it does not say which class is positive. These are the ones that agree with accuracy,
+# precision and recall together; the row of NB on Diabetes agrees with the other class only.
+POSITIVE = {
+    "Wdbc": "M",
+    "Heart Disease": "1",
+    "Diabetes": "Positive",
+    "Thyroid Ann Train": "3",
+    "Parkinson": "1",
+}
+SWAPPED = ("Diabetes", "NB")
+GENERALIZED = ("GNB-A", "GNB-O")
+PLAIN = " without smoothing"
+_CHUNK = 10  # runs a unit
+_STRIDE = 1_000_000  # between the runs of two seeds
+_FOLDS, _REPEATS = 10, (10, 1)  # of the honest estimate; and in a hurry
+_AS_WRITTEN = "the paper does not say how, or whether, it smoothed"
+
+
+def load_rows(name: str, cache: str | os.PathLike[str] | None = None) -> Dataset:
+    """Load a data set by our name, without the column that the paper left out (6.3.4)."""
+    data = load(name, cache=cache)
+    if name not in LEFT_OUT:
+        return data
+    kept = [place for place, column in enumerate(data.names) if column != LEFT_OUT[name]]
+    names = tuple(data.names[place] for place in kept)
+    categories = {column: data.categories[column] for column in names if column in data.categories}
+    return replace(data, X=data.X[:, kept], names=names, categories=categories)
+
+
+def cut_whole(data: Dataset) -> Frame:
+    """Cut columns of more than 5 values at the quantiles of all rows (6.2), those to test too.
+
+    A quirk of the paper: bins ought to be learned from the training rows alone.
+    """
+    columns = []
+    for place, name in enumerate(data.names):
+        column = data.frame.column(place)
+        if not column.is_text:
+            edges = Quantile(BINS).column_edges(np.ascontiguousarray(column.values))
+            bins = np.searchsorted(edges, column.values).astype(np.int32)
+            column = Column(name, bins, tuple(range(len(edges) + 1)), declared=True)
+        columns.append(column)
+    return Frame(data.names, len(data.y), tuple(columns))
+
+
+def random_splits(n_rows: int, runs: range, seed: int = 0) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield rows to learn from and to test: ceil(0.15 n) drawn at random, not stratified (6.3).
+
+    All printed accuracies are multiples of 1 / (5 ceil(0.15 n)), and not for another rounding.
+    """
+    size = ceil(TEST_SHARE * n_rows)
+    for run in runs:
+        train, test = train_test_split(
+            np.arange(n_rows), test_size=size, random_state=seed * _STRIDE + run
+        )
+        yield train, test
+
+
+def paper_models(n_jobs: int | None = None) -> dict[str, Any]:
+    """Return GNB as the paper has it, and our NB and TAN, smoothed (Laplace) and not.
+
+    GNB classifies by the junction form without smoothing, with substitutes for zeros where no
+    class has a chance (section 5). What the paper's NB and TAN were it does not say.
+    """
+    return {
+        "GNB-A": GeneralizedNB(method="greedy", paper=True, n_jobs=n_jobs),
+        "GNB-O": GeneralizedNB(method="optimal", paper=True, n_jobs=n_jobs),
+        **{name: model for name, model in library_models(n_jobs).items() if "GNB" not in name},
+        f"NB{PLAIN}": NaiveBayes(smoothing="ml", n_jobs=n_jobs),
+        f"TAN{PLAIN}": TAN(smoothing="ml", n_jobs=n_jobs),
+    }
+
+
+def library_models(n_jobs: int | None = None) -> dict[str, Any]:
+    """Return the four models as the library has them by default."""
+    return {
+        "GNB-A": GeneralizedNB(method="greedy", n_jobs=n_jobs),
+        "GNB-O": GeneralizedNB(method="optimal", n_jobs=n_jobs),
+        "NB": NaiveBayes(n_jobs=n_jobs),
+        "TAN": TAN(n_jobs=n_jobs),
+    }
+
+
+@dataclass(kw_only=True)
+class GNBExperiment(Experiment):
+    """Tables 1 to 5 of the GNB paper: four models on five medical data sets.
+
+    As in section 6: columns of more than 5 values cut at quantiles, on all rows before splitting
+    (a quirk); ceil(0.15 n) random rows to test; the mean over runs. The paper had 5 runs; ours
+    is the mean of all, its ``deviation`` that of a mean of 5, and a figure is ``within`` if the
+    paper's is at most 2 of them away. Precision, recall and F1 are of the class in ``POSITIVE``,
+    the "ROC AUC" is that of predicted labels, as the paper's is (another quirk).
+
+    ``honest``: the library's models with their defaults (MDLP bins of the training rows alone,
+    Laplace), stratified 10-fold cross-validation, repeated ten times (once if ``quick``).
+    """
+
+    key: ClassVar[str] = "gnb"
+    title: ClassVar[str] = SOURCES["gnb"]
+    default_runs: ClassVar[tuple[int, int]] = (100, 10)
+    names: ClassVar[Mapping[str, str]] = NAMES
+
+    def data(self, name: str) -> Dataset:
+        """Load a data set by the paper's name, without the column that it left out."""
+        return load_rows(self.names[name])
+
+    def units(self) -> list[Unit]:
+        """List chunks of runs of each data set, then folds of each for the honest column."""
+        found = []
+        for name in self.chosen:
+            entry = find(self.names[name])
+            cost = entry.rows * entry.attributes**2
+            for runs in self._chunks:
+                work = partial(self._paper_runs, name, runs)
+                found.append(Unit(_key(name, runs), work, cost * len(runs)))
+            for repeat in range(_REPEATS[self.quick] if self.honest else 0):
+                work = partial(self._honest_run, name, repeat)
+                found.append(Unit(f"{name}, honest {repeat}", work, cost * _FOLDS))
+        return found
+
+    def _paper_runs(self, name: str, runs: range) -> dict[str, list[dict[str, Any]]]:
+        """Scores of every model, run after run, by the paper's protocol."""
+        data = self.data(name)
+        frame, target, models = cut_whole(data), data.labels, paper_models()
+        found: dict[str, list[dict[str, Any]]] = {model: [] for model in models}
+        for train, test in random_splits(frame.n_rows, runs, self.seed):
+            learner = TAN(discretize=None).fit(frame.take(train), target.take(train))
+            seen, actual = frame.take(test), target.values[test]
+            for model, estimator in models.items():
+                chances = estimator.fit_counts(learner.counts_).predict_proba(seen)
+                found[model].append(_scores(measure(chances, actual, data.classes)))
+        return found
+
+    def _honest_run(self, name: str, repeat: int) -> dict[str, dict[str, Any]]:
+        """Scores of every model, all folds together."""
+        data, found = self.data(name), {}
+        for model, estimator in library_models().items():
+            seed = self.seed * _STRIDE + repeat
+            evaluation = cross_validate(
+                estimator, data.frame, data.labels, folds=_FOLDS, random_state=seed
+            )
+            found[model] = _scores(evaluation.pooled)
+        return found
+
+    def lines(self, results: Mapping[str, Any]) -> list[Line]:
+        """Put our figures beside the printed ones; NB and TAN twice, smoothed and not."""
+        found = []
+        for row in printed("gnb_tables"):
+            if row["dataset"] not in self.chosen:
+                continue
+            found.append(self._line(row, row["model"], results))
+            if row["model"] not in GENERALIZED:
+                found.append(self._line(row, row["model"] + PLAIN, results))
+        return found
+
+    def _line(self, row: dict[str, str], model: str, results: Mapping[str, Any]) -> Line:
+        name, metric = row["dataset"], row["metric"]
+        classes = find(self.names[name]).classes
+        place = classes.index(POSITIVE[name])
+        if (name, row["model"]) == SWAPPED:
+            place = 1 - place
+        keys = [_key(name, runs) for runs in self._chunks]
+        runs = [scores for key in keys for scores in results[key][model]]
+        ours, deviation = _mean_and_deviation(runs, metric, place)
+        published = number(row["value"])
+        notes = [f"first {PRINTED_RUNS} runs: {_mean(runs[:PRINTED_RUNS], metric, place):.4f}"]
+        if metric in {"precision", "recall", "f1"}:
+            notes.append(f"positive: {classes[place]}")
+            other, wanders = _mean_and_deviation(runs, metric, 1 - place)
+            fits = wanders is not None and abs(other - (published or 0.0)) <= 2 * wanders
+            if fits or (name, row["model"]) == SWAPPED:
+                notes.append(f"{classes[1 - place]} as positive: {other:.4f}")
+        if metric == "roc_auc":
+            notes.append(f"of predicted labels; of probabilities: {_mean(runs, 'auc', place):.4f}")
+        if model not in GENERALIZED:
+            notes.append(_AS_WRITTEN)
+        return Line(
+            table=row["table"],
+            data=name,
+            model=model,
+            metric=metric,
+            published=published,
+            ours=ours,
+            deviation=deviation,
+            runs=len(runs),
+            tolerance=None if deviation is None else 2 * deviation,
+            honest=self._honest_figure(name, model, metric, place, results),
+            note="; ".join(notes),
+        )
+
+    @property
+    def _chunks(self) -> list[range]:
+        """Runs, a few a unit."""
+        runs = range(self.n_runs)
+        return [runs[start : start + _CHUNK] for start in runs[::_CHUNK]]
+
+    def _honest_figure(
+        self, name: str, model: str, metric: str, place: int, results: Mapping[str, Any]
+    ) -> float | None:
+        keys = [f"{name}, honest {repeat}" for repeat in range(_REPEATS[self.quick])]
+        found = [results[key][model] for key in keys if key in results and model in results[key]]
+        return _mean(found, metric, place) if found else None
+
+    def remarks(self, lines: Sequence[Line]) -> list[str]:
+        """Say how many figures agree, and what is odd about those that do not."""
+        return []
+
+
+def _key(name: str, runs: range) -> str:
+    return f"{name}, runs {runs.start} to {runs.stop - 1}"
+
+
+def _scores(found: Metrics) -> dict[str, Any]:
+    """Plain scores by the paper's names; where a class is to be positive, of both."""
+    return {
+        "accuracy": found.accuracy,
+        "precision": found.precision.tolist(),
+        "recall": found.recall.tolist(),
+        "f1": found.f1_by_class.tolist(),
+        "roc_auc": found.auc_hard,
+        "auc": found.auc,
+    }
+
+
+def _series(runs: Sequence[dict[str, Any]], metric: str, place: int) -> FloatArray:
+    """One metric of every run, of the class at a place."""
+    values = np.array([scores[metric] for scores in runs])
+    return values[:, place] if values.ndim > 1 else values
+
+
+def _mean(runs: Sequence[dict[str, Any]], metric: str, place: int) -> float:
+    return float(_series(runs, metric, place).mean())
+
+
+def _mean_and_deviation(
+    runs: Sequence[dict[str, Any]], metric: str, place: int
+) -> tuple[float, float | None]:
+    """Mean of all runs, and the standard deviation of a mean of as many as the paper had."""
+    values = _series(runs, metric, place)
+    if len(values) < 2:
+        return float(values.mean()), None
+    return float(values.mean()), float(values.std(ddof=1) / sqrt(PRINTED_RUNS))
