@@ -5,8 +5,9 @@ data sets the figure is the leave-one-out accuracy that the search maximised, so
 of anything; on two the search sees 300 rows and the figure is the accuracy on others. In tables 3
 (IENB), 5 and 6 the paper's shares are of n − 1 rows, so it lost one; ours are of all n. Runs differ
 in the seed; a search ends with the first generation that adds nothing to the population, or after
-100 (Pazzani: 150), since the paper gives no rule. How leave-one-out applies to IENB's free parameters the paper does not say: "ienb"
-leaves rows out of the counts that its intervals stand on, "ienb-training" does not.
+100 (Pazzani: 150), since the paper gives no rule. Nor does it say how leave-one-out applies to
+IENB's free parameters: "ienb" leaves rows out of the counts that its intervals stand on,
+"ienb-training" does not.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from unnaive.discretize import Quantile
 from unnaive.evaluate.crossvalidate import cross_validate
 from unnaive.evaluate.papers.experiment import Experiment, Line, Unit
 from unnaive.evaluate.papers.published import SOURCES, number, printed
+from unnaive.evaluate.rows import prepare_rows
 from unnaive.io.frames import Column, Frame
 from unnaive.metrics import measure
 
@@ -53,10 +54,10 @@ POSITIVE = {
 SWAPPED = ("Diabetes", "NB")
 GENERALIZED = ("GNB-A", "GNB-O")
 PLAIN = " without smoothing"
+_OF_A_CLASS = ("precision", "recall", "f1")
 _CHUNK = 10  # runs a unit
 _STRIDE = 1_000_000  # between the runs of two seeds
 _FOLDS, _REPEATS = 10, (10, 1)  # of the honest estimate; and in a hurry
-_AS_WRITTEN = "the paper does not say how, or whether, it smoothed"
 
 
 def load_rows(name: str, cache: str | os.PathLike[str] | None = None) -> Dataset:
@@ -164,14 +165,14 @@ class GNBExperiment(Experiment):
     def _paper_runs(self, name: str, runs: range) -> dict[str, list[dict[str, Any]]]:
         """Scores of every model, run after run, by the paper's protocol."""
         data = self.data(name)
-        frame, target, models = cut_whole(data), data.labels, paper_models()
+        rows, models = prepare_rows(cut_whole(data), data.labels), paper_models()
         found: dict[str, list[dict[str, Any]]] = {model: [] for model in models}
-        for train, test in random_splits(frame.n_rows, runs, self.seed):
-            learner = TAN(discretize=None).fit(frame.take(train), target.take(train))
-            seen, actual = frame.take(test), target.values[test]
+        for train, test in random_splits(len(data.y), runs, self.seed):
+            counts = TAN(discretize=None).fit(*rows.take(train)).counts_
+            seen, actual = rows.frame.take(test), rows.codes[test]
             for model, estimator in models.items():
-                chances = estimator.fit_counts(learner.counts_).predict_proba(seen)
-                found[model].append(_scores(measure(chances, actual, data.classes)))
+                chances = estimator.fit_counts(counts).predict_proba(seen)
+                found[model].append(_scores(measure(chances, actual, rows.classes)))
         return found
 
     def _honest_run(self, name: str, repeat: int) -> dict[str, dict[str, Any]]:
@@ -197,27 +198,12 @@ class GNBExperiment(Experiment):
         return found
 
     def _line(self, row: dict[str, str], model: str, results: Mapping[str, Any]) -> Line:
-        name, metric = row["dataset"], row["metric"]
-        classes = find(self.names[name]).classes
-        place = classes.index(POSITIVE[name])
-        if (name, row["model"]) == SWAPPED:
-            place = 1 - place
+        name, metric, published = row["dataset"], row["metric"], number(row["value"])
         keys = [_key(name, runs) for runs in self._chunks]
         runs = [scores for key in keys for scores in results[key][model]]
+        place = _positive(name, row["model"])
         ours, deviation = _mean_and_deviation(runs, metric, place)
-        published = number(row["value"])
-        notes = [f"first {PRINTED_RUNS} runs: {_mean(runs[:PRINTED_RUNS], metric, place):.4f}"]
-        if metric in {"precision", "recall", "f1"}:
-            notes.append(f"positive: {classes[place]}")
-            other, wanders = _mean_and_deviation(runs, metric, 1 - place)
-            fits = wanders is not None and abs(other - (published or 0.0)) <= 2 * wanders
-            if fits or (name, row["model"]) == SWAPPED:
-                notes.append(f"{classes[1 - place]} as positive: {other:.4f}")
-        if metric == "roc_auc":
-            notes.append(f"of predicted labels; of probabilities: {_mean(runs, 'auc', place):.4f}")
-        if model not in GENERALIZED:
-            notes.append(_AS_WRITTEN)
-        return Line(
+        line = Line(
             table=row["table"],
             data=name,
             model=model,
@@ -228,8 +214,8 @@ class GNBExperiment(Experiment):
             runs=len(runs),
             tolerance=None if deviation is None else 2 * deviation,
             honest=self._honest_figure(name, model, metric, place, results),
-            note="; ".join(notes),
         )
+        return replace(line, note="; ".join(_notes(line, runs, place)))
 
     @property
     def _chunks(self) -> list[range]:
@@ -251,6 +237,34 @@ class GNBExperiment(Experiment):
 
 def _key(name: str, runs: range) -> str:
     return f"{name}, runs {runs.start} to {runs.stop - 1}"
+
+
+def _classes(name: str) -> list[str]:
+    """Both classes of a data set by the paper's name, as models order them."""
+    return sorted(find(NAMES[name]).classes)
+
+
+def _positive(name: str, model: str) -> int:
+    """Place of the class that a row of the paper's tables takes as positive."""
+    place = _classes(name).index(POSITIVE[name])
+    return 1 - place if (name, model) == SWAPPED else place
+
+
+def _notes(line: Line, runs: Sequence[dict[str, Any]], place: int) -> list[str]:
+    """Tell the mean of as many runs as the paper had, and what else the figure could mean."""
+    first = runs[:PRINTED_RUNS]
+    notes = [f"first {len(first)} runs: {_mean(first, line.metric, place):.4f}"]
+    if line.metric == "roc_auc":
+        notes.append(f"of predicted labels; of probabilities: {_mean(runs, 'auc', place):.4f}")
+    if line.metric in _OF_A_CLASS:
+        positive, negative = (_classes(line.data)[at] for at in (place, 1 - place))
+        notes.append(f"positive: {positive}")
+        other, deviation = _mean_and_deviation(runs, line.metric, 1 - place)
+        far = replace(line, ours=other, tolerance=None if deviation is None else 2 * deviation)
+        swapped = (line.data, line.model.removesuffix(PLAIN)) == SWAPPED
+        if swapped or (far.within and not line.within):
+            notes.append(f"{negative} as positive: {other:.4f}")
+    return notes
 
 
 def _scores(found: Metrics) -> dict[str, Any]:
