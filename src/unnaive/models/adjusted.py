@@ -253,14 +253,7 @@ class AdjustedNB(TreeClassifier):
         return super().loo_predict_proba(X, y, sample_weight)
 
     def _learn_structure(self, source: JointCounts | CodedRows) -> AdjustedGraph:
-        known = getattr(self, "structure_", None)
-        if known is None:
-            raise UnnaiveError(
-                "AdjustedNB finds its weights by classifying rows, and counts have none; call fit "
-                "with rows, after which fit_counts, partial_fit and forget keep the weights"
-            )
-        self.schema_.require_same(source.schema)
-        graph: AdjustedGraph = known
+        graph: AdjustedGraph = self._kept_structure(source)
         return graph
 
     def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> AdjustedGraph:

@@ -104,6 +104,17 @@ class CountsClassifier(Classifier):
         """Learn what depends on what where rows are at hand, too."""
         return self._learn_structure(source)
 
+    def _kept_structure(self, source: JointCounts | CodedRows) -> Any:
+        """Return what an earlier fit learned from rows, since counts alone cannot give it."""
+        if not hasattr(self, "structure_"):
+            raise UnnaiveError(
+                f"{type(self).__name__} learns by classifying rows, and counts of columns or pairs "
+                "alone have none; fit it on rows, after which fit_counts, partial_fit and forget "
+                "keep what it found"
+            )
+        self.schema_.require_same(source.schema)
+        return self.structure_
+
     @abstractmethod
     def _restore_structure(self, state: Any, schema: Schema) -> Any:
         """Make the structure whose ``state()`` was saved."""

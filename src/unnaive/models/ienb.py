@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from unnaive import _progress
-from unnaive.exceptions import TableTooLarge, UnnaiveError
+from unnaive.exceptions import TableTooLarge
 from unnaive.models.base import CountsClassifier
 from unnaive.structure.groups import GroupGraph
 from unnaive.tables.groups import IntervalTables, group_tables
@@ -33,17 +33,8 @@ class GroupClassifier(CountsClassifier):
         raise NotImplementedError
 
     def _learn_structure(self, source: JointCounts | CodedRows) -> GroupGraph:
-        """Keep what the first rows gave, or take the groups that were counted."""
-        groups = tuple(family.columns for family in source.families)  # type: ignore[union-attr]
-        if hasattr(self, "structure_"):
-            known: GroupGraph = self.structure_
-            return known
-        if not groups:
-            raise UnnaiveError(
-                f"{type(self).__name__} needs counts of its groups of columns, and these hold "
-                "single columns or pairs alone; fit it on rows, or on counts_ of a fitted one"
-            )
-        return GroupGraph(source.schema.names, source.schema.target, groups)
+        graph: GroupGraph = self._kept_structure(source)
+        return graph
 
     def _restore_structure(self, state: Any, schema: Schema) -> GroupGraph:
         groups = tuple(tuple(group) for group in state["groups"])
@@ -186,14 +177,6 @@ class IENB(GroupClassifier):
     @property
     def _tuner(self) -> IENB:
         return self
-
-    def _learn_structure(self, source: JointCounts | CodedRows) -> GroupGraph:
-        if not hasattr(self, "structure_"):
-            raise UnnaiveError(
-                "IENB learns from rows, and counts of columns or pairs alone tell nothing of which "
-                "rows are right; fit it on rows"
-            )
-        return super()._learn_structure(source)
 
     def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> GroupGraph:
         if self.criterion not in {"loo", "training"}:

@@ -179,15 +179,7 @@ class IterativeBayes(TreeClassifier):
         )
 
     def _learn_structure(self, source: JointCounts | CodedRows) -> CorrectedGraph:
-        known = getattr(self, "structure_", None)
-        if known is None:
-            raise UnnaiveError(
-                "IterativeBayes corrects its tables by classifying rows, and counts have none; "
-                "call fit with rows, after which fit_counts, partial_fit and forget keep the "
-                "corrections"
-            )
-        self.schema_.require_same(source.schema)
-        graph: CorrectedGraph = known
+        graph: CorrectedGraph = self._kept_structure(source)
         return graph
 
     def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> CorrectedGraph:

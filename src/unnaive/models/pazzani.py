@@ -103,6 +103,13 @@ class PazzaniNB(GroupClassifier):
     paper: bool = False
     random_state: Any = None
 
+    def _learn_structure(self, source: JointCounts | CodedRows) -> GroupGraph:
+        families = source.families  # type: ignore[union-attr]
+        if hasattr(self, "structure_") or not families:
+            return super()._learn_structure(source)
+        groups = tuple(family.columns for family in families)
+        return GroupGraph(source.schema.names, source.schema.target, groups)
+
     def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> GroupGraph:
         self._check()
         scores = GroupScores(
