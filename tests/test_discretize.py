@@ -26,7 +26,7 @@ from unnaive.discretize import MDLP, EqualFrequency, EqualWidth, Quantile, discr
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "cuts.json").read_text())["data"]
 ALL = [EqualWidth(), EqualFrequency(), Quantile(), MDLP(), MDLP(better_encoding=True)]
 each = pytest.mark.parametrize("method", ALL, ids=repr)
-quick = settings(deadline=None, database=None, max_examples=150)
+quick = settings(database=None, max_examples=150)
 
 small = st.integers(-6, 6).map(float)
 tame = st.one_of(small, st.floats(-100, 100, width=32))

@@ -101,7 +101,7 @@ def descriptions(draw):
 
 
 @both
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(network=descriptions())
 def test_round_trip_is_exact(form, network):
     write, read = FORMATS[form]
@@ -192,7 +192,7 @@ def test_well_known_networks(key, tmp_path):
     same(of_xmlbif(to_xmlbif(of_bif(to_bif(network)))), network)
 
 
-@settings(deadline=None, max_examples=3, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, suppress_health_check=list(HealthCheck))
 @given(network=descriptions().filter(lambda n: min(map(len, n.states)) > 1))
 def test_others_read_whatever_we_write(network, tmp_path):
     for ending in ("bif", "bifxml"):
@@ -413,7 +413,7 @@ def test_bad_encodings(tmp_path):
 
 
 @both
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(start=st.floats(0, 1, exclude_max=True), length=st.integers(0, 40), piece=labels)
 def test_altered_files_are_read_or_refused_and_cut_off_ones_refused(form, start, length, piece):
     write, read = FORMATS[form]

@@ -146,7 +146,7 @@ cells = st.sampled_from(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(columns=st.lists(st.lists(cells, min_size=30, max_size=30), min_size=1, max_size=3))
 def test_block_size_changes_nothing(write, monkeypatch, columns):
     columns = [["k"] * 30, *columns]

@@ -86,7 +86,7 @@ def joint(model, X, y, rows=None, **options):
 
 
 @given(number_problems())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_naive_bayes_is_scikit_learns(problem):
     X, y, _ = problem
     assert_close(joint(GaussianNaiveBayes(), X, y), joint(GaussianNB(), X, y), 1e-10)
@@ -109,7 +109,7 @@ def test_batches_are_scikit_learns_batches():
 
 
 @given(number_problems(), st.integers(0, 9))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_gaps_skip_factors_as_in_the_twin(problem, seed):
     X, y, gapped = problem
     first = np.array([y[:row].tolist().count(c) < 3 for row, c in enumerate(y)])
@@ -220,7 +220,7 @@ def test_full_bayes_is_quadratic_discriminant_analysis(k):
 
 
 @given(number_problems())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_full_bayes_equals_the_twin(problem):
     X, y, gapped = problem
     twin = twin_of(X, y)
@@ -383,7 +383,7 @@ def parents_of(model):
 
 
 @given(number_problems())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_trees_equal_the_twin(problem):
     X, y, gapped = problem
     model, twin = GaussianTAN(var_smoothing=0).fit(X, y), twin_of(X, y)
@@ -394,7 +394,7 @@ def test_trees_equal_the_twin(problem):
 
 
 @given(number_problems(), st.integers(0, 4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_k_dependences_equal_the_twin(problem, k):
     X, y, gapped = problem
     model, twin = GaussianKDB(k=k, var_smoothing=0).fit(X, y), twin_of(X, y)
@@ -406,7 +406,7 @@ def test_k_dependences_equal_the_twin(problem, k):
 
 
 @given(number_problems())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_networks_lie_between_naive_and_full(problem):
     X, y, gapped = problem
     d = X.shape[1]

@@ -108,7 +108,7 @@ def naive_matrix(X, y, k):
 
 
 @given(problems(max_columns=6))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_greedy_tree_equals_the_twin(problem):
     model = fitted(GeneralizedNB(method="greedy"), problem)
     order, mothers, gains = slow.greedy_tree(*problem.data)
@@ -119,7 +119,7 @@ def test_greedy_tree_equals_the_twin(problem):
 
 
 @given(problems(max_columns=6), st.sampled_from(["optimal", "free"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_order_equals_the_twin(problem, method):
     model = fitted(GeneralizedNB(method=method), problem)
     mothers = model.structure_.parents.tolist()
@@ -134,7 +134,7 @@ def test_order_equals_the_twin(problem, method):
 
 
 @given(problems(sizes=(1, 2, 3, 4)), policies, methods, st.integers(1, 5))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_first_columns_equal_the_twin(problem, policy, method, n_features):
     n_features = max(min(n_features, len(problem.values)), min(2, len(problem.values)))
     model = fitted(GeneralizedNB(method=method, smoothing=policy, n_features=n_features), problem)
@@ -154,7 +154,7 @@ def complete(problem):
 
 
 @given(problems(sizes=(1, 2, 3, 5)), policies, methods)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_junction_form_equals_the_twin(problem, policy, method):
     complete(problem)
     model = fitted(
@@ -170,7 +170,7 @@ def test_junction_form_equals_the_twin(problem, policy, method):
 
 
 @given(problems(sizes=(1, 2, 3, 5), max_rows=12), methods, st.integers(0, 2**32 - 1))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_papers_posteriors_equal_the_twin(problem, method, seed):
     complete(problem)
     model = fitted(GeneralizedNB(method=method, paper=True), problem)
@@ -184,7 +184,7 @@ def test_the_papers_posteriors_equal_the_twin(problem, method, seed):
 
 
 @given(problems(sizes=(2, 3), max_columns=4), methods)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_divergence_falls_by_the_weight(problem, method):
     complete(problem)
     model = fitted(GeneralizedNB(method=method), problem)

@@ -66,14 +66,14 @@ def assert_equals_the_twin(model, problem, **options):
 
 
 @given(problems(max_rows=12, sizes=(1, 2, 3, 5)), variants, st.sampled_from([1.0, 0.5, 0.001]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_equals_the_twin(problem, variant, alpha):
     model = learned(IterativeBayes(smoothing=f"laplace:{alpha}", **variant), problem)
     assert_equals_the_twin(model, problem, **variant)
 
 
 @given(problems(max_rows=12, sizes=(1, 2, 3, 5), weighted=True), variants)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_weighted_rows_equal_the_twin(problem, variant):
     assert_equals_the_twin(learned(IterativeBayes(**variant), problem), problem, **variant)
 
@@ -103,7 +103,7 @@ def test_shuffled_rows_equal_the_twin(seed):
 
 
 @given(problems(weighted=True), policies)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_pass_is_naive_bayes(problem, policy):
     model = learned(IterativeBayes(max_iter=0, smoothing=policy), problem)
     plain = NaiveBayes(smoothing=policy).fit_counts(model.counts_)
@@ -113,7 +113,7 @@ def test_no_pass_is_naive_bayes(problem, policy):
 
 
 @given(problems(weighted=True), policies, variants)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_worse_than_naive_bayes_where_it_was_trained(problem, policy, variant):
     model = learned(IterativeBayes(smoothing=policy, **variant), problem)
     losses = model.loss_path_

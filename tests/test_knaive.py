@@ -44,7 +44,7 @@ def chosen(model):
 
 
 @given(number_problems(), naivetes, joints)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_ends_are_naive_and_full_bayes(problem, naivete, kind):
     X, y, gapped = problem
     d = X.shape[1]
@@ -82,7 +82,7 @@ def test_without_dependences_all_are_naive_bayes(k, naivete, kind):
 
 
 @given(number_problems(), naivetes, joints, st.integers(0, 5))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_joint_equals_the_twin(problem, naivete, kind, size):
     X, y, gapped = problem
     model = plain(k=min(size, X.shape[1]), naivete=naivete, joint=kind).fit(X, y)
@@ -92,7 +92,7 @@ def test_joint_equals_the_twin(problem, naivete, kind, size):
 
 
 @given(number_problems(), st.sampled_from(["log-mean", "mean"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_weights_equal_the_twin(problem, weighting):
     X, y, _ = problem
     pairs = slow.pair_weights(twin_of(X, y), rows_of(X), y.tolist(), weighting)

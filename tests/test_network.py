@@ -25,7 +25,7 @@ from unnaive.tables.network import Network, _drawn, _elimination_order
 AB = DAG.of_edges(["a", "b"], [(0, 1)])
 XY = (("x", "y"), ("u", "v"))
 FAIR = [0.5, 0.5]
-examples = settings(max_examples=120, deadline=None)
+examples = settings(max_examples=120)
 
 
 def made(sizes, seed, density=0.5, zeros=0.3):
@@ -222,7 +222,7 @@ def fewest_fills(scopes, kept, sizes):
 
 
 @given(st.integers(0, 2**32), st.integers(0, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_order_joins_the_fewest_pairs(seed, n_kept):
     random = np.random.default_rng(seed)
     sizes = random.integers(1, 5, 9)
@@ -272,7 +272,7 @@ def test_samples_are_repeated_by_their_seed_and_read_by_people():
 
 
 @given(st.lists(st.sampled_from([0.0, 0.1, 0.3, 1 / 3, 7.0]), min_size=1, max_size=6).filter(any))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_what_has_no_weight_is_never_drawn(weights):
     none, possible = np.empty((0, 1), dtype=np.uint8), np.flatnonzero(weights)
     for number, expected in ((0.0, possible[0]), (1 - 2.0**-53, possible[-1])):
@@ -460,7 +460,7 @@ def test_tables_are_copied_and_rounding_is_divided_out():
 
 
 @given(networks(), st.sampled_from(["bif", "xml"]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_networks_are_exchanged(tmp_path_factory, network, ending):
     path = tmp_path_factory.mktemp("networks") / f"network.{ending}"
     network.write(path)

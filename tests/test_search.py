@@ -73,7 +73,7 @@ def assert_tables(model, rows, sizes, alpha, unseen):
 
 
 @given(populations(), st.sampled_from(ALPHAS), st.sampled_from([0.0, 0.05, 0.2]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_umda_is_the_twin(population, alpha, p_min):
     space, genomes = population
     found = UMDA(alpha=alpha, p_min=p_min).model_of(genomes, space)
@@ -85,7 +85,7 @@ def test_umda_is_the_twin(population, alpha, p_min):
 
 
 @given(populations(), st.sampled_from(ALPHAS))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_mimic_is_the_twin(population, alpha):
     space, genomes = population
     rows = genomes.tolist()
@@ -98,7 +98,7 @@ def test_mimic_is_the_twin(population, alpha):
 
 
 @given(populations(), st.integers(0, 3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_first_ebna_is_the_twin(population, max_parents):
     space, genomes = population
     rows = genomes.tolist()
@@ -110,7 +110,7 @@ def test_the_first_ebna_is_the_twin(population, max_parents):
 
 
 @given(populations(), st.integers(0, 10_000))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_next_ebna_climbs_to_a_peak(population, seed):
     space, genomes = population
     later = genomes[np.random.default_rng(seed).integers(len(genomes), size=30)]
@@ -127,7 +127,7 @@ def test_the_next_ebna_climbs_to_a_peak(population, seed):
 
 
 @given(clouds())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_gaussian_parameters_are_the_twins(cloud):
     space, genomes = cloud
     rows = genomes.tolist()
@@ -159,7 +159,7 @@ def covariance_of(model):
 
 
 @given(clouds())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_emna_has_the_covariance(cloud):
     space, genomes = cloud
     model = EMNA().model_of(genomes, space)
@@ -179,7 +179,7 @@ def test_uncorrelated_genes_make_mimicc_umdac():
 
 
 @given(populations(), st.sampled_from([UMDA(alpha=0.0), UMDA(), MIMIC(alpha=0.0), EBNA()]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_samples_have_the_probabilities(population, algorithm):
     space, genomes = population
     model = algorithm.model_of(genomes, space)
@@ -270,7 +270,7 @@ def scored(genomes):
     st.sampled_from(["truncation", "elite-1", "generational"]),
     st.integers(0, 1000),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_loop_is_the_twin(population, replacement, seed):
     space, _ = population
     recorder = Recorder(replacement=replacement, **SMALL)

@@ -72,7 +72,7 @@ states = st.dictionaries(
     max_size=5,
 )
 in_one_folder = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150
 )
 
 
