@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import tracemalloc
 import warnings
 from dataclasses import dataclass, field
 from functools import partial
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 
 from benchmarks import data, paper, report, timing
-from unnaive import TAN, CherryTreeNB, DecomposableNB, GeneralizedNB, NaiveBayes
+from unnaive import TAN, CherryTreeNB, DecomposableNB, GeneralizedNB
+from unnaive.datasets import load, names
+from unnaive.evaluate.papers.gnb import (
+    BINS,
+    GENERALIZED,
+    NAMES,
+    PLAIN,
+    PRINTED_RUNS,
+    TEST_SHARE,
+    library_models,
+    load_rows,
+    paper_models,
+    random_splits,
+)
+from unnaive.evaluate.papers.published import printed
 from unnaive.information import conditional_mutual_information, mutual_information
-from unnaive.io.files import read
-from unnaive.io.frames import Frame
 from unnaive.structure import maximum_spanning_tree, orient
 from unnaive.structure.generalized import generalized_tree
 
@@ -26,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from unnaive.counts import JointCounts
-    from unnaive.io.frames import Column
+    from unnaive.datasets import Dataset
 
 SPEED = data.Shape(rows=10_000, columns=500)
 ROUNDS = 5  # interleaved fits; the best of each counts
@@ -35,34 +44,17 @@ METHODS = ("optimal", "greedy", "free")
 EDMONDS_COLUMNS = (50, 100, 150)  # its memory grows like their cube: 500 need more than 24 GB
 RATIO = 1.3  # that the fit of GNB-O may take of TAN's time
 SECONDS = 5.0  # that DecomposableNB may take to fit 80,000 rows of 50 columns
-TEST_SHARE = 0.15
-RUNS = 5  # of which the paper printed the mean
-CUT = {"discretize": "quantile", "bins": 5}
+CUT = {"discretize": "quantile", "bins": BINS}
 BITS = 1 / np.log(2)  # in a nat
-# The paper: column b14, "3771 1's but only a single 0", counted from 0 it seems: the one of the
-# file that has a single row of its own. (The 14th counted from 1, tumor, has 95.)
-LEFT_OUT = {"thyroid-ann-train": "hypopituitary"}
 ENDINGS = {"-test": "rows to validate another set", "-raw": "another set before cleaning"}
-
-
-@dataclass(frozen=True)
-class Printed:
-    """A line of the paper's Table 1: percent of rows classified rightly, mean of five runs."""
-
-    name: str
-    greedy: float
-    optimal: float
-    naive: float
-    tan: float
-
-
-PRINTED = (
-    Printed("wdbc", 93.49, 94.42, 84.19, 88.84),
-    Printed("heart-cleveland", 79.56, 81.33, 71.56, 75.11),
-    Printed("diabetes-early", 86.92, 86.92, 86.92, 91.54),
-    Printed("thyroid-ann-train", 92.12, 92.08, 92.83, 94.10),
-    Printed("parkinsons", 89.33, 88.67, 75.33, 76.00),
-)
+PRINTED = {  # by our name of a set, then the model: percent right, mean of five runs
+    NAMES[data_set]: {
+        row["model"]: 100 * float(row["value"])
+        for row in printed("gnb_tables")
+        if (row["dataset"], row["metric"]) == (data_set, "accuracy")
+    }
+    for data_set in NAMES
+}
 
 
 @dataclass
@@ -80,59 +72,26 @@ class Study:
         self.targets.append(report.target(name, value, wanted, unit, at_least=False))
 
 
-@dataclass(frozen=True, eq=False)
-class DataSet:
-    """Rows of a file, their classes, and the declared values of the columns of labels."""
-
-    name: str
-    frame: Frame
-    target: Column
-    categories: dict[str, list[str]]
-
-    @property
-    def labels(self) -> np.ndarray:
-        """Class of every row."""
-        return np.array(self.target.categories)[self.target.values]
-
-    @property
-    def repeated(self) -> int:
-        """Number of rows that are the same as an earlier one."""
-        values = [column.values for column in (*self.frame.columns, self.target)]
-        return self.frame.n_rows - len(np.unique(np.stack(values), axis=1).T)
+def paper_sets(study: Study) -> Iterator[tuple[str, Dataset]]:
+    """Yield the paper's five sets and their names."""
+    for name in PRINTED:
+        yield name, load_rows(name, study.folder)
 
 
-def read_set(folder: Path, name: str) -> DataSet:
-    """Read a file; what the schema calls nominal is labels, with its declared values."""
-    declared = json.loads((folder / "schema.json").read_text())[name]
-    nominal = {one["name"]: one["values"] for one in declared if one["type"] == "nominal"}
-    frame, target = read(folder / f"{name}.csv.gz", labels=list(nominal)).split("class")
-    del nominal["class"]
-    if name in LEFT_OUT:
-        columns = tuple(one for one in frame.columns if one.name != LEFT_OUT[name])
-        frame = Frame(tuple(one.name for one in columns), frame.n_rows, columns)
-        del nominal[LEFT_OUT[name]]
-    return DataSet(name, frame, target, nominal)
-
-
-def paper_sets(study: Study) -> Iterator[DataSet]:
-    """Yield the paper's five sets."""
-    for line in PRINTED:
-        yield read_set(study.folder, line.name)
-
-
-def further_names(folder: Path) -> Iterator[str]:
-    """Yield the other sets of the folder, and say which are left out and why."""
-    known = json.loads((folder / "schema.json").read_text())
-    used = {line.name for line in PRINTED}
-    for file in sorted(folder.glob("*.csv.gz")):
-        name = file.name.removesuffix(".csv.gz")
+def further_names() -> Iterator[str]:
+    """Yield the other sets of the catalogue, and say which are left out and why."""
+    for name in sorted(names()):
         why = next((why for ending, why in ENDINGS.items() if name.endswith(ending)), None)
-        if name not in known:
-            why = "not in schema.json"
         if why:
             print(f"left out: {name} ({why})")
-        elif name not in used:
+        elif name not in PRINTED:
             yield name
+
+
+def repeated(rows: Dataset) -> int:
+    """Number of rows that are the same as an earlier one."""
+    values = [rows.frame.column(place).values for place in range(len(rows.names))]
+    return len(rows.y) - len(np.unique(np.stack([*values, rows.labels.values]), axis=1).T)
 
 
 def undirected(model: Any) -> set[frozenset[str]]:
@@ -264,13 +223,15 @@ def measure_size(study: Study) -> None:
 def measure_trees(study: Study) -> None:
     """Weights of the trees, and whether GNB-O's is TAN's."""
     report.section("Trees of GNB and of TAN, in bits")
-    names = list(further_names(study.folder))
+    further = list(further_names())
     print("The paper's five: quantiles, 5 bins, cut on the whole set. Below them: all others,")
     print("MDLP. I(X;Y) and I(X;X'|Y) are over the rows where all of it is known. Columns of one")
     print("value add nothing to any tree, and hang wherever ties put them.", flush=True)
-    theirs = [compare_trees(rows, CUT, study.jobs) for rows in paper_sets(study)]
-    further = (read_set(study.folder, name) for name in names)
-    others = [compare_trees(rows, {"discretize": "mdlp"}, study.jobs) for rows in further]
+    theirs = [compare_trees(*one, CUT, study.jobs) for one in paper_sets(study)]
+    others = [
+        compare_trees(name, load(name, cache=study.folder), {"discretize": "mdlp"}, study.jobs)
+        for name in further
+    ]
     headers = ["data set", "rows", "d", "one value", "gaps", "W NB", "GNB-A", "GNB-O", "TAN"]
     headers += ["forced edge's loss", "of TAN - NB", "O's tree is TAN's", "edges not TAN's: O", "A"]
     blank = [""] * len(headers)
@@ -287,21 +248,20 @@ def measure_trees(study: Study) -> None:
     study.figures["trees"] = {one["name"]: one for one in (*theirs, *others)}
 
 
-def compare_trees(rows: DataSet, cut: dict[str, Any], jobs: int) -> dict[str, Any]:
+def compare_trees(name: str, rows: Dataset, cut: dict[str, Any], jobs: int) -> dict[str, Any]:
     """Grow the three trees of one set; information in nats."""
-    common = {"categories": rows.categories, "n_jobs": jobs, **cut}
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        optimal = GeneralizedNB(method="optimal", **common).fit(rows.frame, rows.target)
+        optimal = GeneralizedNB(method="optimal", n_jobs=jobs, **cut).fit(rows.frame, rows.labels)
     greedy = GeneralizedNB(method="greedy").fit_counts(optimal.counts_)
     free = GeneralizedNB(method="free").fit_counts(optimal.counts_)
     naive = free.weight_ - free.kl_gain_over_nb_
     return {
-        "name": rows.name,
-        "rows": rows.frame.n_rows,
-        "columns": len(rows.frame.names),
+        "name": name,
+        "rows": len(rows.y),
+        "columns": len(rows.names),
         "one_value": int((optimal.schema_.sizes < 2).sum()),
-        "gaps": int(sum(column.missing.sum() for column in rows.frame.columns)),
+        "gaps": int(sum(rows.frame.column(i).missing.sum() for i in range(len(rows.names)))),
         "weights": [naive, greedy.weight_, optimal.weight_, free.weight_],
         "loss": optimal.forced_edge_loss_,
         "share": optimal.forced_edge_loss_ / max(free.kl_gain_over_nb_, 1e-300),
@@ -322,36 +282,29 @@ def _tree_cells(found: dict[str, Any]) -> list[str]:
 
 def compared_models(jobs: int) -> dict[str, Any]:
     """Return the models, all to be fitted to the same counts."""
-    greedy, optimal = {"method": "greedy", "n_jobs": jobs}, {"method": "optimal", "n_jobs": jobs}
+    ours, paper_ones = library_models(jobs), paper_models(jobs)
     return {
-        "NB": NaiveBayes(n_jobs=jobs),
-        "GNB-A": GeneralizedNB(**greedy),
-        "GNB-O": GeneralizedNB(**optimal),
-        "TAN": TAN(n_jobs=jobs),
-        "GNB-A(paper)": GeneralizedNB(paper=True, **greedy),
-        "GNB-O(paper)": GeneralizedNB(paper=True, **optimal),
-        "TAN(ml)": TAN(smoothing="ml", n_jobs=jobs),
+        **{name: ours[name] for name in ("NB", "GNB-A", "GNB-O", "TAN")},
+        **{f"{name}(paper)": paper_ones[name] for name in GENERALIZED},
+        "TAN(ml)": paper_ones[f"TAN{PLAIN}"],
     }
 
 
 PAIRS = {"Laplace": ("GNB-O", "TAN"), "none": ("GNB-O(paper)", "TAN(ml)")}
 
 
-def split_accuracies(rows: DataSet, study: Study) -> tuple[dict[str, np.ndarray], int]:
+def split_accuracies(rows: Dataset, study: Study) -> tuple[dict[str, np.ndarray], int]:
     """Percent right of every model in every split, and in how many GNB-O's tree is TAN's."""
-    models, n_rows, labels = compared_models(study.jobs), rows.frame.n_rows, rows.labels
+    models, target = compared_models(study.jobs), rows.labels
     right: dict[str, list[float]] = {name: [] for name in models}
     same = 0
-    for seed in range(study.splits):
-        train, test = train_test_split(
-            np.arange(n_rows), test_size=ceil(TEST_SHARE * n_rows), random_state=seed
-        )
-        learner = TAN(categories=rows.categories, n_jobs=study.jobs, **CUT)
-        counts = learner.fit(rows.frame.take(train), rows.target.take(train)).counts_
+    for train, test in random_splits(len(rows.y), range(study.splits)):
+        learner = TAN(n_jobs=study.jobs, **CUT)
+        counts = learner.fit(rows.frame.take(train), target.take(train)).counts_
         seen = rows.frame.take(test)
         for name, model in models.items():
             predicted = model.fit_counts(counts).predict(seen)
-            right[name].append(100 * float(np.mean(predicted == labels[test])))
+            right[name].append(100 * float(np.mean(predicted == rows.y[test])))
         same += undirected(models["GNB-O"]) == undirected(models["TAN"])
     return {name: np.array(series) for name, series in right.items()}, same
 
@@ -364,15 +317,15 @@ def measure_accuracy(study: Study) -> None:
     print("set before splitting. (paper): no smoothing, but substitutes for zeros. TAN(ml): no")
     print("smoothing, a guess at what the paper's TAN was. All others: Laplace, 1.", flush=True)
     found, same = {}, {}
-    for rows in paper_sets(study):
-        found[rows.name], same[rows.name] = split_accuracies(rows, study)
+    for name, rows in paper_sets(study):
+        found[name], same[name] = split_accuracies(rows, study)
     table = []
-    for line in PRINTED:
-        ours = [f"{series.mean():.2f}" for series in found[line.name].values()]
-        theirs = [f"{one:.2f}" for one in (line.naive, line.greedy, line.optimal, line.tan)]
-        table.append([line.name, *ours, *theirs])
-    printed = ["paper's NB", "GNB-A", "GNB-O", "TAN"]
-    report.show(["data set", *compared_models(1), *printed], table)
+    for name, theirs in PRINTED.items():
+        ours = [f"{series.mean():.2f}" for series in found[name].values()]
+        cells = [f"{theirs[model]:.2f}" for model in ("NB", "GNB-A", "GNB-O", "TAN")]
+        table.append([name, *ours, *cells])
+    headers = ["data set", *compared_models(1), "paper's NB", "GNB-A", "GNB-O", "TAN"]
+    report.show(headers, table)
     _show_differences(study, found, same)
     _show_spread(study, found)
     accuracies = {
@@ -388,14 +341,14 @@ def _show_differences(
     """GNB-O less TAN, split by split."""
     report.section("GNB-O - TAN on the same splits, in points")
     table = []
-    for line in PRINTED:
+    for name, printed_ones in PRINTED.items():
         for smoothing, (optimal, tan) in PAIRS.items():
-            gained = found[line.name][optimal] - found[line.name][tan]
+            gained = found[name][optimal] - found[name][tan]
             error = gained.std(ddof=1) / np.sqrt(len(gained)) if len(gained) > 1 else np.nan
             outcome = f"{(gained > 0).sum()}/{(gained == 0).sum()}/{(gained < 0).sum()}"
-            theirs = f"{line.optimal - line.tan:.2f}"
+            theirs = f"{printed_ones['GNB-O'] - printed_ones['TAN']:.2f}"
             mean = [f"{gained.mean():.2f}", f"{error:.2f}", outcome]
-            table.append([line.name, smoothing, *mean, f"{same[line.name]}/{study.splits}", theirs])
+            table.append([name, smoothing, *mean, f"{same[name]}/{study.splits}", theirs])
     headers = ["data set", "smoothing", "mean", "standard error", "wins/ties/losses"]
     report.show([*headers, "same tree", "the paper's"], table)
     print("Splits share rows, so the standard error is too small, if anything. The same tree with")
@@ -405,14 +358,18 @@ def _show_differences(
 
 def _show_spread(study: Study, found: dict[str, dict[str, np.ndarray]]) -> None:
     """How far a mean of five splits wanders by chance."""
-    groups = study.splits // RUNS
-    report.section(f"Standard deviation of a mean of {RUNS} splits, {groups} of them, in points")
+    groups = study.splits // PRINTED_RUNS
+    report.section(
+        f"Standard deviation of a mean of {PRINTED_RUNS} splits, {groups} of them, in points"
+    )
     if groups < 2:
-        print(f"not measured: it takes at least {2 * RUNS} splits")
+        print(f"not measured: it takes at least {2 * PRINTED_RUNS} splits")
         return
 
     def spread(series: np.ndarray) -> float:
-        return float(series[: groups * RUNS].reshape(groups, RUNS).mean(axis=1).std(ddof=1))
+        return float(
+            series[: groups * PRINTED_RUNS].reshape(groups, PRINTED_RUNS).mean(axis=1).std(ddof=1)
+        )
 
     table = []
     for name, of_set in found.items():
@@ -430,20 +387,20 @@ def measure_overfit(study: Study) -> None:
     print("Quantiles, 5 bins, cut on the whole set; the structure is that of all rows, too, only")
     print("its tables leave a row out. *: least leave-one-out log loss (nats), so this is chosen.")
     table, paths, chosen = [], [], []
-    for rows in paper_sets(study):
-        if rows.repeated:
-            print(f"{rows.name}: {rows.repeated} of {rows.frame.n_rows} rows repeat an earlier one")
-        common = {"categories": rows.categories, "n_jobs": study.jobs, **CUT}
+    common = {"n_jobs": study.jobs, **CUT}
+    for set_name, rows in paper_sets(study):
+        if repeated(rows):
+            print(f"{set_name}: {repeated(rows)} of {len(rows.y)} rows repeat an earlier one")
         models = {
             "CherryTreeNB": CherryTreeNB(order="loo", **common),
             "DecomposableNB": DecomposableNB(max_clique="loo", penalty=None, **common),
         }
         for name, model in models.items():
-            path = model.fit(rows.frame, rows.target).size_path_
-            table += _path_rows(f"{rows.name}, {name}", path)
+            path = model.fit(rows.frame, rows.labels).size_path_
+            table += _path_rows(f"{set_name}, {name}", path)
             chosen.append(int(path["size"][np.argmin(path["log_loss"])]))
             plain = {measure: series.tolist() for measure, series in path.items()}
-            paths.append({"name": rows.name, "model": name, **plain})
+            paths.append({"name": set_name, "model": name, **plain})
     report.show(["data set, model", "", *(f"size {size}" for size in path["size"])], table)
     last = sum(max(one["training_accuracy"]) == one["training_accuracy"][-1] for one in paths)
     print(f"Training accuracy is largest at the largest size in {last} of {len(paths)} cases; the")

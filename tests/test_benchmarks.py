@@ -67,3 +67,22 @@ def test_peers_reports_and_agrees(tmp_path):
     assert {"ours", "sklearn"} == set(findings)
     assert len(findings["ours"]["timings"]) == 12
     assert findings["sklearn"]["checks"][0]["difference"] < 1e-9
+
+
+def test_gnb_runs_the_papers_protocol():
+    gnb = importlib.import_module("benchmarks.gnb")
+    assert list(gnb.PRINTED) == list(gnb.NAMES.values())
+    assert gnb.PRINTED["wdbc"]["GNB-O"] == pytest.approx(94.42)
+    right, same = gnb.split_accuracies(gnb.load_rows("wdbc"), gnb.Study(None, splits=2, jobs=1))
+    assert set(right) == set(gnb.compared_models(1))
+    assert all(len(series) == 2 and series.min() > 75 for series in right.values())
+    assert same == 2
+
+
+def test_knaive_runs_the_thesis_protocol():
+    knaive = importlib.import_module("benchmarks.knaive")
+    X, y, names = knaive.mean_columns()
+    assert all(name in names for name in knaive.CHOSEN)
+    model = knaive.right_models(names)["  the thesis' set"]
+    assert knaive.matrix_of(model, X, y, 0).sum() == 560
+    assert [one.f_score for one in knaive.PRINTED] == [0.878, 0.772, 0.919]

@@ -1,0 +1,398 @@
+"""The experiments of "Between naive and full Bayes" (Barrow 2011), by its protocol once more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from unnaive import FullBayes, GaussianNaiveBayes, KNaiveBayes
+from unnaive.datasets.balanced import make_balanced
+from unnaive.datasets.wdbc import load_wdbc
+from unnaive.evaluate.crossvalidate import cross_validate
+from unnaive.evaluate.papers.experiment import Experiment, Line, Unit
+from unnaive.evaluate.papers.published import SOURCES, printed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from unnaive._typing import FloatArray, IntArray
+
+WDBC, SIMULATED = "WDBC", "simulated"
+FOLDS = 10
+MEAN_COLUMNS = 10  # of WDBC's 30
+NAIVE, FULL, WEAK = "naive Bayes", "full Bayes", "k-weak naive Bayes"
+AS_RUN = f"{WEAK}, run as strong"
+ROWS, BALANCES = 225, (-1.0, -0.6, -0.2, 0.0, 0.2, 0.6, 1.0)  # the thesis: 150 to 300 rows
+CELLS = (
+    "benign as benign",
+    "benign as malignant",
+    "malignant as benign",
+    "malignant as malignant",
+)
+PROGRAM_F = ("the program's F, benign", "the program's F, malignant")
+TRUE_F = ("F1, benign", "F1, malignant")
+_FOLD_ROWS = 569 // FOLDS
+_STRIDE = 1_000_000  # between the shuffles of two seeds
+
+
+@dataclass(frozen=True)
+class PrintedMatrix:
+    """What the thesis prints of WDBC: a matrix, rows actual, benign first, and an F-score."""
+
+    name: str
+    matrix: tuple[int, ...]
+    f_score: float
+
+
+PRINTED = tuple(
+    PrintedMatrix(
+        row["classifier"].replace("_", " ").replace("bayes", "Bayes").replace("k weak", "k-weak"),
+        tuple(int(row[cell]) for cell in ("m00", "m01", "m10", "m11")),
+        float(row["f_score_published"]),
+    )
+    for row in printed("barrow_wdbc")
+)
+
+
+def mean_columns() -> tuple[FloatArray, IntArray, list[str]]:
+    """Return the rows, codes (benign 0) and names of WDBC's ten means (section 3.5)."""
+    data = load_wdbc()
+    names = [name.removeprefix("mean ") for name in data.names[:MEAN_COLUMNS]]
+    return data.X[:, :MEAN_COLUMNS].copy(), (data.y == "malignant").astype(int), names
+
+
+def harness_folds(n_rows: int, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield rows to learn from and to test as the thesis does: the remainder is never tested."""
+    order, size = np.random.default_rng(seed).permutation(n_rows), n_rows // FOLDS
+    for fold in range(FOLDS):
+        test = order[fold * size : (fold + 1) * size]
+        yield np.setdiff1d(order, test), test
+
+
+def matrix_of(model: Any, X: FloatArray, y: IntArray, seed: int) -> IntArray:
+    """Rows by actual class, then predicted, over all folds; shape (2, 2)."""
+    matrix = np.zeros((2, 2), dtype=np.int64)
+    for train, test in harness_folds(len(X), seed):
+        guess = model.fit(X[train], y[train]).predict(X[test])
+        np.add.at(matrix, (y[test], guess), 1)
+    return matrix
+
+
+def f_scores(matrix: Any) -> list[float]:
+    """F1 of both classes.
+
+    >>> [round(score, 3) for score in f_scores([342, 14, 56, 148])]
+    [0.907, 0.809]
+    """
+    cells = np.asarray(matrix, dtype=float).reshape(2, 2)
+    scores: list[float] = (2 * np.diag(cells) / (cells.sum(axis=0) + cells.sum(axis=1))).tolist()
+    return scores
+
+
+def harness_scores(matrix: Any) -> list[float]:
+    """F-scores of both classes by the thesis' program, from rates of the actual classes alone.
+
+    >>> [round(score, 3) for score in harness_scores([232, 120, 10, 198])]
+    [0.772, 0.83]
+    """
+    cells = np.asarray(matrix, dtype=float).reshape(2, 2)
+    right = np.diag(cells) / cells.sum(axis=1)
+    recall = right / (right + 1 - right[::-1])  # as the program calls it
+    scores: list[float] = (2 * right * recall / (right + recall)).tolist()
+    return scores
+
+
+def paper_models() -> dict[str, Any]:
+    """Return the thesis' programs (its appendix), all their quirks on.
+
+    Its cross-validation forgets that "weak" was asked for, so that weak is run as strong: both.
+    """
+    return {
+        NAIVE: GaussianNaiveBayes(paper=True),
+        FULL: FullBayes(paper=True),
+        WEAK: KNaiveBayes(paper=True),
+        AS_RUN: KNaiveBayes(paper=True, naivete="strong"),
+    }
+
+
+def right_models() -> dict[str, Any]:
+    """Return the models without quirks; the number of naive columns is cross-validated."""
+    return {
+        NAIVE: GaussianNaiveBayes(var_smoothing=0),
+        FULL: FullBayes(var_smoothing=0),
+        WEAK: KNaiveBayes(k="cv", var_smoothing=0),
+    }
+
+
+def simulated_models() -> dict[str, Any]:
+    """Return naive Bayes, full Bayes (which is also weak 1-naive) and what lies between."""
+    between = {f"weak {k}-naive Bayes": KNaiveBayes(k=k, var_smoothing=0) for k in (2, 3)}
+    ends = {name: model for name, model in right_models().items() if name != WEAK}
+    return {**ends, **between}
+
+
+@dataclass(kw_only=True)
+class KNaiveExperiment(Experiment):
+    """The error matrices of WDBC and the simulations of balance of Barrow's thesis.
+
+    WDBC (section 3.5): ten "mean" columns, 10-fold cross-validation that tests
+    560 of the 569 rows, by the programs of the appendix with their quirks (column sort, 1/σ²,
+    no prior, smallest |log p|, …; :class:`unnaive.tables.barrow.Quirks`), one run a shuffle.
+    Lines are shares of the rows tested, and F-scores: as the program has them, from rates of the
+    actual classes alone, and F1. The thesis printed one shuffle: a figure is ``within`` if it is
+    at most 2 standard deviations over shuffles away. ``honest``: models without quirks on all
+    rows, stratified 10-fold cross-validation, the number of naive columns chosen by
+    cross-validation inside the training folds, and F1.
+
+    Simulations (section 3.2): two Gaussian classes of 4 columns and 225 rows, by
+    :func:`unnaive.datasets.make_balanced`, for the thesis does not print its generator; models
+    without quirks. They can be compared with its words only.
+    """
+
+    key: ClassVar[str] = "knaive"
+    title: ClassVar[str] = SOURCES["barrow"]
+    default_runs: ClassVar[tuple[int, int]] = (20, 3)
+    names: ClassVar[Mapping[str, str]] = {WDBC: "wdbc", SIMULATED: "make_balanced"}
+
+    def units(self) -> list[Unit]:
+        """List shuffles of WDBC, the same for the honest column, and simulations."""
+        kinds: dict[str, tuple[Callable[[int], Any], float]] = {}
+        if WDBC in self.chosen:
+            kinds["shuffle"] = (self._shuffle, 1.0)
+        if WDBC in self.chosen and self.honest:
+            kinds["honest"] = (self._honest, 10.0)
+        if SIMULATED in self.chosen:
+            kinds["simulated"] = (self._simulate, 3.0)
+        return [
+            Unit(f"{kind} {run}", partial(work, self.seed * _STRIDE + run), cost)
+            for kind, (work, cost) in kinds.items()
+            for run in range(self.n_runs)
+        ]
+
+    def _shuffle(self, seed: int) -> dict[str, list[int]]:
+        """Error matrices of the thesis' programs."""
+        X, y, _ = mean_columns()
+        return {
+            name: matrix_of(model, X, y, seed).ravel().tolist()
+            for name, model in paper_models().items()
+        }
+
+    def _honest(self, seed: int) -> dict[str, list[int]]:
+        """Error matrices of the models without quirks."""
+        X, y, _ = mean_columns()
+        return {
+            name: cross_validate(model, X, y, folds=FOLDS, random_state=seed)
+            .pooled.confusion.ravel()
+            .tolist()
+            for name, model in right_models().items()
+        }
+
+    def _simulate(self, seed: int) -> dict[str, list[float]]:
+        """Accuracy of the models at every balance, all on the same rows."""
+        found: dict[str, list[float]] = {name: [] for name in simulated_models()}
+        for balance in BALANCES:
+            X, y = make_balanced(ROWS, balance=balance, random_state=seed)
+            for name, model in simulated_models().items():
+                matrix = matrix_of(model, X, y, seed)
+                found[name].append(float(np.trace(matrix) / matrix.sum()))
+        return found
+
+    def lines(self, results: Mapping[str, Any]) -> list[Line]:
+        """Put shares and F-scores beside the thesis', then what was simulated."""
+        found = []
+        if WDBC in self.chosen:
+            for theirs in PRINTED:
+                for program in (WEAK, AS_RUN) if theirs.name == WEAK else (theirs.name,):
+                    ours = self._gather(results, "shuffle", program)
+                    right = self._gather(results, "honest", theirs.name)
+                    found += _matrix_lines(theirs, program, ours, right)
+        if SIMULATED in self.chosen:
+            curves = {name: self._gather(results, "simulated", name) for name in simulated_models()}
+            found += _simulated_lines(curves)
+        return found
+
+    def _gather(self, results: Mapping[str, Any], kind: str, model: str) -> FloatArray:
+        """Stack what all runs of a kind have of a model; shape (runs, 4 or balances)."""
+        keys = [f"{kind} {run}" for run in range(self.n_runs)]
+        return np.array([results[key][model] for key in keys if key in results], dtype=float)
+
+    def remarks(self, lines: Sequence[Line]) -> list[str]:
+        """Say which figures agree, and what is odd about those that do not."""
+        found = []
+        if WDBC in self.chosen:
+            found += [*_agreement(lines), *_about_matrices(), *_about_honesty(lines)]
+        if SIMULATED in self.chosen:
+            found += _about_balance(lines)
+        return found
+
+
+def _metrics(matrix: Any) -> dict[str, float]:
+    """Shares of the rows tested, and F-scores both ways."""
+    cells = np.asarray(matrix, dtype=float).ravel()
+    values = [*(cells / cells.sum()), *harness_scores(cells), *f_scores(cells)]
+    return dict(zip((*CELLS, *PROGRAM_F, *TRUE_F), map(float, values), strict=True))
+
+
+def _printed_as(theirs: PrintedMatrix) -> str | None:
+    """Which F-score of the printed matrix is the printed one; None if none is."""
+    known = _metrics(theirs.matrix)
+    same = (f for f in (*PROGRAM_F, *TRUE_F) if round(known[f], 3) == theirs.f_score)
+    return next(same, None)
+
+
+def _matrix_lines(
+    theirs: PrintedMatrix, program: str, ours: FloatArray, right: FloatArray
+) -> list[Line]:
+    """Lines of one printed matrix and its F-score, beside a program of the thesis."""
+    known, tested = _metrics(theirs.matrix), sum(theirs.matrix)
+    runs, honest = ([_metrics(matrix) for matrix in of] for of in (ours, right))
+    found = []
+    for cell, count, mean in zip(CELLS, theirs.matrix, ours.mean(axis=0), strict=True):
+        note = f"{count} of {tested}; ours {mean:.1f} of {ours[0].sum():.0f}"
+        line = _line(runs, cell, model=program, published=known[cell], note=note)
+        found.append(replace(line, honest=_mean_of(honest, cell)))
+    for metric in (*PROGRAM_F, *TRUE_F):
+        note = "the thesis': from its matrix"
+        line = _line(runs, metric, model=program, published=known[metric], note=note)
+        found.append(replace(line, honest=_mean_of(honest, metric) if metric in TRUE_F else None))
+    metric = _printed_as(theirs) or PROGRAM_F[0]
+    note = f"as printed, {metric}" if _printed_as(theirs) else f"as printed, none; ours: {metric}"
+    line = _line(runs, metric, model=program, published=theirs.f_score, note=note)
+    fair = _mean_of(honest, TRUE_F[PROGRAM_F.index(metric)])
+    return [*found, replace(line, metric="F-score", honest=fair)]
+
+
+def _line(
+    runs: Sequence[dict[str, float]], metric: str, *, model: str, published: float, note: str
+) -> Line:
+    values = np.array([run[metric] for run in runs])
+    deviation = float(values.std(ddof=1)) if len(values) > 1 else None
+    return Line(
+        table="error matrices" if metric in CELLS else "F-scores",
+        data=WDBC,
+        model=model,
+        metric=metric,
+        published=published,
+        ours=float(values.mean()),
+        deviation=deviation,
+        runs=len(values),
+        tolerance=None if deviation is None else 2 * deviation,
+        note=note,
+    )
+
+
+def _mean_of(runs: Sequence[dict[str, float]], metric: str) -> float | None:
+    return float(np.mean([run[metric] for run in runs])) if runs else None
+
+
+def _simulated_lines(curves: Mapping[str, FloatArray]) -> list[Line]:
+    """Accuracies over the balance, each with what it says of the thesis' words."""
+    means = {name: values.mean(axis=0) for name, values in curves.items()}
+    return [
+        Line(
+            table="section 3.2",
+            data=SIMULATED,
+            model=name,
+            metric=f"accuracy at b={balance:g}",
+            published=None,
+            ours=float(means[name][place]),
+            deviation=float(values[:, place].std(ddof=1)) if len(values) > 1 else None,
+            runs=len(values),
+            note=_verdict(name, means, place),
+        )
+        for name, values in curves.items()
+        for place, balance in enumerate(BALANCES)
+    ]
+
+
+def _verdict(name: str, means: Mapping[str, FloatArray], place: int) -> str:
+    """Say what an accuracy means for the thesis' words."""
+    own, naive, full = (float(means[model][place]) for model in (name, NAIVE, FULL))
+    if name == NAIVE:
+        return f"{own - full:+.4f} to full Bayes"
+    if name == FULL:
+        return f"{own - means[FULL].mean():+.4f} to its mean over b"
+    low, high = sorted((naive, full))
+    if low <= own <= high:
+        return "between naive and full Bayes"
+    return f"{low - own:.4f} below both" if own < low else f"{own - high:.4f} above both"
+
+
+def _agreement(lines: Sequence[Line]) -> list[str]:
+    """Count the cells that are within chance."""
+    told = [line for line in lines if line.metric in CELLS and line.within is not None]
+    if not told:
+        return ["A single shuffle says nothing about chance; take at least 2."]
+    inside = {line.model: 0 for line in told}
+    for line in told:
+        inside[line.model] += line.within is True
+    each = "; ".join(f"{model} {count}" for model, count in inside.items())
+    most = max(told, key=lambda line: abs(line.difference or 0.0))
+    counted = (
+        f"Of the {len(CELLS)} cells of a printed matrix, within ± 2 standard deviations of a "
+        f"shuffle by the programs of the appendix: {each}. Most off: {most.model}, {most.metric}, "
+        f"{most.published:.3f} of the rows printed, {most.ours:.3f} ours."
+    )
+    weak, strong = ([line.ours or 0.0 for line in told if line.model == m] for m in (WEAK, AS_RUN))
+    gap = max(abs(a - b) for a, b in zip(weak, strong, strict=True))
+    slip = (
+        "That the thesis' harness runs k-weak naive Bayes as strong changes no share by more than"
+    )
+    return [counted, f"{slip} {gap:.5f}."]
+
+
+def _about_matrices() -> list[str]:
+    """Tell of sums that cannot be, and of F-scores that are others."""
+    sums = ", ".join(f"{one.name} {sum(one.matrix)}" for one in PRINTED)
+    benign = ", ".join(str(sum(one.matrix[:2])) for one in PRINTED)
+    rows = (
+        f"Rows in the printed matrices: {sums}; {FOLDS} folds of {_FOLD_ROWS} are "
+        f"{FOLDS * _FOLD_ROWS}. Benign ones: {benign}, so the models were not tested on the same."
+    )
+    which = [f"{one.f_score:.3f} ({one.name}) is {_printed_as(one) or 'none'}" for one in PRINTED]
+    return [rows, f"Printed F-scores, by their matrices: {'; '.join(which)}."]
+
+
+def _about_honesty(lines: Sequence[Line]) -> list[str]:
+    """Tell F1 of the malignant, and how far printed matrices are from those without quirks."""
+    told = [line for line in lines if line.honest is not None and line.model != AS_RUN]
+    if not told:
+        return []
+    scores = [f"{line.model} {line.honest:.3f}" for line in told if line.metric == TRUE_F[1]]
+    apart = {line.model: 0.0 for line in told}
+    for line in told:
+        if line.metric in CELLS:
+            gap = abs((line.honest or 0.0) - (line.published or 0.0))
+            apart[line.model] = max(apart[line.model], gap)
+    gaps = ", ".join(f"{model} {gap:.3f}" for model, gap in apart.items())
+    return [
+        f"Honest F1 of malignant, k chosen inside the training folds: {', '.join(scores)}.",
+        f"Largest difference of a printed share from that of models without quirks: {gaps}.",
+    ]
+
+
+def _about_balance(lines: Sequence[Line]) -> list[str]:
+    """Compare the simulations with the thesis' words."""
+    told = [line for line in lines if line.data == SIMULATED]
+    curves: dict[str, list[float]] = {line.model: [] for line in told}
+    for line in told:
+        curves[line.model].append(line.ours or 0.0)
+    naive, full = np.array(curves.pop(NAIVE)), np.array(curves.pop(FULL))
+    between = np.array(list(curves.values()))
+    outside = np.maximum(between - np.maximum(naive, full), np.minimum(naive, full) - between)
+    best, middle = BALANCES[int(naive.argmax())], BALANCES.index(0.0)
+    above = ", ".join(f"{b:g}" for b, more in zip(BALANCES, naive > full, strict=True) if more)
+    ends = (
+        f"Simulations: naive Bayes is best at b={best:g}; it has {naive[middle]:.3f} at b=0, "
+        f"{naive[0]:.3f} at b={BALANCES[0]:g} and {naive[-1]:.3f} at b={BALANCES[-1]:g}, and is "
+        f"above full Bayes at b={above or 'none'}. Largest less least accuracy over b: naive Bayes "
+        f"{np.ptp(naive):.3f}, full Bayes {np.ptp(full):.3f}."
+    )
+    inner = (
+        f"Simulations: k-naive Bayes lies between them in {(outside <= 0).sum()} of {outside.size} "
+        f"cases, and outside by {max(outside.max(), 0.0):.4f} at most."
+    )
+    return [ends, inner]
