@@ -9,7 +9,7 @@ import typer
 from unnaive.cli import options
 from unnaive.cli.output import require_writable
 from unnaive.cli.rows import read_training
-from unnaive.cli.terminal import console, print_json, print_table, progress, say
+from unnaive.cli.terminal import console, milliseconds, print_json, print_table, progress, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -200,4 +200,4 @@ def _line(row: dict[str, Any], metrics: "Sequence[str]", joint: str) -> list[str
         cells.append("- " if math.isnan(mean) else both)
         cells.append("-" if math.isnan(place) else f"{place:g}")
     seconds = row["fit_seconds"]
-    return [*cells, "-" if math.isnan(seconds) else f"{1000 * seconds:.3g}"]
+    return [*cells, "-" if math.isnan(seconds) else milliseconds(seconds)]

@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from unnaive.cli.terminal import console, print_table, say
+from unnaive.cli.terminal import console, milliseconds, print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +110,7 @@ def _cell(mean: float, deviation: float, joint: str) -> str:
 def _milliseconds(one: "Evaluation") -> str:
     """Tell the median, which the compilation in the first folds does not move."""
     ordered = sorted(one.fit_seconds.tolist())
-    return f"{1000 * ordered[len(ordered) // 2]:.3g}"
+    return milliseconds(ordered[len(ordered) // 2])
 
 
 def _amount(count: float) -> str:

@@ -125,3 +125,13 @@ def searching(step: Any, seconds: float) -> str:
     mean = f", mean {step.mean:.4f}" if hasattr(step, "mean") else ""
     rate = f"{step.evaluations:,} evaluations, {step.evaluations / spent:,.0f} a second"
     return f"{what} {step.number}, best {step.best:.4f}{mean}, {rate}"
+
+
+def milliseconds(seconds: float) -> str:
+    """Return a time in milliseconds, to three digits, without an exponent.
+
+    >>> milliseconds(1.79412), milliseconds(0.00948)
+    ('1,794', '9.48')
+    """
+    spent = 1000 * seconds
+    return f"{spent:,.0f}" if spent >= 100 else f"{spent:.3g}"
