@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from dataclasses import asdict, dataclass, field
@@ -13,16 +14,27 @@ from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import paper, report, timing
 from unnaive import HNB, PHNB
+from unnaive.datasets import load
+from unnaive.evaluate.papers.phnb import (
+    AVERAGE,
+    HNB_,
+    OPTIMAL,
+    PRINTED,
+    PaperRows,
+    Printed,
+    prepare,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+__all__ = ["NAMES", "paper", "run"]
 ROUNDS = 5  # interleaved predictions of a fold by every model; the best of each counts
 WITHIN = 0.3  # points of accuracy that PHNB("loo") may lose against HNB
-NAMES = paper.NAMES
-HEADLINE = "PHNB(paper)"
-AUTOMATIC = "PHNB(loo)"
+AUTOMATIC = "PHNB (loo)"
+LINES = tuple(PRINTED.values())
+NAMES = tuple(line.data for line in LINES)
 
 
 @dataclass
@@ -50,22 +62,20 @@ class Measured:
 Found = dict[str, Measured]
 
 
-def models(printed: paper.Printed, rows: paper.PaperRows, jobs: int) -> dict[str, Any]:
+def models(line: Printed, rows: PaperRows, jobs: int) -> dict[str, Any]:
     """Return HNB and the three PHNB that are compared."""
     common = {"discretize": None, "categories": rows.categories, "n_jobs": jobs}
     return {
-        "HNB": HNB(**common),
-        "PHNB(average)": PHNB(**common),
-        HEADLINE: PHNB(threshold=printed.threshold, **common),
+        HNB_: HNB(**common),
+        AVERAGE: PHNB(**common),
+        OPTIMAL: PHNB(threshold=line.threshold, **common),
         AUTOMATIC: PHNB(threshold="loo", max_memory=2**33, **common),
     }
 
 
-def measure(
-    printed: paper.Printed, rows: paper.PaperRows, *, folds: int, repeats: int, jobs: int
-) -> Found:
+def measure(line: Printed, rows: PaperRows, *, folds: int, repeats: int, jobs: int) -> Found:
     """Cross-validate the four models on the same folds."""
-    compared = models(printed, rows, jobs)
+    compared = models(line, rows, jobs)
     found = {name: Measured() for name in compared}
     for repeat in range(repeats):
         with warnings.catch_warnings():
@@ -79,7 +89,7 @@ def measure(
 
 def _measure_fold(
     compared: dict[str, Any],
-    rows: paper.PaperRows,
+    rows: PaperRows,
     train: np.ndarray,
     test: np.ndarray,
     found: Found,
@@ -111,20 +121,21 @@ def run(
     json_file: str | None = None,
 ) -> dict[str, Found]:
     """Measure the data sets (or some) and print the tables, the targets last."""
+    os.environ["UNNAIVE_DATA"] = str(folder)
     found_machine = report.show_machine()
     print(f"{repeats} x {folds}-fold stratified cross-validation; missing cells replaced and ten")
     print("bins of equal width made on the whole set, as the paper did. Useless columns, which it")
     print("does not list: the constant ones, where the file has more columns than its table.")
     print("Prediction: predict_proba of a fold on one thread, validation and encoding included,")
     print(f"the four models in turns, the best of {ROUNDS}; fits on {jobs} threads.\n")
-    chosen = [line for line in paper.PRINTED if not only or line.name in only]
+    chosen = [line for line in LINES if not only or line.data in only]
     results: dict[str, Found] = {}
     for line in chosen:
         start = time.perf_counter()
-        rows = paper.prepare(folder, line)
-        results[line.name] = measure(line, rows, folds=folds, repeats=repeats, jobs=jobs)
+        rows = prepare(load(line.data), line)
+        results[line.data] = measure(line, rows, folds=folds, repeats=repeats, jobs=jobs)
         spent = report.duration(time.perf_counter() - start)
-        print(f"  {line.name}: {len(rows.X):,} x {rows.X.shape[1]}, {spent}", flush=True)
+        print(f"  {line.data}: {len(rows.X):,} x {rows.X.shape[1]}, {spent}", flush=True)
     _show_accuracy(chosen, results)
     _show_times(chosen, results)
     _show_thresholds(chosen, results)
@@ -138,78 +149,73 @@ def run(
     return results
 
 
-def _show_accuracy(chosen: Sequence[paper.Printed], results: dict[str, Found]) -> None:
+def _show_accuracy(chosen: Sequence[Printed], results: dict[str, Found]) -> None:
     report.section("Accuracy in percent: mean ± standard deviation over folds (the paper's)")
     rows = []
     for line in chosen:
-        theirs = {
-            "HNB": f" ({line.accuracy:.2f})",
-            "PHNB(average)": f" ({line.average_accuracy:.2f})",
-            HEADLINE: f" ({line.optimal_accuracy:.2f})",
-        }
+        theirs = {name: f" ({value:.2f})" for name, value in line.accuracy.items()}
         cells = [
             f"{one.mean_accuracy:.2f} ± {np.std(one.accuracy):.2f}{theirs.get(name, '')}"
-            for name, one in results[line.name].items()
+            for name, one in results[line.data].items()
         ]
-        rows.append([line.name, *cells])
-    report.show(["data set", "HNB", "PHNB(average)", HEADLINE, AUTOMATIC], rows)
+        rows.append([line.data, *cells])
+    report.show(["data set", HNB_, AVERAGE, OPTIMAL, AUTOMATIC], rows)
 
 
-def _show_times(chosen: Sequence[paper.Printed], results: dict[str, Found]) -> None:
+def _show_times(chosen: Sequence[Printed], results: dict[str, Found]) -> None:
     report.section("Time of predict_proba a row; over HNB's, same run (the paper's); bag size")
     rows = []
     for line in chosen:
-        found = results[line.name]
-        hnb, cells = found["HNB"].a_row, [report.duration(found["HNB"].a_row)]
-        theirs = {
-            "PHNB(average)": f" ({line.average_seconds / line.seconds:.2f})",
-            HEADLINE: f" ({line.ratio:.2f})",
-        }
-        for name in ("PHNB(average)", HEADLINE, AUTOMATIC):
+        found = results[line.data]
+        hnb, cells = found[HNB_].a_row, [report.duration(found[HNB_].a_row)]
+        theirs = {name: f" ({line.ratio(name):.2f})" for name in (AVERAGE, OPTIMAL)}
+        for name in (AVERAGE, OPTIMAL, AUTOMATIC):
             one = found[name]
             cells.append(f"{report.duration(one.a_row)}")
             cells.append(f"{one.a_row / hnb:.2f}{theirs.get(name, '')}")
             cells.append(f"{np.mean(one.bags):.1f}")
-        rows.append([line.name, *cells])
-    headers = ["data set", "HNB", "average", "ratio", "bag", "paper's", "ratio", "bag"]
+        rows.append([line.data, *cells])
+    headers = ["data set", HNB_, "average", "ratio", "bag", "paper's", "ratio", "bag"]
     report.show([*headers, "loo", "ratio", "bag"], rows)
 
 
-def _show_thresholds(chosen: Sequence[paper.Printed], results: dict[str, Found]) -> None:
+def _show_thresholds(chosen: Sequence[Printed], results: dict[str, Found]) -> None:
     report.section("Thresholds in bits (ours: median over folds), and fits")
     rows = []
     for line in chosen:
-        found = results[line.name]
-        average = float(np.median(found["PHNB(average)"].thresholds))
+        found = results[line.data]
+        average = float(np.median(found[AVERAGE].thresholds))
         chosen_ones = found[AUTOMATIC].thresholds
         cells = [f"{line.threshold:g}", f"{average:.4f}", f"{line.threshold / average:.2f} x"]
         cells += [f"{np.median(chosen_ones):.4f}", f"{min(chosen_ones):.4f}"]
         cells += [f"{max(chosen_ones):.4f}"]
-        fits = [found[name].fit_seconds / len(found[name].seconds) for name in ("HNB", AUTOMATIC)]
-        rows.append([line.name, *cells, *map(report.duration, fits)])
+        fits = [found[name].fit_seconds / len(found[name].seconds) for name in (HNB_, AUTOMATIC)]
+        rows.append([line.data, *cells, *map(report.duration, fits)])
     headers = ["data set", "the paper's best", "our average", "best / average"]
     report.show([*headers, "our loo", "least", "most", "HNB fit", "loo fit"], rows)
     print('The paper: "the optimal value is gotten nearby the average".')
 
 
 def _show_targets(
-    chosen: Sequence[paper.Printed], results: dict[str, Found], *, whole: bool
+    chosen: Sequence[Printed], results: dict[str, Found], *, whole: bool
 ) -> list[list[str]]:
     report.section("Targets")
     if not whole:
         print("(set for ten folds; these are others)")
     rows = []
     for line in chosen:
-        found = results[line.name]
-        at = {HEADLINE: f"at {line.threshold:g} bits", AUTOMATIC: 'at threshold="loo"'}
+        found = results[line.data]
+        at = {OPTIMAL: f"at {line.threshold:g} bits", AUTOMATIC: 'at threshold="loo"'}
         for model, where in at.items() if line.wide else ():
-            ratio = found[model].a_row / found["HNB"].a_row
-            name = f"{line.name}: time over HNB's {where}"
-            rows.append(report.target(name, ratio, round(line.ratio, 4), "", at_least=False))
+            ratio = found[model].a_row / found[HNB_].a_row
+            name = f"{line.data}: time over HNB's {where}"
+            rows.append(
+                report.target(name, ratio, round(line.ratio(OPTIMAL), 4), "", at_least=False)
+            )
     for line in chosen:
-        found = results[line.name]
-        gained = found[AUTOMATIC].mean_accuracy - found["HNB"].mean_accuracy
-        name = f"{line.name}: accuracy of {AUTOMATIC} less HNB's"
+        found = results[line.data]
+        gained = found[AUTOMATIC].mean_accuracy - found[HNB_].mean_accuracy
+        name = f"{line.data}: accuracy of {AUTOMATIC} less HNB's"
         rows.append(report.target(name, gained, -WITHIN, " points", at_least=True))
     report.show(["target", "wanted", "measured", ""], rows)
     return rows

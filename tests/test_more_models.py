@@ -348,3 +348,11 @@ def test_a2de_is_sized_before_its_triples_are_counted():
     X = np.random.default_rng(0).integers(0, 30, (50, 40))
     with pytest.raises(ValueError, match=r"triples of A2DE would take .* GiB, more than"):
         A2DE(discretize=None).fit(X, np.arange(50) % 2)
+
+
+def test_a_guard_that_leaves_terms_out_gives_no_negative_information():
+    X = np.zeros((5000, 2), dtype=int)
+    X[-1, 0] = X[-2, 1] = 1  # in a class of ten rows; their terms are left out, the others' not
+    y = np.repeat([0, 1], [4990, 10])
+    model = HNB(smoothing="weka", discretize=None).fit(X, y)
+    assert np.isfinite(model.predict_log_proba(X)).all()

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 import unnaive
-from unnaive.cli import compare, demo, evaluate, fit, models, predict
+from unnaive.cli import compare, counts, demo, evaluate, fit, models, predict, reproduce
 from unnaive.cli.terminal import notes, say
 
 # The commands import the rooms they use when they run, so that --help and a mistyped option
@@ -91,7 +91,11 @@ def _add(command: Callable[..., None], *examples: str) -> None:
     app.command(epilog=f"\b\nFor example:\n{lines}")(command)
 
 
-_add(fit.fit, "fit patients.csv --target diagnosis --model tan -o patients.unb")
+_add(
+    fit.fit,
+    "fit patients.csv --target diagnosis --model tan -o patients.unb",
+    "fit all.counts --model tan -o patients.unb",
+)
 _add(predict.predict, "predict patients.unb new.csv --proba -o predicted.csv")
 _add(
     evaluate.evaluate,
@@ -105,8 +109,25 @@ _add(
     "compare patients.csv -t diagnosis --models all --repeats 10 --resume runs.jsonl",
     "compare patients.csv -t diagnosis --metrics log_loss,auc --html models.html",
 )
+_add(
+    reproduce.reproduce,
+    "reproduce phnb --quick",
+    "reproduce eda --honest --resume eda.jsonl -o eda.json",
+    "reproduce gnb --only Wdbc --runs 20",
+)
 _add(models.models, "models")
 _add(demo.demo, "demo")
+_add(
+    counts.schema,
+    "schema patients.csv --target diagnosis --ignore id -o schema.json",
+)
+_add(
+    counts.count,
+    "count patients.csv --schema schema.json -o site.counts",
+    "count ward-*.parquet --schema schema.json --resume count.part -o site.counts",
+    "count patients.csv --schema schema.json --epsilon 1 -o site.counts",
+)
+_add(counts.merge, "merge oslo.counts bern.counts -o all.counts")
 
 
 def main() -> None:

@@ -133,7 +133,8 @@ def _of_pairs(
     chunks = ((pairs, choose(counted)) for pairs, counted in source.pair_chunks())
     for pairs, scores in _scores(chunks, source.schema, n_jobs, guard):
         matrix[pairs[:, 0], pairs[:, 1]] = matrix[pairs[:, 1], pairs[:, 0]] = scores
-    return _not_negative(matrix)
+    # Terms that a guard leaves out may be what keeps the sum above zero.
+    return np.maximum(matrix, 0.0) if guard > 0 else _not_negative(matrix)
 
 
 def _scores(

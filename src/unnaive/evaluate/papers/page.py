@@ -1,0 +1,194 @@
+"""The results page: what ``unnaive reproduce … -o FILE.json`` stored, as Markdown.
+
+``python -m unnaive.evaluate.papers.page docs/results > docs/results.md``
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import import_module
+from inspect import cleandoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unnaive.exceptions import DataFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from unnaive.evaluate.papers.experiment import Line
+
+PAPERS = {  # the module of a paper, and its experiment there
+    "gnb": "GNBExperiment",
+    "phnb": "PHNBExperiment",
+    "eda": "EDAExperiment",
+    "knaive": "KNaiveExperiment",
+}
+COMMAND = "python -m unnaive.evaluate.papers.page docs/results > docs/results.md"
+_MARKS = {True: "yes", False: "**no**", None: ""}
+_HEAD = f"""# The papers' experiments, done again
+
+Every table below is made by `unnaive reproduce`, by the paper's own protocol, on its own data sets.
+*Difference* is ours less the paper's; *near* tells whether chance or rounding explains it, and
+nothing where there is no saying. *Honest* is the same figure without what makes the paper's too
+good. This page is made of what `unnaive reproduce PAPER -o docs/results/PAPER.json` stores, by
+
+    {COMMAND}
+"""
+
+
+def results_page(folder: Path) -> str:
+    """Return the page of all results in a folder, of which there may be none."""
+    found = [(path, _read(path)) for path in sorted(folder.glob("*.json"))]
+    order = [*PAPERS]
+    found.sort(key=lambda pair: order.index(pair[1]["paper"]))
+    parts = [_HEAD, *(_section(result) for _, result in found)]
+    missing = [key for key in order if key not in {result["paper"] for _, result in found}]
+    if missing:
+        commands = "\n".join(
+            f"    unnaive reproduce {key} --honest -o docs/results/{key}.json" for key in missing
+        )
+        parts.append(f"## Not here yet\n\nNothing is stored of these:\n\n{commands}\n")
+    return "\n".join(parts)
+
+
+def tables(lines: Iterable[Line]) -> dict[str, list[Line]]:
+    """Lines by where the paper printed them, in the order in which they come."""
+    found: dict[str, list[Line]] = {}
+    for line in lines:
+        found.setdefault(heading(line.table), []).append(line)
+    return found
+
+
+def heading(table: str) -> str:
+    """Return what a table of a paper is called.
+
+    Examples
+    --------
+    >>> heading("2"), heading("error matrices")
+    ('Table 2', 'Error matrices')
+    """
+    return f"Table {table}" if table.isdigit() else table[:1].upper() + table[1:]
+
+
+def figure(value: float | None, metric: str, *, sign: bool = False) -> str:
+    """Return a figure with as many digits as its kind deserves; "" for none.
+
+    Examples
+    --------
+    >>> figure(94.2477, "accuracy %"), figure(0.9442, "f1"), figure(0.3, "accuracy %", sign=True)
+    ('94.25', '0.9442', '+0.30')
+    """
+    if value is None:
+        return ""
+    digits = 2 if "%" in metric or "time" in metric else 4
+    if abs(value) >= 10:
+        digits = 2 if abs(value) < 1000 else 0
+    return f"{value:{'+' if sign else ''},.{digits}f}"
+
+
+def ours_of(line: Line) -> str:
+    """Return our figure with its deviation."""
+    spread = f" ± {figure(line.deviation, line.metric)}" if line.deviation is not None else ""
+    return figure(line.ours, line.metric) + spread
+
+
+def layout(
+    lines: Sequence[Line], marks: Mapping[bool | None, str], *without: str
+) -> tuple[list[str], list[list[str]]]:
+    """Return names and cells of a table, without columns that would be empty, or that are named."""
+    rows = [
+        {
+            "data": line.data,
+            "model": line.model,
+            "metric": line.metric,
+            "paper": figure(line.published, line.metric),
+            "ours": ours_of(line),
+            "difference": figure(line.difference, line.metric, sign=True),
+            "near": marks[line.within],
+            "honest": figure(line.honest, line.metric),
+            "note": line.note,
+        }
+        for line in lines
+    ]
+    names = [name for name in rows[0] if name not in without and any(row[name] for row in rows)]
+    return names, [[row[name] for name in names] for row in rows]
+
+
+def settings_of(settings: Mapping[str, Any], seconds: float) -> str:
+    """Say in words how an experiment was run."""
+    parts = ["1 run" if settings["runs"] == 1 else f"{settings['runs']} runs"]
+    parts.append(f"seed {settings['seed']}")
+    parts += ["in a hurry, so on fewer data"] if settings.get("quick") else []
+    parts.append("with honest figures" if settings.get("honest") else "without honest figures")
+    spent = f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} s"
+    return ", ".join([*parts, spent])
+
+
+def _read(path: Path) -> dict[str, Any]:
+    from unnaive.evaluate.papers.experiment import Line  # noqa: PLC0415 - costs time to import
+
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+        fields = Line.__dataclass_fields__
+        result["lines"] = [
+            Line(**{name: value for name, value in line.items() if name in fields})
+            for line in result["lines"]
+        ]
+        known = {"title", "settings", "remarks", "seconds"} <= result.keys()
+        if not known or result["paper"] not in PAPERS:
+            raise KeyError("paper")  # noqa: TRY301 - the same answer as to what else may be wrong
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataFileError(
+            f"{path} is no result of ours; write it anew by unnaive reproduce … -o {path}"
+        ) from error
+    return dict(result)
+
+
+def _section(result: Mapping[str, Any]) -> str:
+    parts = [f"## {result['title']} (`{result['paper']}`)", *_protocol(result["paper"])]
+    parts.append(f"*{settings_of(result['settings'], result['seconds'])}*")
+    for name, lines in tables(result["lines"]).items():
+        by_metric: dict[str, list[Line]] = {}
+        for line in lines:
+            by_metric.setdefault(line.metric, []).append(line)
+        parts.append(f"### {name}")
+        if max(map(len, by_metric.values())) == 1:  # every line is of a metric of its own
+            parts.append(_table(lines))
+            continue
+        for metric, some in by_metric.items():
+            parts += [f"{metric[:1].upper()}{metric[1:]}:", _table(some, "metric")]
+    if result["remarks"]:
+        parts.append("\n".join(f"- {_safe(remark)}" for remark in result["remarks"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _protocol(paper: str) -> list[str]:
+    """Take the paragraphs from the module that runs the experiment."""
+    module = import_module(f"unnaive.evaluate.papers.{paper}")
+    return [" ".join(part.split()) for part in cleandoc(module.__doc__ or "").split("\n\n")]
+
+
+def _table(lines: Sequence[Line], *without: str) -> str:
+    names, rows = layout(lines, _MARKS, *without)
+    numbers = {"paper", "ours", "difference", "honest"}
+    rule = ["---:" if name in numbers else "---" for name in names]
+    cells = [names, rule, *([_safe(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
+def _safe(text: str) -> str:
+    """Keep Markdown from taking a bar for the end of a cell."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def main() -> None:
+    """Write the page of the folder that is named."""
+    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
+        raise SystemExit(f"name the folder of stored results: {COMMAND}")
+    sys.stdout.buffer.write(results_page(Path(sys.argv[1])).encode())
+
+
+if __name__ == "__main__":
+    main()
