@@ -42,6 +42,7 @@ def parser() -> argparse.ArgumentParser:
     scaling = commands.add_parser("scaling", help="time against rows, columns, values, …")
     scaling.add_argument("--repeats", type=int, default=5)
     scaling.add_argument("--jobs", type=int, default=2, help="threads, where they do not vary")
+    _add_scale(commands)
     start = commands.add_parser("start", help="import, and the first fit of a process")
     start.add_argument("--repeats", type=int, default=5)
     _add_hidden(commands)
@@ -80,6 +81,15 @@ def _add_knaive(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     knaive.add_argument("--json", help="write the figures to this file too")
 
 
+def _add_scale(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    scale = commands.add_parser("scale", help="files beyond memory: rate, peak memory, linearity")
+    scale.add_argument("--rows", type=int, default=100_000_000)
+    scale.add_argument("--jobs", type=int, default=2, help="threads")
+    scale.add_argument("--repeats", type=int, default=1, help="measurements of each; best counts")
+    scale.add_argument("--folder", help="where the files are made; default: the temporary folder")
+    scale.add_argument("--json", help="write the figures to this file too")
+
+
 def _add_hidden(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add what the benchmarks start in processes of their own."""
     measure = commands.add_parser("measure")
@@ -88,6 +98,11 @@ def _add_hidden(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     measure.add_argument("out", type=Path)
     measure.add_argument("--repeats", type=int, default=3)
     measure.add_argument("--jobs", type=int, default=2)
+    part = commands.add_parser("scale-part")
+    part.add_argument("work")
+    part.add_argument("folder", type=Path)
+    part.add_argument("--rows", type=int)
+    part.add_argument("--jobs", type=int, default=2)
     memory = commands.add_parser("memory")
     memory.add_argument("folder", type=Path)
     memory.add_argument("--jobs", type=int, default=2)
@@ -141,6 +156,15 @@ def _scaling(options: argparse.Namespace, module: Any) -> None:
     module.run(options.repeats, options.jobs)
 
 
+def _scale(options: argparse.Namespace, module: Any) -> None:
+    how = {"jobs": options.jobs, "repeats": options.repeats, "folder": options.folder}
+    module.run(options.rows, **how, json_file=options.json)
+
+
+def _scale_part(options: argparse.Namespace, module: Any) -> None:
+    module.main(options.work, options.folder, options.rows, options.jobs)
+
+
 def _start(options: argparse.Namespace, module: Any) -> None:
     module.run(options.repeats)
 
@@ -163,6 +187,8 @@ RUNNERS = {  # command: how it is run, its module, and where the module lists it
     "networks": (_networks, "networks", "PARTS"),
     "search": (_search, "search", "PARTS"),
     "scaling": (_scaling, "scaling", ""),
+    "scale": (_scale, "scale", ""),
+    "scale-part": (_scale_part, "scale", ""),
     "start": (_start, "start", ""),
     "measure": (_measure, "rivals", ""),
     "memory": (_memory, "memory", ""),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from unnaive.counts import JointCounts
+    from unnaive.counts import JointCounts, merge
     from unnaive.counts.count import count
     from unnaive.discretize import MDLP, EqualFrequency, EqualWidth, Quantile
     from unnaive.models import (
@@ -87,6 +87,7 @@ _HOME = {
     "count": "counts",
     "load": "models",
     "make": "models",
+    "merge": "counts",
 }
 
 __all__ = [
@@ -131,6 +132,7 @@ __all__ = [
     "count",
     "load",
     "make",
+    "merge",
 ]
 
 

@@ -1,4 +1,4 @@
-"""``unnaive fit``: learn a model from a file and save it."""
+"""``unnaive fit``: learn a model from a file of rows or of counts and save it."""
 
 from pathlib import Path
 from time import perf_counter
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unnaive.cli import options
+from unnaive.cli.counting import describe_counts, describe_schema, is_counts, load_counts
 from unnaive.cli.output import require_writable, size_of
 from unnaive.cli.rows import read_training
 from unnaive.cli.terminal import print_json, progress
@@ -16,14 +17,27 @@ if TYPE_CHECKING:
     from unnaive.models import Classifier
 
 _SHOWN = 10
+_OF_ROWS = ("discretize", "bins", "categorical_features", "ignore", "weight")
+
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="Rows: .csv, .tsv, .parquet or .arff; or what unnaive count or merge wrote.",
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="Column that holds the class; counts know it."
+    ),
+]
 
 
 def fit(
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="Rows: .csv, .tsv, .parquet or .arff.")
-    ],
+    data: Data,
     *,
-    target: options.Target,
+    target: Target = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where the model is saved.")
     ],
@@ -42,20 +56,31 @@ def fit(
 ) -> None:
     """Learn a model from a file and save it.
 
-    Missing cells are welcome: they may be empty, ? or NA.
+    Missing cells are welcome: they may be empty, ? or NA. Counts serve as well as the rows
+    that they were made of, for most models.
     """
     given = options.parameters(discretize, bins, smoothing, categorical, settings)
     classifier = options.build(model, given)
     require_writable(output, data)
     start = perf_counter()
-    with progress(f"reading {data.name}"):
-        rows = read_training(data, target, ignore=ignore, weight=weight, categorical=categorical)
-    with progress(f"learning {model}"), options.checked(given):
-        classifier.set_params(n_jobs=n_jobs).fit(rows.frame, rows.target, rows.weights)
+    classifier.set_params(n_jobs=n_jobs)
+    if is_counts(data):
+        _refuse_row_options(data, {**given, "ignore": ignore, "weight": weight})
+        with progress(f"learning {model}"), options.checked(given):
+            summary = _fit_counts(classifier, data, model, target)
+    elif target is None:
+        raise typer.BadParameter("rows need it; counts do not", param_hint="--target")
+    else:
+        with progress(f"reading {data.name}"):
+            rows = read_training(
+                data, target, ignore=ignore, weight=weight, categorical=categorical
+            )
+        with progress(f"learning {model}"), options.checked(given):
+            classifier.fit(rows.frame, rows.target, rows.weights)
+        summary = _summary(classifier, rows)
     classifier.set_params(n_jobs=given.get("n_jobs"))  # the file is for any machine
     classifier.save(output)
-    summary = _summary(classifier, rows)
-    summary |= {"model": model, "parameters": given}
+    summary |= {"class_name": type(classifier).__name__, "model": model, "parameters": given}
     summary |= {"file": str(output), "seconds": round(perf_counter() - start, 3)}
     if json:
         print_json(summary)
@@ -63,27 +88,53 @@ def fit(
         _show(summary, data)
 
 
+def _fit_counts(
+    classifier: "Classifier", path: Path, model: str, target: str | None
+) -> dict[str, Any]:
+    """Learn from a counts file, and describe it."""
+    if not hasattr(classifier, "fit_counts"):
+        raise ValueError(
+            f"model {model!r} learns from rows, and {path} holds counts; fit it on a file of rows, "
+            "or choose a model of counts, such as nb, tan, aode or hnb"
+        )
+    counts = load_counts(path)
+    if target not in {None, counts.schema.target}:
+        raise ValueError(
+            f"{path} counts the classes of {counts.schema.target!r}, not of {target!r}; leave "
+            "--target out"
+        )
+    try:
+        classifier.fit_counts(counts)
+    except ValueError as error:
+        raise ValueError(f"model {model!r} cannot be learned from {path}: {error}") from error
+    return describe_counts(counts)
+
+
+def _refuse_row_options(path: Path, given: dict[str, Any]) -> None:
+    """Name an option that has no say any more once rows are counted."""
+    for name in _OF_ROWS:
+        if given.get(name) is not None:
+            shown = name.removesuffix("_features")
+            raise ValueError(
+                f"--{shown} is about rows, and {path} holds counts; leave it out, or give it to "
+                f"unnaive schema or count{'' if name != 'weight' else ', which take no weights'}"
+            )
+
+
 def _summary(model: "Classifier", rows: "TrainingRows") -> dict[str, Any]:
     """Describe what was learned from, in plain values."""
     import numpy as np  # noqa: PLC0415 - see app.py
 
-    from unnaive.schema import NumericColumn  # noqa: PLC0415 - see app.py
-
     frame, schema = rows.frame, model.schema_
     counts = np.bincount(schema.encode_target(rows.target), minlength=len(schema.classes))
-    numeric = sum(isinstance(column, NumericColumn) for column in schema.columns)
     return {
         "rows": frame.n_rows,
-        "columns": len(frame.names),
-        "categorical": len(frame.names) - numeric,
-        "numeric": numeric,
+        **describe_schema(schema),
         "missing_cells": sum(int(column.missing.sum()) for column in frame.columns),
-        "target": schema.target,
         "classes": [
             {"class": label, "rows": count}
             for label, count in zip(schema.classes, counts.tolist(), strict=True)
         ],
-        "class_name": type(model).__name__,
     }
 
 

@@ -1,7 +1,8 @@
 """The sufficient statistics and where rows come from."""
 
 from unnaive.counts.count import count
+from unnaive.counts.engines.files import count_batch
 from unnaive.counts.engines.memory import CodedRows
-from unnaive.counts.joint import JointCounts
+from unnaive.counts.joint import JointCounts, merge
 
-__all__ = ["CodedRows", "JointCounts", "count"]
+__all__ = ["CodedRows", "JointCounts", "count", "count_batch", "merge"]

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from glob import has_magic
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
+from unnaive.counts.engines.dispatch import count_partitions, engine_of
+from unnaive.counts.engines.files import count_codes, count_files
 from unnaive.counts.engines.memory import CodedRows, pair_bytes, require_memory
 from unnaive.discretize import discretizer
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.files import read
 from unnaive.io.frames import to_column, to_frame
+from unnaive.io.parts import is_files
 from unnaive.schema import Schema, learn_schema
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray
     from unnaive.counts.joint import JointCounts
     from unnaive.io.frames import Column, Frame
+
+READ_WHOLE = 1 << 28  # bytes of a single file that is read as a whole
 
 
 def count(
@@ -34,13 +41,16 @@ def count(
     categories: Any = None,
     max_memory: int = 2**31,
     n_jobs: int | None = None,
+    **files: Any,
 ) -> JointCounts:
-    """Count the rows of a table.
+    """Count the rows of a table, of files, or of partitions on a cluster.
 
     Parameters
     ----------
-    source : array, data frame, or path of a file
-        The rows.
+    source : array, data frame, path, pattern, list of paths, or dataset
+        The rows. A folder, a pattern such as ``"visits/*.parquet"``, a list of files and a
+        ``pyarrow.dataset`` are counted in batches, in memory that does not grow with the rows;
+        so is one file of more than 256 MB. Dask and Spark frames are counted where they are.
     target : str or array
         Name of the class column in ``source``, or the class labels themselves.
     schema : Schema, default=None
@@ -50,7 +60,10 @@ def count(
     pairs : "all" or None, default="all"
         Whether pairs of columns are counted (naive Bayes needs none).
     sample_weight, max_memory, n_jobs
-        As in the models.
+        As in the models; weights of rows in files are a column, given by its name.
+    **files
+        How files are counted: ``checkpoint``, ``skip_bad_files``, ``watch``, ``batch_rows``,
+        see :func:`~unnaive.counts.engines.files.count_files`.
 
     Examples
     --------
@@ -63,24 +76,56 @@ def count(
     """
     if pairs not in {"all", None}:
         raise ValueError(f"pairs={pairs!r}; it must be 'all' or None")
+    options = {"schema": schema, "pairs": pairs, "sample_weight": sample_weight}
+    options |= {"discretize": discretize, "bins": bins, "max_memory": max_memory}
+    options |= {"categorical_features": categorical_features, "categories": categories}
+    if _in_batches(source, schema, files):
+        return count_files(source, target, n_jobs=n_jobs, **options, **files)
+    if files:
+        raise TypeError(f"{next(iter(files))}= is for rows in files, and these are not")
+    engine = engine_of(source)
+    if engine is not None:
+        return count_partitions(engine, target, **options)
+    return _count_table(source, target, n_jobs=n_jobs, **options)
+
+
+def _in_batches(source: Any, schema: Schema | None, files: dict[str, Any]) -> bool:
+    """Whether rows come from files that are not read as a whole."""
+    if not is_files(source):
+        return False
+    if not isinstance(source, str | PathLike) or schema is not None or files:
+        return True
+    path = Path(source)
+    if path.is_file():
+        return path.stat().st_size > READ_WHOLE
+    return path.is_dir() or has_magic(str(path))
+
+
+def _count_table(
+    source: Any,
+    target: Any,
+    *,
+    schema: Schema | None,
+    pairs: str | None,
+    sample_weight: Any,
+    discretize: Any,
+    bins: int,
+    max_memory: int,
+    n_jobs: int | None,
+    **learning: Any,
+) -> JointCounts:
+    """Count rows that are in memory, or in a file that fits."""
     frame, labels, weights = weighted_rows(*_split(source, target), sample_weight)
     if schema is None:
+        how = None if discretize is None else discretizer(discretize, bins)
         schema, codes, classes = learn_schema(
-            frame,
-            labels,
-            discretizer=None if discretize is None else discretizer(discretize, bins),
-            categorical_features=categorical_features,
-            categories=categories,
-            weights=weights,
-            n_jobs=n_jobs,
+            frame, labels, discretizer=how, **learning, weights=weights, n_jobs=n_jobs
         )
     else:
         codes, classes = schema.encode(frame, n_jobs=n_jobs), schema.encode_target(labels)
-    rows = CodedRows(schema, codes, classes, weights, n_jobs)
-    if pairs is None:
-        return rows.select(np.empty((0, 2), dtype=np.int64))
-    require_memory(schema, pair_bytes(schema), max_memory, "counting all pairs of columns")
-    return rows.count()
+    if pairs == "all":
+        require_memory(schema, pair_bytes(schema), max_memory, "counting all pairs of columns")
+    return count_codes(CodedRows(schema, codes, classes, weights, n_jobs), pairs)
 
 
 def weighted_rows(

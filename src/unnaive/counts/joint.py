@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from unnaive.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+    from os import PathLike
 
     from unnaive._typing import CountArray, IntArray
 
@@ -173,6 +174,16 @@ class JointCounts:
                 )
         return difference
 
+    def decay(self, gamma: float) -> JointCounts:
+        """Return these counts, each times ``gamma``: old rows count less than those to come.
+
+        The counts become floats, as of weighted rows. With γ once a day a row of n days ago
+        weighs γⁿ: ``counts = counts.decay(0.99) + today``.
+        """
+        if not 0 < gamma <= 1:
+            raise ValueError(f"gamma={gamma!r}; it must be above 0 and at most 1")
+        return self._combine(self, lambda table, _: table * float(gamma))
+
     def __radd__(self, other: object) -> JointCounts:
         """Let ``sum([a, b, …])`` begin with its 0."""
         return self if other == 0 else NotImplemented
@@ -297,6 +308,46 @@ class JointCounts:
                 f"{path} is a counts file, but not one that this version understands "
                 f"({type(error).__name__}: {error}); count again with this version"
             ) from error
+
+
+def merge(*counts: JointCounts | str | PathLike[str]) -> JointCounts:
+    """Add counts, or saved counts, of parts of the rows: of sites, of days, of machines.
+
+    Parameters
+    ----------
+    *counts : JointCounts or path
+        They must share one schema; a path is of a file that ``JointCounts.save`` wrote. Files
+        are read one after the other, so two of them are in memory at most.
+
+    Raises
+    ------
+    SchemaMismatch
+        If two do not share the schema or the pairs; it names the column and the cure.
+    ModelFileError
+        If a file is damaged or no counts file.
+
+    Examples
+    --------
+    >>> import unnaive
+    >>> monday = unnaive.count([["a"], ["b"]], target=["x", "y"])
+    >>> tuesday = unnaive.count([["b"]], target=["y"], schema=monday.schema)
+    >>> merge(monday, tuesday).class_counts.tolist()
+    [1, 2]
+    """
+    if not counts:
+        raise ValueError("there are no counts to merge; name at least one")
+    total = _loaded(counts[0])
+    for number, item in enumerate(counts[1:], start=2):
+        try:
+            total = total + _loaded(item)
+        except SchemaMismatch as error:
+            name = f"counts {number}" if isinstance(item, JointCounts) else str(item)
+            raise SchemaMismatch(f"{name} cannot be added to those before: {error}") from error
+    return total
+
+
+def _loaded(counts: JointCounts | str | PathLike[str]) -> JointCounts:
+    return counts if isinstance(counts, JointCounts) else JointCounts.load(Path(counts))
 
 
 def _subtract(left: CountArray, right: CountArray) -> CountArray:

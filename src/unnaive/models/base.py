@@ -15,10 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from unnaive import _parallel
 from unnaive.counts import CodedRows, JointCounts
+from unnaive.counts.engines.dispatch import engine_of
 from unnaive.counts.engines.memory import largest_pair_bytes, pair_bytes, require_memory
 from unnaive.discretize import discretizer
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.models.classifier import Classifier, all_or_nothing, first_of_the_best
+from unnaive.models.partitioned import fit_partitions
 from unnaive.schema import Schema, label_array, learn_schema, sorted_labels
 from unnaive.structure.dag import DAG
 from unnaive.structure.graph import Graph
@@ -144,13 +146,18 @@ class CountsClassifier(Classifier):
 
         Parameters
         ----------
-        X : array, pandas, polars or pyarrow table of shape (n, d)
+        X : array, pandas, polars or pyarrow table of shape (n, d), Dask or Spark frame
             Missing cells (NaN, None, NA, null) are welcome.
         y : array of shape (n,)
-            Class labels: strings, integers, floats or booleans.
+            Class labels: strings, integers, floats or booleans. With a Dask or Spark frame, the
+            name of a column in it; likewise ``sample_weight``.
         sample_weight : array of shape (n,), default=None
             Weights of the rows; counts are then sums of weights.
         """
+        engine = engine_of(X)
+        if engine is not None:
+            self._check_settings()
+            return fit_partitions(self, engine, y, sample_weight)
         frame, target, weights = self._rows(X, y, sample_weight, reset=True)
         return self._fit_rows(self._learn_rows(frame, target, weights))
 
@@ -194,10 +201,13 @@ class CountsClassifier(Classifier):
         """Learn from counts, wherever they were made."""
         if not isinstance(counts, JointCounts):
             raise TypeError(f"fit_counts takes JointCounts, not {type(counts).__name__}; see fit")
-        names = list(counts.schema.names)
-        self._set_names(names, named=names != [f"x{i}" for i in range(len(names))])
-        self.classes_ = label_array(counts.schema.classes)
+        self._take_names(counts.schema)
         return self._refit(counts)
+
+    def _take_names(self, schema: Schema) -> None:
+        names = list(schema.names)
+        self._set_names(names, named=names != [f"x{i}" for i in range(len(names))])
+        self.classes_ = label_array(schema.classes)
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """P(c | x) for rows of the fit, each by the model without that row; shape (n, k).
@@ -344,14 +354,7 @@ class CountsClassifier(Classifier):
     def _learn_rows(
         self, frame: Frame, target: Column, weights: FloatArray | None, classes: Any = None
     ) -> CodedRows:
-        if self.handle_unknown not in {"missing", "error"}:
-            raise ValueError(
-                f"handle_unknown={self.handle_unknown!r}; it must be 'missing' or 'error'"
-            )
-        if not isinstance(self.max_memory, Real) or not float(self.max_memory) > 0:
-            raise ValueError(
-                f"max_memory={self.max_memory!r}; it must be a number of bytes above 0"
-            )
+        self._check_settings()
         schema, codes, class_codes = learn_schema(
             frame,
             target,
@@ -364,6 +367,16 @@ class CountsClassifier(Classifier):
         )
         self.classes_ = label_array(schema.classes, target)
         return CodedRows(schema, codes, class_codes, weights, self.n_jobs)
+
+    def _check_settings(self) -> None:
+        if self.handle_unknown not in {"missing", "error"}:
+            raise ValueError(
+                f"handle_unknown={self.handle_unknown!r}; it must be 'missing' or 'error'"
+            )
+        if not isinstance(self.max_memory, Real) or not float(self.max_memory) > 0:
+            raise ValueError(
+                f"max_memory={self.max_memory!r}; it must be a number of bytes above 0"
+            )
 
     def _fit_rows(self, rows: CodedRows, *, keep_all: bool = False) -> Self:
         """Learn the structure from rows, and count what its tables need."""

@@ -17,6 +17,7 @@ from unnaive.counts.count import weighted_rows
 from unnaive.exceptions import SchemaMismatch
 from unnaive.io.frames import Frame, to_column, to_frame
 from unnaive.models import persistence
+from unnaive.models.partitioned import on_partitions
 from unnaive.schema import refuse_unusable_target
 from unnaive.structure.tree import TIE_TOLERANCE
 from unnaive.tables.kernels import log_posterior, posterior
@@ -86,18 +87,22 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _restore(self, state: dict[str, Any]) -> Self:
         """Become the model whose state was saved."""
 
+    @on_partitions
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Log P(c, x) as the model estimates it; shape (n, k)."""
         return self._predict_rows(self._known_frame(X))
 
+    @on_partitions
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Log P(c | x); shape (n, k)."""
         return self._predict_rows(self._known_frame(X), log_posterior)
 
+    @on_partitions
     def predict_proba(self, X: Any) -> FloatArray:
         """P(c | x), classes in the order of ``classes_``; shape (n, k)."""
         return self._predict_rows(self._known_frame(X), posterior)
 
+    @on_partitions
     def predict(self, X: Any) -> AnyArray:
         """Most probable class of every row, the first one on ties; shape (n,).
 

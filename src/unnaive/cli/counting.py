@@ -1,0 +1,268 @@
+"""Rows and counts in files: counted, added up, described."""
+
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unnaive.cli.rows import read_training, select
+from unnaive.cli.terminal import progress, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from unnaive.cli.rows import TrainingRows
+    from unnaive.counts import JointCounts
+    from unnaive.io.frames import Column, Frame
+    from unnaive.schema import Schema
+
+ENDING = ".counts"
+_SHOWN = 5
+
+
+def is_counts(path: Path) -> bool:
+    """Whether a file is, by its name or its first bytes, one that unnaive saved."""
+    if path.suffix == ENDING:
+        return True
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return stream.read(4) == b"PK\x03\x04"
+
+
+def load_counts(path: Path) -> "JointCounts":
+    """Read a counts file; of whatever is wrong, say the cure."""
+    from unnaive.counts import JointCounts  # noqa: PLC0415 - see app.py
+    from unnaive.exceptions import ModelFileError  # noqa: PLC0415 - see app.py
+
+    try:
+        return JointCounts.load(path)
+    except ModelFileError as error:
+        if "is of kind" not in str(error):
+            raise
+        raise ModelFileError(
+            f"{path} holds a model or something else, not counts; make these with unnaive count"
+        ) from error
+
+
+def describe_schema(found: "Schema") -> dict[str, Any]:
+    """Count the columns of a schema."""
+    from unnaive.schema import NumericColumn  # noqa: PLC0415 - see app.py
+
+    numeric = sum(isinstance(column, NumericColumn) for column in found.columns)
+    columns = {"categorical": len(found.columns) - numeric, "numeric": numeric}
+    return {"columns": len(found.columns), **columns, "target": found.target}
+
+
+def describe_counts(counts: "JointCounts") -> dict[str, Any]:
+    """Say in plain values what was counted; cells that no table has were missing or unknown."""
+    filled = counts.schema.sizes > 0
+    missing = filled.sum() * counts.class_counts.sum() - counts.values.sum()
+    return {
+        "rows": counts.class_counts.sum().item(),
+        **describe_schema(counts.schema),
+        "missing_cells": missing.item(),
+        "pairs": len(counts.pair_columns),
+        "classes": [
+            {"class": label, "rows": rows}
+            for label, rows in zip(counts.schema.classes, counts.class_counts.tolist(), strict=True)
+        ],
+    }
+
+
+def learned(
+    files: "Sequence[Path]",
+    target: str,
+    ignore: list[str] | None,
+    how: dict[str, Any],
+    advance: "Callable[[int], None]",
+) -> "tuple[Schema, int]":
+    """Learn a schema from files, one in memory at a time; also return the number of rows."""
+    from unnaive.schema.sketch.columns import MixedColumn  # noqa: PLC0415 - see app.py
+
+    labels: set[str] = set()
+
+    def read(path: Path) -> "TrainingRows":
+        chosen = how.get("categorical_features")
+        rows = read_training(path, target, ignore=ignore, categorical=chosen)
+        return _relabelled(path, rows, labels)
+
+    if len(files) == 1:
+        return _schema_of_one(read(files[0]), how)
+    while True:
+        try:
+            return _schema_of_many(files, read, {"target": target, **how}, advance)
+        except MixedColumn as error:  # numbers in one file, text in another: text in all of them
+            if error.name in labels:
+                raise
+            labels.add(error.name)
+
+
+def _relabelled(path: Path, rows: "TrainingRows", labels: set[str]) -> "TrainingRows":
+    """Read some columns as text even if all of their cells look like numbers."""
+    from unnaive.io.files import read  # noqa: PLC0415 - see app.py
+
+    if not labels:
+        return rows
+    frame = read(path, labels=labels)
+    target = frame.column(frame.names.index(rows.target.name))
+    return rows._replace(frame=select(frame, rows.frame.names), target=target)
+
+
+def _schema_of_one(rows: "TrainingRows", how: dict[str, Any]) -> "tuple[Schema, int]":
+    """Learn from rows in memory, as a fit does."""
+    from unnaive.discretize import discretizer  # noqa: PLC0415 - see app.py
+    from unnaive.schema import learn_schema  # noqa: PLC0415 - see app.py
+
+    rest = {"discretize": "mdlp", "bins": 5, **how}
+    kind, bins = rest.pop("discretize"), rest.pop("bins")
+    binning = None if kind is None else discretizer(kind, bins)
+    found, _, _ = learn_schema(rows.frame, rows.target, discretizer=binning, **rest)
+    return found, rows.frame.n_rows
+
+
+def _schema_of_many(
+    files: "Sequence[Path]",
+    read: "Callable[[Path], TrainingRows]",
+    how: dict[str, Any],
+    advance: "Callable[[int], None]",
+) -> "tuple[Schema, int]":
+    """Learn from sketches of the files."""
+    from unnaive.schema.sketch import SchemaSketch  # noqa: PLC0415 - see app.py
+    from unnaive.schema.sketch.columns import MixedColumn  # noqa: PLC0415 - see app.py
+
+    sketch = SchemaSketch(**how)
+    for number, path in enumerate(files, 1):
+        rows = read(path)
+        try:
+            sketch.add(rows.frame, rows.target)
+        except MixedColumn:
+            raise
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+        advance(number)
+    return sketch.schema(), sketch.n_rows
+
+
+def counted(
+    files: "Sequence[Path]", agreed: "Schema | None", target: str | None, how: dict[str, Any]
+) -> "JointCounts":
+    """Count files, and show how far it is."""
+    from unnaive.counts.count import count  # noqa: PLC0415 - see app.py
+
+    if agreed is None:
+        what = "columns and bins are learned from these rows, and counts of others will not add up"
+        say(f"note: without --schema, {what}")
+    elif _has_more(files, agreed):
+        return _in_memory(files, agreed, how)
+    with progress(f"counting {named(files)}", len(files)) as advance:
+        try:
+            return count(
+                [str(path) for path in files],
+                target if agreed is None else agreed.target,
+                schema=agreed,
+                watch=lambda step: advance(step.done),
+                **how,
+            )
+        except KeyboardInterrupt:
+            if how["checkpoint"] is not None:
+                say(f"finished files are in {how['checkpoint']}; the same command goes on there")
+            raise
+
+
+def _has_more(files: "Sequence[Path]", agreed: "Schema") -> bool:
+    """Whether some file has columns that a schema does not know; say which."""
+    from unnaive.exceptions import DataFileError  # noqa: PLC0415 - see app.py
+    from unnaive.io.parts import entries  # noqa: PLC0415 - see app.py
+
+    known, more = {*agreed.names, agreed.target}, dict[str, None]()
+    for entry in entries([str(path) for path in files]):
+        with suppress(DataFileError):  # said when it is counted
+            more |= dict.fromkeys(name for name in entry.open().columns if name not in known)
+    if more:
+        say(f"note: not counted, because the schema does not know them: {_some(list(more))}")
+    return bool(more)
+
+
+def _in_memory(files: "Sequence[Path]", agreed: "Schema", how: dict[str, Any]) -> "JointCounts":
+    """Count files that have columns to leave out, each read as a whole."""
+    from unnaive.counts.count import count  # noqa: PLC0415 - see app.py
+    from unnaive.exceptions import DataFileError  # noqa: PLC0415 - see app.py
+    from unnaive.io.parts import list_files  # noqa: PLC0415 - see app.py
+
+    if how["checkpoint"] is not None:
+        raise ValueError(
+            "--resume takes files as they are, and these have columns that the schema does not "
+            "know; drop them from the files, or leave --resume out"
+        )
+    total, paths = None, list_files([str(path) for path in files])
+    with progress(f"counting {named(files)}", len(paths)) as advance:
+        for number, path in enumerate(paths, 1):
+            try:
+                frame, target = read_by_schema(path, agreed)
+                found = count(
+                    frame, target, schema=agreed, pairs=how["pairs"], n_jobs=how["n_jobs"]
+                )
+            except (DataFileError, ValueError) as error:
+                text = str(error) if str(path) in str(error) else f"{path}: {error}"
+                if not how["skip_bad_files"]:
+                    raise DataFileError(text) from error
+                say(f"note: left out: {text}")
+            else:
+                total = found if total is None else total + found
+            advance(number)
+    if total is None:
+        raise ValueError(f"no file of {len(paths)} could be counted; see the notes above")
+    return total
+
+
+def read_by_schema(path: Path, agreed: "Schema") -> "tuple[Frame, Column]":
+    """Read the columns that a schema names, and the classes."""
+    from unnaive.io.files import read  # noqa: PLC0415 - see app.py
+
+    labels = [column.name for column in agreed.columns if getattr(column, "is_text", False)]
+    if any(isinstance(label, str) for label in agreed.classes):
+        labels.append(agreed.target)
+    frame = read(path, target=agreed.target, labels=labels)
+    for name in agreed.names:
+        if name not in frame.names:
+            raise ValueError(
+                f"{path} has no column {name!r}, which the schema names; add it (empty cells are "
+                "welcome)"
+            )
+    return select(frame, agreed.names), frame.column(frame.names.index(agreed.target))
+
+
+def added(paths: "Sequence[Path]", advance: "Callable[[int], None]") -> "JointCounts":
+    """Add files up, one in memory at a time besides the sum."""
+    from unnaive.exceptions import SchemaMismatch  # noqa: PLC0415 - see app.py
+
+    total, seen = load_counts(paths[0]), {_checksum(paths[0]): paths[0]}
+    for number, path in enumerate(paths[1:], 1):
+        advance(number)
+        more = load_counts(path)
+        if (same := seen.setdefault(_checksum(path), path)) != path:
+            say(f"note: {path} holds the very counts of {same}; if it is a copy, leave it out")
+        try:
+            total = total + more
+        except SchemaMismatch as error:
+            raise SchemaMismatch(
+                f"{paths[0]} (here) and {path} (there) do not add up: {error} (unnaive count "
+                "--schema, with the same file at every site)"
+            ) from error
+    return total
+
+
+def _checksum(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest()
+
+
+def named(paths: "Sequence[Path | str]") -> str:
+    """Name one file, or say how many there are."""
+    return str(paths[0]) if len(paths) == 1 else f"{len(paths)} files"
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(map(repr, names[:_SHOWN])) + more

@@ -1,0 +1,108 @@
+"""Checkpoints: a count that was killed goes on where it was, or says why it cannot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unnaive.exceptions import ModelFileError, SchemaMismatch
+from unnaive.io import store
+from unnaive.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+_CURE = "name another checkpoint, delete this one, or count as before"
+
+
+@dataclass
+class Checkpoint:
+    """What a count over many files has done so far, on disk after every file.
+
+    ``settings`` are all that decides the result: target, pairs, schema or how it is learned,
+    and the files with their sizes and times. The file is replaced as a whole, or not at all.
+
+    Attributes
+    ----------
+    sketched, counted : list of str
+        Names of the files that each pass is done with.
+    skipped : dict
+        Why files were left out, by name.
+    memory : dict
+        What the passes hold, by name: states for the store.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "count.checkpoint"
+    ...     Checkpoint.open(path, {"target": "y"}).save(lambda: {"rows": 3})
+    ...     Checkpoint.open(path, {"target": "y"}).memory
+    {'rows': 3}
+    """
+
+    path: Path | None
+    settings: dict[str, Any]
+    sketched: list[str] = field(default_factory=list)
+    counted: list[str] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, path: str | PathLike[str] | None, settings: dict[str, Any]) -> Checkpoint:
+        """Go on from a file if there is one; it must be of the same settings."""
+        fresh = cls(None if path is None else Path(path), settings)
+        if fresh.path is None or not fresh.path.exists():
+            return fresh
+        state = store.load(fresh.path, kind="checkpoint")
+        try:
+            found = cls(fresh.path, **state)
+            _require_same(fresh.path, found.settings, settings)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ModelFileError(
+                f"{path} is a checkpoint that this version does not understand ({error}); {_CURE}"
+            ) from error
+        return found
+
+    def save(self, hold: Callable[[], dict[str, Any]]) -> None:
+        """Write all of it, with what the pass holds now; nothing to do without a path."""
+        if self.path is None:
+            return
+        self.memory |= hold()
+        state = {name: value for name, value in vars(self).items() if name != "path"}
+        store.save(self.path, state, kind="checkpoint")
+
+    def restart(self) -> None:
+        """Forget the first pass."""
+        self.sketched, self.memory = [], {}
+
+
+def _require_same(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
+    """Raise and name the first difference of two settings."""
+    before = f"{path} is the checkpoint of another count"
+    for name, now in here.items():
+        then = there[name]
+        if then == now:
+            continue
+        if name == "files":
+            raise SchemaMismatch(f"{before}: {_other_file(then, now)}; {_CURE}")
+        if name == "schema" and then is not None and now is not None:
+            try:
+                Schema.from_state(now).require_same(Schema.from_state(then))
+            except SchemaMismatch as error:
+                raise SchemaMismatch(f"{before} (here: now, there: then): {error}") from error
+        if name == "schema":
+            what = "then the schema was learned and now it is given, or the other way round"
+            raise SchemaMismatch(f"{before}: {what}; {_CURE}")
+        raise SchemaMismatch(f"{before}: {name} was {then!r} and now is {now!r}; {_CURE}")
+
+
+def _other_file(then: dict[str, Any], now: dict[str, Any]) -> str:
+    for name, stamp in now.items():
+        if name not in then:
+            return f"{name} is new (count new files by themselves, with schema=, and merge)"
+        if then[name] != stamp:
+            return f"{name} was changed ({then[name][0]:,} bytes then, {stamp[0]:,} now)"
+    return f"{next(name for name in then if name not in now)} was counted, but is not listed now"

@@ -1,0 +1,141 @@
+"""Dask: partitions are counted where they are, and counts meet in a tree.
+
+Works on any scheduler, a ``distributed`` cluster among them, which counts again what a lost
+worker had counted. A job, which holds the schema or the model, is one node of the graph, so
+that it travels once to each worker and not with each partition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from unnaive.counts.engines.dispatch import located
+from unnaive.exceptions import UnnaiveError
+
+if TYPE_CHECKING:
+    from unnaive._typing import AnyArray
+    from unnaive.counts.engines.dispatch import Prediction, Work
+
+FAN_IN = 8  # results that one task merges, so the counts that a worker holds at once
+
+
+def engine(source: Any) -> DaskEngine:
+    """Take a Dask data frame, a bag of frames, or a list of delayed frames or futures."""
+    kind = type(source).__name__
+    if kind == "DataFrame":
+        return DaskEngine(source, tuple(str(name) for name in source.columns))
+    if kind == "Bag" or isinstance(source, list | tuple):
+        return DaskEngine(source)
+    if kind in {"Delayed", "Future"}:
+        return DaskEngine([source])
+    raise TypeError(
+        f"X is a Dask {kind}; give a Dask data frame (.to_dask_dataframe() makes one of an array), "
+        "a bag of frames, or a list of delayed frames"
+    )
+
+
+@dataclass(frozen=True)
+class DaskEngine:
+    """Partitions on Dask; ``names`` are the columns, where they are known beforehand."""
+
+    source: Any
+    names: tuple[str, ...] | None = None
+    keeps_columns: bool = False
+
+    def fold(self, work: Work, labels: Any = None, weights: Any = None) -> Any:
+        """Run the work on every partition and merge the results in a tree."""
+        delayed = import_module("dask").delayed
+        parts = _partitions(self.source)
+        job = delayed(work, traverse=False)
+        run, join = delayed(_run), delayed(_join)
+        beside = zip(
+            _beside(labels, len(parts), "target"),
+            _beside(weights, len(parts), "sample_weight"),
+            strict=True,
+        )
+        nested = type(self.source).__name__ == "Bag"
+        found = [
+            run(job, number, part, *more, nested=nested)
+            for number, (part, more) in enumerate(zip(parts, beside, strict=True))
+        ]
+        while len(found) > 1:
+            groups = range(0, len(found), FAN_IN)
+            found = [join(job, found[start : start + FAN_IN]) for start in groups]
+        return found[0].compute() if found else None
+
+    def predict(self, prediction: Prediction) -> Any:
+        """Answer for every partition; lazy, like all that Dask does."""
+        delayed = import_module("dask").delayed
+        job = delayed(prediction, traverse=False)
+        if self.names is not None:
+            meta = _as_pandas(prediction, prediction.empty, None)
+            return self.source.map_partitions(
+                _predict_pandas, job, meta=meta, enforce_metadata=False
+            )
+        if isinstance(self.source, list | tuple):
+            return [delayed(_predict)(part, job) for part in self.source]
+        return self.source.map(_predict, job)
+
+
+def _partitions(source: Any) -> list[Any]:
+    return list(source) if isinstance(source, list | tuple) else list(source.to_delayed())
+
+
+def _beside(series: Any, count: int, what: str) -> list[Any]:
+    """Return the partitions of labels or weights that do not lie in the frame."""
+    if series is None:
+        return [None] * count
+    if not isinstance(series, list | tuple) and not hasattr(series, "to_delayed"):
+        raise UnnaiveError(
+            f"{what} is a {type(series).__name__}; with Dask, name a column of the frame, or give "
+            "a Dask series with the same partitions"
+        )
+    found = _partitions(series)
+    if len(found) != count:
+        raise UnnaiveError(
+            f"{what} has {len(found)} partitions, the frame {count}; repartition one like the "
+            "other, or name a column of the frame"
+        )
+    return found
+
+
+def _run(work: Work, number: int, part: Any, labels: Any, weights: Any, *, nested: bool) -> Any:
+    """Do the work on one partition (of a bag: on all frames in it)."""
+    with located(number):
+        if nested:
+            return work.merge(work.run_part(frame) for frame in part)
+        for series in (labels, weights):
+            _require_same_index(part, series)
+        return work.run_part(part, labels, weights)
+
+
+def _join(work: Work, results: list[Any]) -> Any:
+    return work.merge(results)
+
+
+def _require_same_index(part: Any, series: Any) -> None:
+    mine: Any = getattr(part, "index", None)
+    theirs: Any = getattr(series, "index", None)
+    if hasattr(mine, "equals") and hasattr(theirs, "equals") and not mine.equals(theirs):
+        raise UnnaiveError(
+            f"the rows of {series.name!r} are not those of the frame: their index differs; name a "
+            "column of the frame"
+        )
+
+
+def _predict(part: Any, prediction: Prediction) -> AnyArray:
+    return prediction(part)
+
+
+def _predict_pandas(part: Any, prediction: Prediction) -> Any:
+    return _as_pandas(prediction, prediction(part), part.index)
+
+
+def _as_pandas(prediction: Prediction, answers: AnyArray, index: Any) -> Any:
+    """Make a series of classes, or a frame with a column a class."""
+    pandas = import_module("pandas")
+    if answers.ndim == 1:
+        return pandas.Series(answers, index=index, name=prediction.kind)
+    return pandas.DataFrame(answers, index=index, columns=list(prediction.labels))

@@ -1,0 +1,347 @@
+"""Rows that lie in partitions elsewhere: whose they are, and the work on one partition.
+
+An engine (Dask, Spark) runs a :class:`Work` on every partition and merges what comes of it,
+in whatever order. It is told by where the type of a source was defined, so that no library
+is imported before one of its frames is there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import reduce
+from importlib import import_module
+from operator import add
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from unnaive.counts.engines.memory import CodedRows, pair_bytes, require_memory
+from unnaive.exceptions import SchemaMismatch, UnnaiveError
+from unnaive.io.frames import Column, Frame, to_column, to_frame
+from unnaive.schema.sketch import SchemaSketch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from unnaive._typing import AnyArray, FloatArray
+    from unnaive.counts.joint import JointCounts
+    from unnaive.schema import Schema
+
+ENGINES = {"dask": "dask", "dask_expr": "dask", "distributed": "dask", "pyspark": "spark"}
+KNOWN_ERRORS = (SchemaMismatch, UnnaiveError, ValueError, TypeError)
+
+
+class Rows(NamedTuple):
+    """The rows of a partition, or of a part of it."""
+
+    frame: Frame
+    target: Column
+    weights: FloatArray | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work(ABC):
+    """What is done on every partition, and how two results become one; sent to the workers.
+
+    ``target`` and ``weight`` name columns; None if labels, weights come beside the frame, or
+    if rows have no weights. ``names`` are the columns that a partition must have.
+    """
+
+    target: str | None
+    weight: str | None = None
+    names: tuple[str, ...] | None = None
+
+    @abstractmethod
+    def run(self, rows: Rows) -> Any:
+        """Do the work on some rows."""
+
+    @abstractmethod
+    def join(self, results: list[Any]) -> Any:
+        """Merge results into a new one; they stay as they are, for a task may run twice."""
+
+    def read(self, part: Any, labels: Any = None, weights: Any = None) -> Rows | None:
+        """Make plain rows of a partition in any library's frame; None if it has no rows."""
+        if not (part.n_rows if isinstance(part, Frame) else len(part)):
+            return None
+        frame = to_frame(part)
+        if self.target is not None:
+            frame, labels = frame.split(self.target)
+        if self.weight is not None:
+            frame, weights = frame.split(self.weight)
+        rows = Rows(arranged(frame, self.names), to_column(labels), weights)
+        if len(rows.target.values) != frame.n_rows:
+            raise UnnaiveError(
+                f"there are {frame.n_rows} rows and {len(rows.target.values)} labels; give both "
+                "the same partitions, or name a column of the frame"
+            )
+        return rows if weights is None else _weighted(rows, to_column(weights, "sample_weight"))
+
+    def run_part(self, part: Any, labels: Any = None, weights: Any = None) -> Any:
+        """Do the work on a partition; None if it has no rows."""
+        rows = self.read(part, labels, weights)
+        return None if rows is None else self.run(rows)
+
+    def merge(self, results: Iterable[Any]) -> Any:
+        """Merge results; None where no partition had any."""
+        found = [result for result in results if result is not None]
+        return self.join(found) if len(found) > 1 else next(iter(found), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counting(Work):
+    """Count rows by a schema that all partitions share."""
+
+    schema: Schema
+    pairs: str | None = "all"
+    families: tuple[tuple[int, ...], ...] = ()
+    triples: bool = False
+
+    def run(self, rows: Rows) -> JointCounts:
+        """Count; threads are left to the scheduler."""
+        codes = self.schema.encode(rows.frame, n_jobs=1)
+        classes = self.schema.encode_target(rows.target)
+        coded = CodedRows(self.schema, codes, classes, rows.weights, n_jobs=1)
+        no_pairs = np.empty((0, 2), dtype=np.int64)
+        counts = coded.count() if self.pairs == "all" else coded.select(no_pairs)
+        families = coded.count_families(self.families)
+        triples = coded.count_triples() if self.triples else None
+        return replace(counts, families=families, triples=triples)
+
+    def join(self, results: list[JointCounts]) -> JointCounts:
+        """Add counts."""
+        return reduce(add, results)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sketching(Work):
+    """Learn what the columns are; ``settings`` are those of a sketch."""
+
+    settings: dict[str, Any]
+
+    def run(self, rows: Rows) -> SchemaSketch:
+        """Sketch the columns of some rows."""
+        sketch = self.new()
+        sketch.add(*rows)
+        return sketch
+
+    def new(self) -> SchemaSketch:
+        """Make a sketch of no rows."""
+        return SchemaSketch(**self.settings)
+
+    def restored(self, state: dict[str, Any]) -> SchemaSketch:
+        """Make the sketch whose state was sent."""
+        return SchemaSketch.from_state(state, **self.settings)
+
+    def join(self, results: list[SchemaSketch]) -> SchemaSketch:
+        """Merge sketches."""
+        sketch = self.new()
+        for result in results:
+            sketch.merge(result)
+        return sketch
+
+
+class Prediction(Protocol):
+    """What an engine asks of a model: answers for a frame of some rows."""
+
+    @property
+    def kind(self) -> str:
+        """What the answers are, for the names of columns."""
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The classes."""
+
+    @property
+    def empty(self) -> AnyArray:
+        """Answers for no rows: one each, or one for each class."""
+
+    def columns_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Choose the columns that the model knows."""
+
+    def __call__(self, part: Any) -> AnyArray:
+        """Answer for the rows of a partition."""
+
+
+class Engine(Protocol):
+    """Where partitions are."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Columns of every partition, where they are known beforehand."""
+
+    @property
+    def keeps_columns(self) -> bool:
+        """Whether answers stand beside all columns of the frame."""
+
+    def fold(self, work: Work, labels: Any = None, weights: Any = None) -> Any:
+        """Run the work on every partition and merge the results; None if there are no rows."""
+
+    def predict(self, prediction: Prediction) -> Any:
+        """Answer for every partition, lazily, as a frame or whatever holds the partitions."""
+
+
+def engine_of(source: Any) -> Engine | None:
+    """Tell which engine holds the partitions of a source; None if it is in memory.
+
+    Examples
+    --------
+    >>> engine_of([[1, 2], [3, 4]]) is None
+    True
+    """
+    some = source[0] if isinstance(source, list | tuple) and source else source
+    for kind in type(some).__mro__:
+        name = ENGINES.get(kind.__module__.partition(".")[0])
+        if name is not None:
+            engine: Engine = import_module(f"unnaive.counts.engines.{name}").engine(source)
+            return engine
+    return None
+
+
+def count_partitions(
+    engine: Engine,
+    target: Any,
+    *,
+    schema: Schema | None = None,
+    pairs: str | None = "all",
+    sample_weight: Any = None,
+    max_memory: int = 2**31,
+    **learning: Any,
+) -> JointCounts:
+    """Count what an engine holds: a pass for the schema if there is none, then the counts.
+
+    Parameters
+    ----------
+    engine : Engine
+        What :func:`engine_of` found.
+    target, sample_weight : str, or partitions beside those of the frame
+        Names of columns, or the engine's own series of labels and weights.
+    schema, pairs, max_memory
+        As in :func:`unnaive.count`.
+    **learning
+        How a schema is learned: ``discretize``, ``bins``, ``categorical_features``,
+        ``categories``, ``classes``.
+    """
+    if schema is None:
+        schema = learn_schema_of(engine, target, sample_weight, **learning)
+    if pairs == "all":
+        require_memory(schema, pair_bytes(schema), max_memory, "counting all pairs of columns")
+    work = Counting(**_columns(engine, target, sample_weight, schema), schema=schema, pairs=pairs)
+    counts: JointCounts = fold(engine, work, target, sample_weight)
+    return counts
+
+
+def count_more(
+    engine: Engine,
+    counts: JointCounts,
+    target: Any,
+    sample_weight: Any,
+    *,
+    families: Sequence[tuple[int, ...]],
+    triples: bool,
+) -> JointCounts:
+    """Count families and triples in another pass, and put them to the counts that are there."""
+    if not families and not triples:
+        return counts
+    columns = _columns(engine, target, sample_weight, counts.schema)
+    work = Counting(
+        **columns, schema=counts.schema, pairs=None, families=tuple(families), triples=triples
+    )
+    more: JointCounts = fold(engine, work, target, sample_weight)
+    return replace(counts, families=more.families, triples=more.triples)
+
+
+def learn_schema_of(
+    engine: Engine, target: Any, sample_weight: Any = None, **learning: Any
+) -> Schema:
+    """Learn the schema of what an engine holds, in one pass of sketches that merge."""
+    columns = _columns(engine, target, sample_weight, None)
+    settings = {"target": _target_name(target), "n_jobs": 1, **learning}
+    sketch: SchemaSketch = fold(
+        engine, Sketching(**columns, settings=settings), target, sample_weight
+    )
+    return sketch.schema()
+
+
+def fold(engine: Engine, work: Work, target: Any, sample_weight: Any) -> Any:
+    """Run a work on all that an engine holds; there must be rows."""
+    labels = None if work.target is not None else target
+    weights = None if work.weight is not None else sample_weight
+    result = engine.fold(work, labels, weights)
+    if result is None:
+        weighty = "" if sample_weight is None else " of a weight above 0"
+        raise UnnaiveError(f"no partition has any row{weighty}; nothing is there to learn from")
+    return result
+
+
+def _target_name(target: Any) -> str:
+    name = target if isinstance(target, str) else getattr(target, "name", None)
+    return "y" if name is None else str(name)
+
+
+def _columns(
+    engine: Engine, target: Any, sample_weight: Any, schema: Schema | None
+) -> dict[str, Any]:
+    """Tell which columns partitions must have, and complain now if the frame is known not to."""
+    named = {
+        role: given if isinstance(given, str) else None
+        for role, given in (("target", target), ("weight", sample_weight))
+    }
+    names = None if schema is None else schema.names
+    if engine.names is not None:
+        whole = Frame(engine.names, 1, tuple(Column(n, np.empty(0)) for n in engine.names))
+        for name in filter(None, named.values()):
+            whole, _ = whole.split(name)
+        names = arranged(whole, names).names
+    return {**named, "names": names}
+
+
+def arranged(frame: Frame, names: Sequence[str] | None) -> Frame:
+    """Return the frame with its columns in this order; it must have these and no others."""
+    if names is None or frame.names == tuple(names):
+        return frame
+    missing = [name for name in names if name not in frame.names]
+    extra = [name for name in frame.names if name not in names]
+    if missing:
+        raise SchemaMismatch(
+            f"there is no column {missing[0]!r} among {list(frame.names)}; add it (empty cells are "
+            "welcome), or leave it out everywhere"
+        )
+    if extra:
+        raise SchemaMismatch(
+            f"column {extra[0]!r} is none of {list(names)}; drop it, or count all rows with it"
+        )
+    columns = tuple(frame.column(frame.names.index(name)) for name in names)
+    return Frame(tuple(names), frame.n_rows, columns)
+
+
+def _weighted(rows: Rows, weights: Column) -> Rows | None:
+    """Check weights and leave out rows that have none."""
+    if weights.is_text or len(weights.values) != rows.frame.n_rows:
+        raise UnnaiveError(
+            f"sample_weight {weights.name!r} must be numbers, one a row; convert the column"
+        )
+    numbers = np.asarray(weights.values, dtype=np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
+    if len(wrong):
+        raise UnnaiveError(
+            f"sample_weight {weights.name!r} is {numbers[wrong[0]]} in row {wrong[0]}; weights "
+            "must be finite and not negative"
+        )
+    used = numbers > 0
+    if used.all():
+        return rows._replace(weights=numbers)
+    if not used.any():
+        return None
+    return Rows(rows.frame.take(used), rows.target.take(used), numbers[used])
+
+
+@contextmanager
+def located(number: int) -> Iterator[None]:
+    """Say in which partition an error about the rows arose."""
+    try:
+        yield
+    except KNOWN_ERRORS as error:
+        kind = next(kind for kind in KNOWN_ERRORS if isinstance(error, kind))
+        raise kind(f"partition {number}: {error}") from error

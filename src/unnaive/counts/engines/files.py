@@ -1,0 +1,336 @@
+"""Counting files beyond memory: a pass of sketches for the schema, then a pass of counts."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.counts.engines.checkpoint import Checkpoint
+from unnaive.counts.engines.dispatch import Counting, Sketching
+from unnaive.counts.engines.memory import CodedRows, pair_bytes, require_memory
+from unnaive.counts.engines.streaming import CountProgress, Files
+from unnaive.counts.joint import JointCounts
+from unnaive.exceptions import DataFileError, UnnaiveError
+from unnaive.io.parts import entries
+from unnaive.schema import CategoricalColumn, NumericColumn, Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unnaive._typing import CodeArray, FloatArray, IntArray
+    from unnaive.counts.engines.dispatch import Rows
+    from unnaive.io.frames import Column, Frame
+    from unnaive.io.parts import Entry, Part
+    from unnaive.schema import ColumnSchema
+    from unnaive.schema.sketch import SchemaSketch
+
+BATCH_ROWS = 1 << 17
+COPIES = 3  # of all tables at a time: of all files, of this one, of a batch
+LEARNING = {"discretize", "bins", "categorical_features", "categories", "classes", "accuracy"}
+ROUGH = 0.01  # rank errors of edges that are worth a warning
+_EXACT = 2**53  # whole numbers up to here are exact as floats
+
+
+def count_batch(  # noqa: PLR0917 - as the engines call it
+    frame: Frame,
+    target: Column,
+    schema: Schema,
+    weights: FloatArray | None = None,
+    pairs: str | None = "all",
+    n_jobs: int | None = 1,
+) -> JointCounts:
+    """Count some rows by a schema: the one thing that all engines do, wherever rows are.
+
+    Examples
+    --------
+    >>> import numpy as np, unnaive
+    >>> from unnaive.io.frames import to_column, to_frame
+    >>> X, y = np.array([[0, 1], [1, 1], [1, 0]]), ["a", "b", "b"]
+    >>> whole = unnaive.count(X, y, discretize=None)
+    >>> first = count_batch(to_frame(X[:1]), to_column(y[:1]), whole.schema)
+    >>> first + count_batch(to_frame(X[1:]), to_column(y[1:]), whole.schema) == whole
+    True
+    """
+    codes, classes = schema.encode(frame, n_jobs=n_jobs), schema.encode_target(target)
+    return count_codes(CodedRows(schema, codes, classes, weights, n_jobs), pairs)
+
+
+def count_codes(rows: CodedRows, pairs: str | None) -> JointCounts:
+    """Count coded rows, with all pairs of columns or without pairs."""
+    return rows.select(np.empty((0, 2), dtype=np.int64)) if pairs is None else rows.count()
+
+
+def count_files(
+    source: Any,
+    target: Any,
+    *,
+    schema: Schema | None = None,
+    pairs: str | None = "all",
+    sample_weight: Any = None,
+    max_memory: int = 2**31,
+    n_jobs: int | None = None,
+    checkpoint: Any = None,
+    skip_bad_files: bool = False,
+    watch: Callable[[CountProgress], None] | None = None,
+    batch_rows: int = BATCH_ROWS,
+    **learning: Any,
+) -> JointCounts:
+    """Count files in batches; for the other parameters see :func:`unnaive.count`.
+
+    Files are read in the order of their names, one batch ahead of the counting. Without a
+    ``schema`` they are read twice: :class:`~unnaive.schema.sketch.SchemaSketch` learns it.
+
+    Parameters
+    ----------
+    checkpoint : path, default=None
+        Where to note after every file how far the count is. The same call, made again after it
+        was killed, goes on from there. The file stays when all is counted.
+    skip_bad_files : bool, default=False
+        Leave out files that cannot be read or counted, with a warning that names them; of
+        these no row is counted.
+    watch : callable, default=None
+        Is called after every batch with a
+        :class:`~unnaive.counts.engines.streaming.CountProgress`.
+    batch_rows : int, default=131072
+        Rows that are counted at a time.
+    **learning
+        How a schema is learned; besides the settings of the models ``classes`` and ``accuracy``.
+    """
+    for name, value in {"target": target, "sample_weight": sample_weight or ""}.items():
+        if not isinstance(value, str):
+            raise ValueError(f"{name} must be the name of a column if rows come from files")
+    if batch_rows < 1:
+        raise ValueError(f"batch_rows={batch_rows!r}; it must be at least 1")
+    if unknown := set(learning) - LEARNING:
+        raise TypeError(f"count() got an unexpected keyword argument {min(unknown)!r}")
+    columns = {"target": target, "sample_weight": sample_weight, "pairs": pairs}
+    found = entries(source)
+    notes = _notes(checkpoint, found, columns, schema, learning)
+    if not skip_bad_files:
+        notes.skipped = {}
+    reading = (n_jobs, batch_rows, skip_bad_files, watch)
+    files = Files(found, notes, target, sample_weight, *reading)
+    if schema is None:
+        schema = _learn(files, {"target": target, "n_jobs": n_jobs, **learning})
+    if pairs == "all":
+        needed = COPIES * pair_bytes(schema)
+        require_memory(schema, needed, max_memory, f"counting pairs, {COPIES} tables at a time,")
+    counts = _count_all(files, schema, pairs)
+    files.warn()
+    return counts
+
+
+def _notes(
+    checkpoint: Any,
+    found: list[Entry],
+    columns: dict[str, Any],
+    schema: Schema | None,
+    learning: dict[str, Any],
+) -> Checkpoint:
+    """Open the checkpoint, with all that decides the result."""
+    if checkpoint is None:
+        return Checkpoint(None, {})
+    settings = {
+        **columns,
+        "schema": None if schema is None else schema.state(),
+        "learning": {} if schema is not None else _plain(learning),
+        "files": {entry.name: entry.stamp() for entry in found},
+    }
+    return Checkpoint.open(checkpoint, settings)
+
+
+def _plain(learning: dict[str, Any]) -> dict[str, str]:
+    """Write settings as text, by which a checkpoint knows them again."""
+    values = {n: v.tolist() if hasattr(v, "tolist") else v for n, v in learning.items()}
+    return {name: repr(value) for name, value in values.items()}
+
+
+def _learn(files: Files, settings: dict[str, Any]) -> Schema:
+    """Learn the schema from all files; begin anew if a column turns out to be text."""
+    memory = files.notes.memory
+    if "schema" in memory:
+        return Schema.from_state(memory["schema"])
+    kinds = Kinds(memory.get("kinds", {}))
+    files.names = tuple(memory["sketch"]["names"]) if "sketch" in memory else ()
+    while True:
+        parts = [part for part in files.open(files.notes.sketched) if _noted(kinds, part, files)]
+        run = SchemaPass(files, settings, kinds)
+        try:
+            files.fold(run, parts, dict.fromkeys(kinds.texts(), "text"))
+            break
+        except ReadAgainError:
+            files.notes.restart()
+    if not run.total.n_rows:
+        raise UnnaiveError(f"there are no rows in {len(files.entries)} files; nothing to learn")
+    schema = run.total.schema()
+    _warn_of_rough(run.total)
+    files.notes.memory = {}
+    files.notes.save(lambda: {"schema": schema.state()})
+    return schema
+
+
+def _noted(kinds: Kinds, part: Part, files: Files) -> bool:
+    try:
+        kinds.note(part)
+    except DataFileError as error:
+        files.bad(part.name, error)
+        return False
+    return True
+
+
+def _warn_of_rough(sketch: SchemaSketch) -> None:
+    rough = {name: error for name, error in sketch.rank_errors().items() if error > ROUGH}
+    if rough:
+        name = max(rough, key=lambda name: rough[name])
+        warnings.warn(
+            f"the bins of {len(rough)} columns are cut roughly, those of {name!r} with up to "
+            f"{rough[name]:.1%} of its rows on the wrong side of an edge: its numbers crowd in "
+            "some places; transform it (a logarithm, a difference), or give a schema=",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+class ReadAgainError(Exception):
+    """A column that was read as numbers is text in other files."""
+
+
+class Kinds:
+    """What the files say their columns are: by column and kind, which file said it first."""
+
+    def __init__(self, seen: dict[str, dict[str, list[Any]]]) -> None:
+        self.seen = seen
+
+    def note(self, part: Part) -> None:
+        """Take note of one more file; raise if it cannot be read like the others."""
+        for column, kind in part.kinds.items():
+            kinds = self.seen.setdefault(column, {})
+            both = {kind: [part.name, part.typed], **kinds}
+            fixed = any(typed and k != "text" for k, (_, typed) in both.items())
+            if len(both) > 1 and fixed:
+                other = next(k for k in both if k != kind)
+                raise DataFileError(
+                    f"{part.name}: column {column!r} is {kind} here and {other} in "
+                    f"{both[other][0]}; convert one of them"
+                )
+            kinds.setdefault(kind, [part.name, part.typed])
+
+    def texts(self) -> set[str]:
+        """Columns that all files have to be read as text for."""
+        return {column for column, kinds in self.seen.items() if len(kinds) > 1}
+
+
+class SchemaPass:
+    """The first pass: sketches of all columns."""
+
+    stage = "schema"
+
+    def __init__(self, files: Files, settings: dict[str, Any], kinds: Kinds) -> None:
+        self.work = Sketching(
+            target=files.target, weight=files.weight, names=files.names, settings=settings
+        )
+        self.notes, self.kinds, self._known = files.notes, kinds, kinds.texts()
+        saved = files.notes.memory.get("sketch")
+        self.total = self.work.new() if saved is None else self.work.restored(saved)
+
+    def begin(self) -> None:
+        """Begin a sketch of one file."""
+        self._sketch = self.work.new()
+
+    def add(self, rows: Rows) -> None:
+        """Sketch a batch."""
+        self._sketch.add(*rows)
+
+    def finish(self, part: Part) -> None:
+        """Add the sketch of a file to that of all."""
+        self.kinds.note(part)
+        if self.kinds.texts() - self._known:
+            raise ReadAgainError
+        self.total.merge(self._sketch)
+        self.notes.sketched.append(part.name)
+        self.notes.save(lambda: {"sketch": self.total.state(), "kinds": self.kinds.seen})
+
+
+def _count_all(files: Files, schema: Schema, pairs: str | None) -> JointCounts:
+    """Count all files by a schema."""
+    files.names = schema.names
+    work = Counting(
+        target=files.target, weight=files.weight, names=schema.names, schema=schema, pairs=pairs
+    )
+    run = CountPass(files, work)
+    told = {column.name: _kind(column) for column in schema.columns}
+    told[schema.target] = _kind(CategoricalColumn(schema.target, schema.classes))
+    files.fold(run, files.open(files.notes.counted), told)
+    if run.total is None:
+        raise UnnaiveError(f"there are no rows in {len(files.entries)} files; nothing to count")
+    return run.total
+
+
+def _kind(column: ColumnSchema) -> str:
+    """Tell how the cells of a CSV must be read to be of a column."""
+    if isinstance(column, NumericColumn):
+        return "float"
+    if column.is_text or not column.categories:
+        return "text"
+    if all(isinstance(label, bool) for label in column.categories):
+        return "bool"
+    return "float" if all(abs(label) <= _EXACT for label in column.categories) else "int"  # type: ignore[arg-type]
+
+
+class CountPass:
+    """The second pass: rows are coded as they come, and counted some at a time."""
+
+    stage = "count"
+
+    def __init__(self, files: Files, work: Counting) -> None:
+        self.work, self.notes = work, files.notes
+        self._n_jobs, self._batch_rows = files.n_jobs, files.batch_rows
+        saved = files.notes.memory.get("counts")
+        self.total = None if saved is None else JointCounts.from_state(saved)
+
+    def begin(self) -> None:
+        """Begin the counts of one file."""
+        self._counts: JointCounts | None = None
+        self._held: list[tuple[CodeArray, IntArray, FloatArray | None]] = []
+
+    def add(self, rows: Rows) -> None:
+        """Code a batch, and count once there are rows enough."""
+        schema = self.work.schema
+        codes = schema.encode(rows.frame, n_jobs=self._n_jobs)
+        self._held.append((codes, schema.encode_target(rows.target), rows.weights))
+        if sum(len(classes) for _, classes, _ in self._held) >= self._batch_rows:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._held:
+            return
+        codes, classes, weights = zip(*self._held, strict=True)
+        self._held = []
+        alone = len(codes) == 1
+        rows = CodedRows(
+            self.work.schema,
+            codes[0] if alone else np.concatenate(codes, axis=1),
+            classes[0] if alone else np.concatenate(classes),
+            None if weights[0] is None else np.concatenate(weights),
+            self._n_jobs,
+        )
+        self._counts = _add(self._counts, count_codes(rows, self.work.pairs))
+
+    def finish(self, part: Part) -> None:
+        """Add the counts of a file to those of all."""
+        self._flush()
+        if self._counts is not None:
+            self.total = _add(self.total, self._counts)
+        self.notes.counted.append(part.name)
+        self.notes.save(lambda: {"counts": None if self.total is None else self.total.state()})
+
+
+def _add(total: JointCounts | None, more: JointCounts) -> JointCounts:
+    """Add to counts in place, which nobody else holds."""
+    if total is None:
+        return more
+    for mine, theirs in zip(total.tables, more.tables, strict=True):
+        np.add(mine, theirs, out=mine)
+    return total

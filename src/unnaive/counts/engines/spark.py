@@ -1,0 +1,373 @@
+"""Spark: partitions are counted by ``mapInArrow``, and counts meet in a tree of shuffles.
+
+What a task hands on are rows (part, place, content): a piece of its counts as plain 64-bit
+numbers, never a pickle. Pieces of the same place are added, first within groups of tasks,
+then over all groups; the driver receives one of each place. A mistake in the data is such a
+piece, too, so that it comes back in its own words and is not tried four times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from unnaive.counts.engines.dispatch import KNOWN_ERRORS, Counting, Sketching, located
+from unnaive.counts.families import FamilyCounts
+from unnaive.counts.joint import JointCounts, all_pairs, all_triples
+from unnaive.exceptions import UnnaiveError
+from unnaive.io import store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from unnaive._typing import AnyArray, IntArray
+    from unnaive.counts.engines.dispatch import Prediction, Work
+    from unnaive.schema.sketch import SchemaSketch
+
+    Batches = Iterator[Any]
+
+FAN_IN = 32  # tasks whose counts are added before all are
+PIECE = 1 << 20  # numbers in a piece: 8 MiB
+BATCH_BYTES = 1 << 26  # rows that are counted at once; Spark's own batches are short
+ERROR = -1  # the place of a mistake
+PIECES = "part long, place long, content binary"
+
+
+def engine(source: Any) -> SparkEngine:
+    """Take a Spark data frame."""
+    if not hasattr(source, "mapInArrow"):
+        raise TypeError(
+            f"X is a Spark {type(source).__name__}; give a pyspark.sql.DataFrame, which "
+            ".to_spark() makes of others"
+        )
+    return SparkEngine(source, tuple(source.columns))
+
+
+@dataclass(frozen=True)
+class SparkEngine:
+    """Partitions on Spark."""
+
+    source: Any
+    names: tuple[str, ...]
+    keeps_columns: bool = True
+
+    def fold(self, work: Work, labels: Any = None, weights: Any = None) -> Any:
+        """Run the work on every partition and merge the pieces of the results."""
+        for beside, what in ((labels, "target"), (weights, "sample_weight")):
+            if beside is not None:
+                raise UnnaiveError(
+                    f"{what} is a {type(beside).__name__}; with Spark, name a column of the frame"
+                )
+        cutter = _cutter(work)
+        sent = _Sent(self.source, cutter)
+        pieces = self.source.mapInArrow(_counter(sent), PIECES)
+        pieces = pieces.repartition("part", "place").mapInArrow(_merger(sent), PIECES)
+        pieces = pieces.repartition("place").mapInArrow(_merger(sent), PIECES)
+        try:
+            found = pieces.toArrow()
+        finally:
+            sent.release()
+        pairs = zip(found["place"].to_pylist(), found["content"].to_pylist(), strict=True)
+        values = {place: _load(cutter, place, content) for place, content in pairs}
+        if ERROR in values:
+            raise _error(values[ERROR])
+        return cutter.whole(values) if values else None
+
+    def predict(self, prediction: Prediction) -> Any:
+        """Put answers beside the columns of the frame: Spark's rows have no other place."""
+        types = import_module("pyspark.sql.types")
+        names = [prediction.kind]
+        if prediction.empty.ndim == 2:
+            names = [f"{prediction.kind}_{label}" for label in prediction.labels]
+        taken = [name for name in names if name in self.names]
+        if taken:
+            raise UnnaiveError(f"the frame has a column {taken[0]!r} already; drop or rename it")
+        kinds = {"f": "DoubleType", "b": "BooleanType", "i": "LongType", "u": "LongType"}
+        kind = getattr(types, kinds.get(prediction.empty.dtype.kind, "StringType"))
+        fields = [*self.source.schema.fields, *(types.StructField(n, kind()) for n in names)]
+        sent = _Sent(self.source, prediction)
+        features = list(prediction.columns_of(self.names))
+        return self.source.mapInArrow(_predictor(sent, names, features), types.StructType(fields))
+
+
+class Pieces(Protocol):
+    """How results of a work become rows, and rows a result."""
+
+    @property
+    def work(self) -> Work:
+        """What is done with rows."""
+
+    def cut(self, result: Any) -> Iterator[tuple[int, bytes]]:
+        """Cut a result into pieces with their places."""
+
+    def load(self, place: int, content: bytes) -> Any:
+        """Read a piece."""
+
+    def add(self, first: Any, second: Any) -> Any:
+        """Merge two pieces of the same place."""
+
+    def dump(self, piece: Any) -> bytes:
+        """Write a piece."""
+
+    def whole(self, pieces: dict[int, Any]) -> Any:
+        """Make the result of which all pieces are there."""
+
+
+@dataclass(frozen=True)
+class CountPieces:
+    """Counts as pieces: all tables behind each other, then families with their contexts."""
+
+    work: Counting
+
+    @property
+    def _kind(self) -> str:
+        return "<i8" if self.work.weight is None else "<f8"
+
+    @property
+    def _pairs(self) -> IntArray:
+        every = all_pairs(len(self.work.schema.columns))
+        return every if self.work.pairs == "all" else every[:0]
+
+    @property
+    def _lengths(self) -> list[int]:
+        """Columns of the tables that all partitions have: classes, values, pairs, triples."""
+        sizes, d = self.work.schema.sizes, len(self.work.schema.columns)
+        triples = all_triples(d) if self.work.triples else np.empty((0, 3), dtype=np.int64)
+        of_pairs, of_triples = (
+            sizes[self._pairs].prod(axis=1).sum(),
+            sizes[triples].prod(axis=1).sum(),
+        )
+        return [1, int(sizes.sum()), int(of_pairs), int(of_triples)]
+
+    @property
+    def _dense(self) -> int:
+        """Number of pieces that hold tables."""
+        return -(-sum(self._lengths) * len(self.work.schema.classes) // PIECE)
+
+    def cut(self, result: JointCounts) -> Iterator[tuple[int, bytes]]:
+        """Cut counts into pieces."""
+        triples = [] if result.triples is None else [result.triples]
+        tables = [result.class_counts, result.values, result.pairs, *triples]
+        flat = np.concatenate([table.reshape(-1) for table in tables])
+        for place in range(self._dense):
+            yield place, self.dump(flat[place * PIECE : (place + 1) * PIECE])
+        for place, family in enumerate(result.families, start=self._dense):
+            yield place, self.dump(family)
+
+    def load(self, place: int, content: bytes) -> AnyArray | FamilyCounts:
+        """Read a part of all tables, or a family."""
+        if place < self._dense:
+            return np.frombuffer(content, self._kind)
+        columns = self.work.families[place - self._dense]
+        k, v = len(self.work.schema.classes), int(self.work.schema.sizes[columns[0]])
+        m = len(content) // 8 // (1 + k * v)
+        contexts = np.frombuffer(content[: 8 * m], "<i8")
+        table = np.frombuffer(content[8 * m :], self._kind).reshape(k, m, v)
+        return FamilyCounts(columns, _native(contexts), _native(table))
+
+    def add(self, first: Any, second: Any) -> Any:
+        """Add two pieces."""
+        if isinstance(first, FamilyCounts):
+            return first.combine(second, np.add)
+        return first + second
+
+    def dump(self, piece: AnyArray | FamilyCounts) -> bytes:
+        """Write numbers; of a family the contexts, then the table."""
+        if isinstance(piece, FamilyCounts):
+            return bytes(piece.contexts.astype("<i8").tobytes()) + self.dump(piece.table)
+        return bytes(piece.astype(self._kind).tobytes())
+
+    def whole(self, pieces: dict[int, Any]) -> JointCounts:
+        """Put the counts together, and check them."""
+        schema, k = self.work.schema, len(self.work.schema.classes)
+        flat = np.concatenate([pieces[place] for place in range(self._dense)])
+        ends = np.cumsum([k * length for length in self._lengths])
+        tables = [_native(part) for part in np.split(flat, ends[:-1])]
+        counts = JointCounts(
+            schema,
+            tables[0],
+            tables[1].reshape(k, -1),
+            self._pairs,
+            tables[2].reshape(k, -1),
+            tuple(pieces[self._dense + place] for place in range(len(self.work.families))),
+            tables[3].reshape(k, -1) if self.work.triples else None,
+        )
+        counts.check()
+        return counts
+
+
+@dataclass(frozen=True)
+class SketchPieces:
+    """A sketch as one piece, the bytes of a file of the store."""
+
+    work: Sketching
+
+    def cut(self, result: SchemaSketch) -> Iterator[tuple[int, bytes]]:
+        """Give the sketch as bytes."""
+        yield 0, self.dump(result)
+
+    def load(self, place: int, content: bytes) -> SchemaSketch:  # noqa: ARG002 - there is one
+        """Read a sketch; nothing in it is ever run."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "sketch"
+            path.write_bytes(content)
+            return self.work.restored(store.load(path, kind="sketch"))
+
+    def add(self, first: SchemaSketch, second: SchemaSketch) -> SchemaSketch:
+        """Merge two sketches, which nobody else holds."""
+        first.merge(second)
+        return first
+
+    def dump(self, piece: SchemaSketch) -> bytes:
+        """Write a sketch."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "sketch"
+            store.save(path, piece.state(), kind="sketch")
+            return path.read_bytes()
+
+    def whole(self, pieces: dict[int, Any]) -> SchemaSketch:
+        """Return the one piece."""
+        sketch: SchemaSketch = pieces[0]
+        return sketch
+
+
+def _cutter(work: Work) -> Pieces:
+    if isinstance(work, Counting):
+        return CountPieces(work)
+    if isinstance(work, Sketching):
+        return SketchPieces(work)
+    raise TypeError(f"a {type(work).__name__} cannot be cut into pieces")
+
+
+def _native(array: AnyArray) -> AnyArray:
+    """Copy to the machine's own numbers, which may be written to."""
+    return array.astype(array.dtype.newbyteorder("="))
+
+
+class _Sent:
+    """An object that is sent once to each worker, as a broadcast variable.
+
+    Spark Connect has none; there it is part of the plan.
+    """
+
+    def __init__(self, source: Any, thing: Any) -> None:
+        context = getattr(source.sparkSession, "sparkContext", None)
+        self._broadcast = None if context is None else context.broadcast(thing)
+        self._thing = thing if context is None else None
+
+    def get(self) -> Any:
+        """Return the object, on the driver or on a worker."""
+        return self._thing if self._broadcast is None else self._broadcast.value
+
+    def release(self) -> None:
+        """Free the workers' memory; the object cannot be asked for after that."""
+        if self._broadcast is not None:
+            self._broadcast.destroy()
+
+
+def _counter(sent: _Sent) -> Callable[[Batches], Batches]:
+    """Make the task that counts a partition."""
+
+    def count(batches: Batches) -> Batches:
+        cutter: Pieces = sent.get()
+        number = import_module("pyspark").TaskContext.get().partitionId()
+        result = None
+        try:
+            with located(number):
+                for table in _gathered(batches):
+                    result = cutter.work.merge([result, cutter.work.run_part(table)])
+        except KNOWN_ERRORS as error:
+            yield _batch(number // FAN_IN, ERROR, f"{type(error).__name__}\n{error}".encode())
+            return
+        if result is not None:
+            for place, content in cutter.cut(result):
+                yield _batch(number // FAN_IN, place, content)
+
+    return count
+
+
+def _merger(sent: _Sent) -> Callable[[Batches], Batches]:
+    """Make the task that adds pieces of the same part and place."""
+
+    def merge(batches: Batches) -> Batches:
+        cutter: Pieces = sent.get()
+        found: dict[tuple[int, int], Any] = {}
+        for batch in batches:
+            for row in batch.to_pylist():
+                key = row["part"], row["place"]
+                piece = _load(cutter, row["place"], row["content"])
+                if key not in found:
+                    found[key] = piece
+                elif row["place"] == ERROR:
+                    found[key] = min(found[key], piece)
+                else:
+                    found[key] = cutter.add(found[key], piece)
+        for (_, place), piece in found.items():
+            yield _batch(0, place, piece if place == ERROR else cutter.dump(piece))
+
+    return merge
+
+
+def _load(cutter: Pieces, place: int, content: bytes) -> Any:
+    return content if place == ERROR else cutter.load(place, content)
+
+
+def _predictor(sent: _Sent, names: list[str], features: list[str]) -> Callable[[Batches], Batches]:
+    """Make the task that puts answers beside a partition's columns."""
+
+    def predict(batches: Batches) -> Batches:
+        arrow = import_module("pyarrow")
+        prediction: Prediction = sent.get()
+        for batch in batches:
+            table = arrow.Table.from_batches([batch])
+            answers = prediction(table.select(features))
+            for name, column in zip(names, answers.reshape(len(table), -1).T, strict=True):
+                table = table.append_column(name, arrow.array(_plain(column)))
+            yield from table.to_batches()
+
+    return predict
+
+
+def _plain(answers: AnyArray) -> Any:
+    """Return answers as Spark's types have them."""
+    kind = answers.dtype.kind
+    if kind in "fiub":
+        return answers.astype({"f": np.float64, "b": np.bool_}.get(kind, np.int64))
+    return [str(answer) for answer in answers]
+
+
+def _gathered(batches: Batches) -> Batches:
+    """Join short batches to tables that are worth a count."""
+    arrow = import_module("pyarrow")
+    waiting: list[Any] = []
+    size = 0
+    for batch in batches:
+        waiting.append(batch)
+        size += batch.nbytes
+        if size >= BATCH_BYTES:
+            yield arrow.Table.from_batches(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield arrow.Table.from_batches(waiting)
+
+
+def _batch(part: int, place: int, content: bytes) -> Any:
+    arrow = import_module("pyarrow")
+    columns = {
+        "part": arrow.array([part], arrow.int64()),
+        "place": arrow.array([place], arrow.int64()),
+        "content": arrow.array([content], arrow.binary()),
+    }
+    return arrow.RecordBatch.from_pydict(columns)
+
+
+def _error(content: bytes) -> Exception:
+    """Make the error that a task met."""
+    name, _, message = content.decode().partition("\n")
+    kinds = {kind.__name__: kind for kind in KNOWN_ERRORS}
+    return kinds.get(name, UnnaiveError)(message)

@@ -1,0 +1,146 @@
+"""Files of rows, a batch at a time: what :mod:`unnaive.io.files` reads, in bounded memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from glob import has_magic
+from itertools import pairwise
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unnaive.exceptions import DataFileError
+from unnaive.io.files import ENDINGS, _check_content, _ending
+from unnaive.io.parts.base import RESTART, Part
+from unnaive.io.parts.parquet import FragmentPart, ParquetPart, WholePart
+from unnaive.io.parts.text import CsvPart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["RESTART", "Entry", "Part", "entries", "is_dataset", "is_files", "list_files"]
+
+
+def is_files(source: Any) -> bool:
+    """Whether a source is a path, a pattern, a list of paths, or a ``pyarrow.dataset``."""
+    if isinstance(source, str | PathLike) or is_dataset(source):
+        return True
+    some = isinstance(source, list | tuple) and len(source) > 0
+    return some and all(isinstance(path, str | PathLike) for path in source)
+
+
+def is_dataset(source: Any) -> bool:
+    """Whether a source is a ``pyarrow.dataset.Dataset``; pyarrow is not imported for it."""
+    return any(
+        (kind.__module__, kind.__name__) == ("pyarrow._dataset", "Dataset")
+        for kind in type(source).__mro__
+    )
+
+
+def list_files(source: Any) -> list[Path]:
+    """List the files that a path, pattern, folder, or a list of these names, in order.
+
+    Examples
+    --------
+    >>> [path.name for path in list_files(["b.csv", "a.csv"])]
+    ['a.csv', 'b.csv']
+    """
+    given = [source] if isinstance(source, str | PathLike) else source
+    found = sorted((path for one in given for path in _expand(Path(one).expanduser())), key=str)
+    for path, following in pairwise(found):
+        if path == following:
+            raise DataFileError(f"{path} is listed twice, and would be counted twice; list it once")
+    return found
+
+
+def _expand(path: Path) -> list[Path]:
+    if path.is_dir():
+        found = [file for file in path.rglob("*") if _is_data(file.relative_to(path))]
+        if not found:
+            raise DataFileError(f"{path} has no file that ends in {', '.join(ENDINGS)}")
+        if any("=" in folder for file in found for folder in file.relative_to(path).parts[:-1]):
+            cure = f"pyarrow.dataset.dataset({fspath(path)!r}, partitioning='hive')"
+            raise DataFileError(f"{path} keeps values in the names of its folders; count {cure}")
+        return found
+    if has_magic(str(path)) and not path.exists():
+        anchor = Path(path.anchor)
+        found = [file for file in anchor.glob(str(path.relative_to(anchor))) if file.is_file()]
+        if not found:
+            raise DataFileError(f"no file is called {path}; check the pattern and its folder")
+        return found
+    return [path]
+
+
+def _is_data(path: Path) -> bool:
+    hidden = any(part.startswith((".", "_")) for part in path.parts)
+    return not hidden and path.name.lower().endswith(ENDINGS)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A part before it is opened."""
+
+    name: str
+    open: Callable[[], Part]
+    look: Callable[[], tuple[int, int]]
+
+    def stamp(self) -> list[int]:
+        """Size and time of the last change, by which a checkpoint knows the part again."""
+        try:
+            return list(self.look())
+        except OSError:
+            return [-1, -1]
+
+
+def entries(source: Any) -> list[Entry]:
+    """Name the parts of a source, in order."""
+    if is_dataset(source):
+        return _fragments(source)
+    return [Entry(str(p), partial(open_part, p), partial(_look, p)) for p in list_files(source)]
+
+
+def open_part(path: Path) -> Part:
+    """Look at one file: its ending, its first bytes, its columns."""
+    try:
+        ending = _ending(path)
+        _check_content(path, ending)
+    except OSError as error:
+        raise DataFileError(f"{path}: {error.strerror or error}") from error
+    if ending == ".parquet":
+        return ParquetPart(path)
+    return WholePart(path) if ending == ".arff" else CsvPart(path, ending)
+
+
+def _look(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _fragments(dataset: Any) -> list[Entry]:
+    """Take a dataset apart; one that is filtered, or in memory, is a single part."""
+    name, schema = "the dataset", dataset.schema
+    try:
+        fragments = sorted(dataset.get_fragments(), key=lambda fragment: str(fragment.path))
+    except (ValueError, AttributeError):
+        return [Entry(name, partial(FragmentPart, dataset, schema, name), _no_stamp)]
+    return [
+        Entry(
+            str(fragment.path),
+            partial(FragmentPart, fragment, schema, str(fragment.path)),
+            partial(_look_far, fragment),
+        )
+        for fragment in fragments
+    ]
+
+
+def _look_far(fragment: Any) -> tuple[int, int]:
+    status = fragment.filesystem.get_file_info(fragment.path)
+    return status.size or 0, status.mtime_ns or 0
+
+
+def _no_stamp() -> tuple[int, int]:
+    raise DataFileError(
+        "a checkpoint needs files, and this dataset has none that can be told apart (it is in "
+        "memory or filtered); count it without checkpoint="
+    )

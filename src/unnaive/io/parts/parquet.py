@@ -1,0 +1,87 @@
+"""Parts that say themselves what their columns are: Parquet, datasets, ARFF."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from unnaive.io.files import _arrow, _check_names, read
+from unnaive.io.parts.base import Part, frame_of, is_text, kinds_of, naming
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from unnaive.io.frames import Frame
+
+
+class ParquetPart(Part):
+    """A Parquet file; its footer is read at once, its rows in batches."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.name = path, str(path)
+        parquet = _arrow("pyarrow.parquet", path)
+        with naming(self.name), parquet.ParquetFile(path) as file:
+            schema = file.schema_arrow
+        _check_names(schema.names, path)
+        self.columns = _names(schema)
+        self.kinds = kinds_of(schema)
+        self._text = {field.name for field in schema if is_text(field.type)}
+
+    def frames(self, rows: int, told: Mapping[str, str], threads: bool) -> Iterator[Frame | str]:  # noqa: ARG002
+        """Yield frames; ``told`` is not needed."""
+        parquet = _arrow("pyarrow.parquet", self.path)
+        with (
+            naming(self.name),
+            parquet.ParquetFile(self.path, read_dictionary=sorted(self._text)) as file,
+        ):
+            how = {"batch_size": rows, "columns": list(self.columns), "use_threads": threads}
+            for batch in file.iter_batches(**how):
+                if batch.num_rows:
+                    yield frame_of(batch, self._text)
+
+
+class FragmentPart(Part):
+    """A fragment of a ``pyarrow.dataset``, or all of one that is filtered."""
+
+    def __init__(self, fragment: Any, schema: Any, name: str) -> None:
+        self._fragment, self._schema, self.name = fragment, schema, name
+        self.columns = _names(schema)
+        self.kinds = kinds_of(schema)
+        self._text = {field.name for field in schema if is_text(field.type)}
+
+    def frames(self, rows: int, told: Mapping[str, str], threads: bool) -> Iterator[Frame | str]:  # noqa: ARG002
+        """Yield frames; ``told`` is not needed."""
+        how = {"batch_size": rows, "columns": list(self.columns), "use_threads": threads}
+        how |= {"batch_readahead": 1, "fragment_readahead": 1}
+        if not hasattr(self._fragment, "get_fragments"):  # a dataset knows its own
+            how["schema"] = self._schema
+        with naming(self.name):
+            for batch in self._fragment.to_batches(**how):
+                if batch.num_rows:
+                    yield frame_of(batch, self._text)
+
+
+class WholePart(Part):
+    """A file that can only be read as a whole: ARFF."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.name = path, str(path)
+        frame = read(path)
+        self.columns = frame.names
+        self.kinds = {}
+        for index, name in enumerate(frame.names):
+            column = frame.column(index)
+            if not column.missing.all():
+                self.kinds[name] = "text" if column.is_text else "number"
+
+    def frames(self, rows: int, told: Mapping[str, str], threads: bool) -> Iterator[Frame | str]:  # noqa: ARG002
+        """Yield blocks of the whole; ``told`` is not needed."""
+        frame = read(self.path)
+        for start in range(0, frame.n_rows, rows):
+            yield frame.block(start, min(start + rows, frame.n_rows))
+
+
+def _names(schema: Any) -> tuple[str, ...]:
+    """Name the columns, but for the row index that pandas stores."""
+    index = (schema.pandas_metadata or {}).get("index_columns", ())
+    return tuple(name for name in schema.names if name not in index)

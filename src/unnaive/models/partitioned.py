@@ -1,0 +1,138 @@
+"""Models on partitions: learn from what an engine counts, answer partition by partition."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from unnaive.counts.engines.dispatch import count_more, count_partitions, engine_of
+from unnaive.io.frames import Column, Frame, to_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unnaive._typing import AnyArray
+    from unnaive.counts.engines.dispatch import Engine
+    from unnaive.models.base import CountsClassifier
+    from unnaive.models.classifier import Classifier
+
+Method = TypeVar("Method", bound="Callable[..., Any]")
+KINDS = {
+    "predict": "prediction",
+    "predict_proba": "probability",
+    "predict_log_proba": "log_probability",
+    "predict_joint_log_proba": "joint_log_probability",
+}
+
+
+def on_partitions(method: Method) -> Method:
+    """Let a method that predicts take Dask and Spark frames, too."""
+
+    @wraps(method)
+    def answer(self: Any, X: Any) -> Any:
+        engine = engine_of(X)
+        return method(self, X) if engine is None else _predict(self, engine, method.__name__)
+
+    return answer  # type: ignore[return-value]
+
+
+def fit_partitions(
+    model: CountsClassifier, engine: Engine, target: Any, sample_weight: Any
+) -> CountsClassifier:
+    """Learn from counts of partitions; families and triples, if asked for, take a second pass."""
+    counts = count_partitions(
+        engine,
+        target,
+        pairs="all" if model.needs_pairs else None,
+        sample_weight=sample_weight,
+        max_memory=model.max_memory,
+        discretize=model.discretize,
+        bins=model.bins,
+        categorical_features=model.categorical_features,
+        categories=model.categories,
+    )
+    for learned in ("counts_", "structure_"):  # a kept structure is not one for these rows
+        model.__dict__.pop(learned, None)
+    model._take_names(counts.schema)
+    structure = model._learn_structure(counts)
+    counts = count_more(
+        engine,
+        counts,
+        target,
+        sample_weight,
+        families=model._families_of(structure),
+        triples=model.needs_triples,
+    )
+    return model._set(counts, structure)
+
+
+@dataclass(frozen=True)
+class ModelPrediction:
+    """A model without its counts, and what is asked of it; this is what travels to workers."""
+
+    model: Classifier
+    method: str
+
+    @property
+    def kind(self) -> str:
+        """What the answers are: "prediction", "probability", …."""
+        return KINDS[self.method]
+
+    @cached_property
+    def labels(self) -> tuple[Any, ...]:
+        """The classes."""
+        return tuple(self.model.classes_.tolist())
+
+    @property
+    def empty(self) -> AnyArray:
+        """Answers for no rows, which tell shape and type."""
+        if self.method == "predict":
+            return np.asarray(self.model.classes_[:0])
+        return np.empty((0, len(self.labels)))
+
+    def columns_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Choose from a wider frame the columns that the model knows."""
+        known = tuple(map(str, getattr(self.model, "feature_names_in_", ())))
+        known = known or self.model.schema_.names
+        return known if set(known) <= set(names) else names
+
+    def __call__(self, part: Any) -> AnyArray:
+        """Answer for the rows of a partition."""
+        if not (part.n_rows if isinstance(part, Frame) else len(part)):
+            return self.empty
+        return np.asarray(getattr(self.model, self.method)(to_frame(part)))
+
+
+def _predict(model: Classifier, engine: Engine, method: str) -> Any:
+    check_is_fitted(model)
+    prediction = ModelPrediction(compact(model), method)
+    if engine.names is not None:
+        names = prediction.columns_of(engine.names) if engine.keeps_columns else engine.names
+        columns = tuple(Column(name, np.empty(1)) for name in names)
+        model._known_frame(Frame(names, 1, columns))
+    if method == "predict":
+        model._bias  # noqa: B018 - raises here, not on a worker
+    return engine.predict(prediction)
+
+
+def compact(model: Classifier) -> Classifier:
+    """Copy a fitted model without what only learning needs: counts of pairs and more.
+
+    A copy runs in one thread: the scheduler has others for other partitions.
+    """
+    light = copy(model)
+    light.n_jobs = 1
+    fitted = getattr(model, "_as_fitted", None)
+    if fitted is not None:
+        counts = fitted.counts_
+        small = copy(fitted)
+        small.n_jobs = 1
+        few = replace(counts.without_pairs(), families=(), triples=None)
+        small.counts_ = light.counts_ = few
+        light._as_fitted = small
+    return light

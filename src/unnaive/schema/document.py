@@ -1,0 +1,152 @@
+"""A schema as a file that people can read and edit: what sites agree on before they count."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unnaive.exceptions import SchemaMismatch
+from unnaive.io.store import FORMAT, replacing
+from unnaive.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+VERSION = 1
+_CHECKSUM = "sha256"
+_CURE = "write it again with unnaive schema"
+
+
+def save_schema(schema: Schema, path: str | PathLike[str], written_by: str = "") -> None:
+    """Write a schema as JSON, one column a line, or leave what was there untouched.
+
+    Parameters
+    ----------
+    schema : Schema
+        What the columns are. Its categories and edges were learned from rows and are readable
+        in the file: see that none of them tells more than it should.
+    path : str or path
+        Where to.
+    written_by : str
+        Version of the library, for people.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from unnaive.schema import CategoricalColumn, NumericColumn, Schema
+    >>> columns = (NumericColumn("age", (45.5, 60.0)), CategoricalColumn("smoker", ("no", "yes")))
+    >>> with TemporaryDirectory() as folder:
+    ...     save_schema(Schema(columns, ("ill", "well"), "diagnosis"), Path(folder) / "s.json")
+    ...     print((Path(folder) / "s.json").read_text().split('"sha256"')[0])
+    {
+      "format": "unnaive",
+      "version": 1,
+      "kind": "schema",
+      "written_by": "",
+      "target": "diagnosis",
+      "classes": ["ill", "well"],
+      "columns": [
+        {"name": "age", "edges": [45.5, 60.0]},
+        {"name": "smoker", "categories": ["no", "yes"]}
+      ],
+    """
+    state = schema.state()
+    head = {"format": FORMAT, "version": VERSION, "kind": "schema", "written_by": written_by}
+    lines = [_entry(name, value) for name, value in head.items()]
+    lines += [_entry(name, state[name]) for name in ("target", "classes")]
+    columns = ",\n".join(f"    {_dump(column)}" for column in state["columns"])
+    lines += [f'  "columns": [\n{columns}\n  ]', _entry(_CHECKSUM, _sum(state))]
+    with replacing(Path(path)) as stream:
+        stream.write(("{\n" + ",\n".join(lines) + "\n}\n").encode())
+
+
+def load_schema(path: str | PathLike[str]) -> Schema:
+    """Read what :func:`save_schema` wrote, or what people made of it.
+
+    Raises
+    ------
+    SchemaMismatch
+        If the file is no schema, from a newer version, or altered while its checksum is still
+        there.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise SchemaMismatch(f"{path} is a folder; name the schema file in it")
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise SchemaMismatch(
+            f"{path} is no schema file: it is not JSON ({error}); {_CURE}"
+        ) from error
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or document.get("format") != FORMAT or kind != "schema":
+        raise SchemaMismatch(f"{path} is JSON, but no schema of unnaive; {_CURE}")
+    if not isinstance(version := document.get("version"), int) or version > VERSION:
+        raise SchemaMismatch(
+            f"{path} was written by unnaive {document.get('written_by')}, as version {version}; "
+            "upgrade with pip install -U unnaive"
+        )
+    return _schema_of(document, path)
+
+
+def _schema_of(document: dict[str, Any], path: Path) -> Schema:
+    """Make the schema, believing nothing."""
+    try:
+        state = {name: document[name] for name in ("target", "classes", "columns")}
+        _check_labels(state["classes"], "classes", least=1)
+        for column in state["columns"]:
+            _check_column(column)
+        schema = Schema.from_state(state)
+        _check_names([*schema.names, schema.target])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise SchemaMismatch(
+            f"{path} is not a whole schema: {what}; mend it, or {_CURE}"
+        ) from error
+    if _CHECKSUM in document and document[_CHECKSUM] != _sum(state):
+        raise SchemaMismatch(
+            f"{path} was altered after it was written; copy it again or, if you changed it on "
+            f'purpose, take its line "{_CHECKSUM}" out'
+        )
+    return schema
+
+
+def _check_column(column: dict[str, Any]) -> None:
+    name = column["name"]
+    if not isinstance(name, str):
+        raise TypeError(f"a column has the name {name!r}, which is no text")
+    if "edges" not in column:
+        _check_labels(column["categories"], f"categories of column {name!r}")
+    elif not all(isinstance(x, int | float) and abs(x) < float("inf") for x in column["edges"]):
+        raise TypeError(f"an edge of column {name!r} is no number")
+
+
+def _check_labels(labels: Any, what: str, least: int = 0) -> None:
+    if not isinstance(labels, list) or any(not isinstance(x, str | int | float) for x in labels):
+        raise TypeError(f"the {what} are no list of text and numbers")
+    if len({(isinstance(x, str), x) for x in labels}) < len(labels):
+        raise ValueError(f"the {what} name one twice")
+    if len(labels) < least:
+        raise ValueError(f"the {what} are none")
+
+
+def _check_names(names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"the column {name!r} is in it twice, or is also the target")
+
+
+def _entry(name: str, value: Any) -> str:
+    return f"  {_dump(name)}: {_dump(value)}"
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _sum(state: dict[str, Any]) -> str:
+    """Sum over what is said, whatever the blanks."""
+    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()

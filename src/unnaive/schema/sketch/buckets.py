@@ -1,0 +1,185 @@
+"""Buckets: the distinct values of a column while they are few, then a fine histogram.
+
+What it holds after some rows depends on these rows alone, not on their order nor on how they
+were parted: two sketches of parts, merged, are the sketch of all, to the bit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.schema.sketch.kernels import BINADES, add_rows, fill_index, find_buckets
+
+if TYPE_CHECKING:
+    from unnaive._typing import AnyArray, FloatArray, IntArray
+
+EXACT = 4096  # distinct values that are kept as they are
+ACCURACY = 1 << 14  # buckets beyond that, shared by the powers of two
+_BUSY = 64  # values between two powers of two that may keep a bucket each, always
+_FIRST = 256
+_MANTISSA = np.uint64(52)
+
+
+class Buckets:
+    """Weights by class of the values of one column.
+
+    Up to ``EXACT`` distinct values each has a bucket of its own. Beyond, the ranges between
+    two powers of two (and between their negatives) that hold more than 64 distinct values get
+    an equal share of ``accuracy`` buckets, rounded down to a power of two; buckets of a range
+    are of equal width, as narrow as its share allows. Each bucket knows its lowest and its
+    highest value, so every cut between two buckets is a cut between two neighbouring values.
+
+    Parameters
+    ----------
+    n_classes : int
+        Classes so far; more may come (:meth:`widen`).
+    accuracy : int
+        Buckets of all ranges together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> buckets = Buckets(n_classes=1)
+    >>> buckets.add(np.array([2.0, 0.5, 2.0]), np.zeros(3, dtype=np.int64), np.ones(3))
+    >>> buckets.ordered()[0].tolist(), buckets.ordered()[1].tolist()
+    ([[0.5, 0.5], [2.0, 2.0]], [[1.0], [2.0]])
+    """
+
+    def __init__(self, n_classes: int, accuracy: int = ACCURACY) -> None:
+        self.accuracy = accuracy
+        self.exact = True
+        self.shifts = np.zeros(BINADES, dtype=np.uint8)
+        empty = np.empty(0)
+        self.hold(np.empty(0, np.uint64), empty.reshape(0, 2), empty.reshape(0, n_classes))
+
+    def hold(self, keys: AnyArray, ends: FloatArray, counts: FloatArray) -> None:
+        """Take the place of all buckets, with room for as many again."""
+        self.size = len(keys)
+        room = max(_FIRST, 1 << max(0, 2 * self.size - 1).bit_length())
+        if self.exact:
+            room = min(room, EXACT)
+        self._keys = np.zeros(room, dtype=np.uint64)
+        self._ends = np.empty((room, 2))
+        self._ends[:] = np.inf, -np.inf
+        self._counts = np.zeros((room, counts.shape[1]))
+        self._keys[: self.size] = keys
+        self._ends[: self.size] = ends
+        self._counts[: self.size] = counts
+        self._index = np.full(2 * room, -1, dtype=np.int32)
+        fill_index(self._keys[: self.size], self._index)
+
+    def held(self) -> tuple[AnyArray, FloatArray, FloatArray]:
+        """Keys, ends and counts of all buckets, in no order."""
+        return self._keys[: self.size], self._ends[: self.size], self._counts[: self.size]
+
+    @property
+    def n_classes(self) -> int:
+        """Classes that have a count."""
+        return int(self._counts.shape[1])
+
+    def widen(self, n_classes: int) -> None:
+        """Make room for more classes."""
+        more = n_classes - self.n_classes
+        if more > 0:
+            self._counts = np.pad(self._counts, ((0, 0), (0, more)))
+
+    def add(self, values: FloatArray, classes: IntArray, weights: FloatArray) -> None:
+        """Add numbers, NaN left out; cost n."""
+        rows = np.empty(len(values), dtype=np.int32)
+        start = 0
+        while start < len(values):
+            rest = slice(start, None)
+            done, self.size = find_buckets(
+                values[rest], self.shifts, self._index, self._keys, self.size, rows[rest]
+            )
+            part = slice(start, start + done)
+            parts = (values[part], rows[part], classes[part], weights[part])
+            add_rows(*parts, self._ends, self._counts)
+            start += done
+            if start < len(values):
+                self._make_room()
+        self._coarsen()
+
+    def _make_room(self) -> None:
+        self.exact = self.exact and self.size < EXACT
+        self._coarsen()
+        if 2 * self.size > len(self._keys):
+            self.hold(*self.held())
+
+    def _coarsen(self) -> None:
+        """Widen the buckets of ranges that have more than their share."""
+        if self.exact:
+            return
+        keys, ends, counts = self.held()
+        binades = (keys >> _MANTISSA).astype(np.int64)
+        sizes = np.bincount(binades, minlength=BINADES)
+        # Shares only ever shrink, and ranges only ever get busy, in whatever order rows come.
+        busy = int(np.count_nonzero((self.shifts > 0) | (sizes > _BUSY)))
+        share = max(_BUSY, 1 << (self.accuracy // max(1, busy)).bit_length() >> 1)
+        full = np.flatnonzero(sizes > share)
+        for binade in full:
+            mine = np.sort(keys[binades == binade])
+            while np.count_nonzero(np.diff(mine >> self.shifts[binade])) >= share:
+                self.shifts[binade] += 1
+        if len(full):
+            self.hold(*_gather(keys, ends, counts, self.shifts))
+
+    def merge(self, other: Buckets, places: IntArray) -> None:
+        """Add another column's buckets, whose class c is class ``places[c]`` here."""
+        counts = np.zeros((other.size, max(self.n_classes, int(places.max(initial=-1)) + 1)))
+        counts[:, places] = other.held()[2]
+        self.widen(counts.shape[1])
+        np.maximum(self.shifts, other.shifts, out=self.shifts)
+        both = zip(self.held(), (*other.held()[:2], counts), strict=True)
+        gathered = _gather(*map(np.concatenate, both), self.shifts)  # type: ignore[call-arg]
+        self.exact = self.exact and other.exact and len(gathered[0]) <= EXACT
+        self.hold(*gathered)
+        self._coarsen()
+
+    def ordered(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest value of every bucket, (m, 2), and weights by class, (m, k)."""
+        keys, ends, counts = self.held()
+        order = np.argsort(keys)
+        return ends[order], counts[order]
+
+    def state(self) -> dict[str, Any]:
+        """Plain values and arrays, buckets in order."""
+        ends, counts = self.ordered()
+        return {
+            "accuracy": self.accuracy,
+            "exact": self.exact,
+            "shifts": self.shifts,
+            "keys": np.sort(self._keys[: self.size]),
+            "ends": ends,
+            "counts": counts,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Buckets:
+        """Make the buckets that :meth:`state` described."""
+        buckets = cls(0, int(state["accuracy"]))
+        buckets.exact, buckets.shifts = bool(state["exact"]), state["shifts"].copy()
+        buckets.hold(state["keys"], state["ends"], state["counts"])
+        return buckets
+
+    def __reduce__(self) -> Any:
+        """Travel without the empty room."""
+        return type(self).from_state, (self.state(),)
+
+
+def _gather(
+    keys: AnyArray, ends: FloatArray, counts: FloatArray, shifts: AnyArray
+) -> tuple[AnyArray, FloatArray, FloatArray]:
+    """Put together what the shifts make one bucket; in order."""
+    shift = shifts[keys >> _MANTISSA].astype(np.uint64)
+    keys = (keys >> shift) << shift
+    order = np.argsort(keys, kind="stable")
+    keys, ends, counts = keys[order], ends[order], counts[order]
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    if not len(first):
+        return keys, ends, counts
+    low = np.minimum.reduceat(ends[:, 0], first)
+    high = np.maximum.reduceat(ends[:, 1], first)
+    return keys[first], np.stack([low, high], axis=1), np.add.reduceat(counts, first, axis=0)

@@ -1,0 +1,274 @@
+"""What is remembered of one column: its labels, its distinct numbers, or its buckets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.discretize import EqualFrequency, EqualWidth, Quantile
+from unnaive.discretize.base import midpoints
+from unnaive.discretize.mdlp import MDLP
+from unnaive.exceptions import SchemaMismatch, UnnaiveError
+from unnaive.schema.columns import (
+    CategoricalColumn,
+    ColumnSchema,
+    NumericColumn,
+    _distinct_integers,
+    learn_categories,
+    refuse_infinite,
+    sorted_labels,
+)
+from unnaive.schema.learn import FEW_VALUES, OFTEN
+from unnaive.schema.sketch.buckets import Buckets
+
+if TYPE_CHECKING:
+    from unnaive._typing import AnyArray, FloatArray, IntArray
+    from unnaive.io.frames import Column
+    from unnaive.schema.learn import Discretizer
+
+MANY = 1_000_000  # categories of a column; more are names or measurements
+CURE = (
+    "too many for categories: leave it out if it names rows, group its rare values, or have "
+    "numbers cut into bins (discretize=, categorical_features=)"
+)
+_ROWS = 1 << 20  # up to so many rows a discretiser gets them one by one, as it always does
+
+
+class MixedColumn(SchemaMismatch):
+    """A column holds numbers in some rows and labels in others."""
+
+    def __init__(self, name: str, label: object) -> None:
+        self.name, self.label = name, label
+        super().__init__(
+            f"column {name!r}: numbers in some rows, labels such as {label!r} in others; convert "
+            "it to strings, or make these cells missing"
+        )
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.name, self.label)
+
+
+def distinct_numbers(column: Column) -> AnyArray:
+    """Distinct values of a numeric column, in order."""
+    values = column.values
+    if values.dtype.kind in "iub" and len(values):
+        found = _distinct_integers(values)
+        if found is not None:
+            return found
+    return np.unique(values if values.dtype.kind != "f" else values[~np.isnan(values)])
+
+
+class Values:
+    """Distinct values of a column: labels with their declared order, or numbers.
+
+    Parameters
+    ----------
+    name : str
+        The column, for errors.
+    most : int
+        Distinct values that are remembered.
+    cure : str
+        What an error advises if there are more. Empty: then ``numbers`` is None, no error.
+    """
+
+    def __init__(self, name: str, most: int = MANY, cure: str = CURE) -> None:
+        self.name, self.most, self.cure = name, most, cure
+        self.labels: set[Any] = set()
+        self.domains: set[tuple[Any, ...]] = set()  # (): some rows declared none
+        self.numbers: AnyArray | None = np.empty(0, dtype=np.bool_)
+
+    def add(self, column: Column) -> None:
+        """Take note of a column's values."""
+        if column.is_text:
+            learn_categories(replace(column, values=column.values[:0]))  # refuses odd labels
+            labels = [x.item() if isinstance(x, np.generic) else x for x in column.categories or ()]
+            self.labels.update(labels)
+            if len(self.domains) < 2:
+                self.domains.add(tuple(labels) if column.declared else ())
+        else:
+            self._unite(distinct_numbers(column))
+        self._check()
+
+    def merge(self, other: Values) -> None:
+        """Add what another part of the rows had."""
+        self.labels |= other.labels
+        self.domains |= other.domains
+        self._unite(other.numbers)
+        self._check()
+
+    def _unite(self, numbers: AnyArray | None) -> None:
+        if numbers is None or self.numbers is None:
+            self.numbers = None
+            return
+        united = np.union1d(self.numbers, numbers)
+        self.numbers = united if len(united) <= self.most or self.cure else None
+
+    def _check(self) -> None:
+        count = len(self.labels) + (0 if self.numbers is None else len(self.numbers))
+        if self.labels and (self.numbers is None or len(self.numbers)):
+            raise MixedColumn(self.name, sorted_labels(self.labels)[0])
+        if count > self.most:
+            raise UnnaiveError(
+                f"column {self.name!r} has more than {self.most:,} different values; {self.cure}"
+            )
+
+    def categories(self) -> tuple[Any, ...]:
+        """Return them in declared or sorted order."""
+        if not self.labels and self.numbers is not None and len(self.numbers):
+            return tuple(self.numbers.tolist())
+        if len(self.domains) == 1 and (declared := next(iter(self.domains))):
+            return declared
+        return sorted_labels(self.labels)
+
+    def state(self) -> dict[str, Any]:
+        """Plain values and arrays."""
+        return {
+            "labels": list(sorted_labels(self.labels)),
+            "domains": [list(domain) for domain in sorted(self.domains, key=repr)],
+            "numbers": self.numbers,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Become what :meth:`state` described."""
+        self.labels = set(state["labels"])
+        self.domains = {tuple(domain) for domain in state["domains"]}
+        self.numbers = state["numbers"]
+
+
+class ColumnSketch:
+    """One column that is not declared.
+
+    ``chosen`` says whether numbers are categories: True, False, or None if their values
+    decide, as in :func:`~unnaive.schema.learn_schema`.
+    """
+
+    def __init__(self, name: str, chosen: bool | None, n_classes: int, accuracy: int) -> None:
+        self.name, self.chosen = name, chosen
+        self.values = Values(name) if chosen else Values(name, FEW_VALUES, cure="")
+        self.labels = Values(name)
+        self.buckets = None if chosen else Buckets(n_classes, accuracy)
+        self.only_integers = True
+        self.weight = self.n_observed = 0.0
+
+    def add(self, column: Column, classes: IntArray, weights: FloatArray) -> None:
+        """Take note of a column's cells."""
+        if column.is_text:
+            self.labels.add(column)
+        else:
+            refuse_infinite(column.name, column.values)
+            integers = column.values.dtype.kind in "iub"
+            self.only_integers &= integers
+            if self.chosen or (
+                self.chosen is None and integers and self.values.numbers is not None
+            ):
+                self.values.add(column)
+            if self.buckets is not None:
+                numbers = np.ascontiguousarray(column.values, dtype=np.float64)
+                self.buckets.add(numbers, classes, weights)
+            missing = column.missing if not integers else np.zeros(0, dtype=np.bool_)
+            self.n_observed += len(column.values) - np.count_nonzero(missing)
+            self.weight += float(weights.sum() - weights[: len(missing)][missing].sum())
+        self._check()
+
+    def merge(self, other: ColumnSketch, places: IntArray) -> None:
+        """Add what another part of the rows had; its class c is ``places[c]`` here."""
+        self.labels.merge(other.labels)
+        self.values.merge(other.values)
+        if self.buckets is not None and other.buckets is not None:
+            self.buckets.merge(other.buckets, places)
+        self.only_integers &= other.only_integers
+        self.n_observed += other.n_observed
+        self.weight += other.weight
+        self._check()
+
+    def _check(self) -> None:
+        if self.labels.labels and self.n_observed:
+            raise MixedColumn(self.name, sorted_labels(self.labels.labels)[0])
+
+    def learn(self, discretizer: Discretizer | None, order: IntArray) -> ColumnSchema:
+        """Say what the column is; class c of the schema is class ``order[c]`` here."""
+        if self.labels.labels or not self.n_observed:
+            return CategoricalColumn(self.name, self.labels.categories())
+        if self.buckets is None:
+            return CategoricalColumn(self.name, self.values.categories())
+        ends, counts = self.buckets.ordered()
+        if self.chosen is None and self._few(ends):
+            floats = tuple(ends[:, 0].tolist())
+            found = self.values.categories() if self.only_integers else floats
+            return CategoricalColumn(self.name, found)
+        if discretizer is None:
+            raise UnnaiveError(f"column {self.name!r} is to be cut, but there is no discretiser")
+        counts = _by_class(counts, order)
+        edges = cut(discretizer, ends, counts, integers=self.weight == self.n_observed)
+        return NumericColumn(self.name, tuple(edges.tolist()))
+
+    def _few(self, ends: FloatArray) -> bool:
+        # Integers beyond 2⁵³ are apart as integers alone.
+        values = self.values.numbers if self.only_integers else ends[:, 0]
+        if values is None or len(values) > FEW_VALUES or not np.all(np.trunc(ends) == ends):
+            return False
+        return len(values) * OFTEN <= max(self.n_observed, self.weight)
+
+    def rank_error(self) -> float:
+        """Largest share of the rows in a bucket of several values: how far a cut may be off."""
+        if self.buckets is None or not self.buckets.size:
+            return 0.0
+        ends, counts = self.buckets.ordered()
+        several = ends[:, 0] < ends[:, 1]
+        return float(counts[several].sum(axis=1).max(initial=0.0) / counts.sum())
+
+    def state(self) -> dict[str, Any]:
+        """Plain values and arrays."""
+        return {
+            "values": self.values.state(),
+            "labels": self.labels.state(),
+            "buckets": None if self.buckets is None else self.buckets.state(),
+            "only_integers": self.only_integers,
+            "n_observed": self.n_observed,
+            "weight": self.weight,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Become what :meth:`state` described."""
+        self.values.restore(state["values"])
+        self.labels.restore(state["labels"])
+        self.buckets = None if state["buckets"] is None else Buckets.from_state(state["buckets"])
+        self.only_integers = state["only_integers"]
+        self.n_observed, self.weight = state["n_observed"], state["weight"]
+
+
+def _by_class(counts: FloatArray, order: IntArray) -> FloatArray:
+    """Put classes in the order of the schema; those that no row has are −1 and get zeros."""
+    padded = np.pad(counts, ((0, 0), (0, 1)))
+    return np.ascontiguousarray(padded[:, order])
+
+
+def cut(
+    discretizer: Discretizer, ends: FloatArray, counts: FloatArray, *, integers: bool
+) -> FloatArray:
+    """Edges that a discretiser finds for buckets with ``counts`` (m, k) rows.
+
+    Where every bucket is one value these are the edges that it finds for the rows themselves.
+    Elsewhere it is handed the numbers of the buckets instead of their values, and a cut
+    between two buckets becomes one between the highest value below and the lowest above.
+    """
+    low, high = ends[:, 0], ends[:, 1]
+    exact = bool((low == high).all())
+    if isinstance(discretizer, EqualWidth):
+        return discretizer.column_edges(np.array([low[0], high[-1]]))
+    known = isinstance(discretizer, MDLP | Quantile | EqualFrequency)
+    bucket, classes = np.nonzero(counts)
+    weights: FloatArray | None = counts[bucket, classes]
+    values = low[bucket] if exact or not known else bucket.astype(np.float64)
+    if integers and counts.sum() <= _ROWS:
+        times = counts[bucket, classes].astype(np.int64)
+        values, classes, weights = np.repeat(values, times), np.repeat(classes, times), None
+    edges = discretizer.column_edges(values, classes, counts.shape[1], weights)
+    if exact or not known:
+        return edges
+    above = np.ceil(edges).astype(np.int64)
+    if isinstance(discretizer, Quantile):
+        return np.nextafter(low[above], -np.inf)
+    return midpoints(high[above - 1], low[above])

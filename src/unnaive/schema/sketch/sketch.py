@@ -1,0 +1,244 @@
+"""SchemaSketch: what a schema can be learned from, a batch of rows at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from unnaive import _parallel
+from unnaive.discretize import discretizer
+from unnaive.discretize.base import BinnedDiscretizer
+from unnaive.exceptions import SchemaMismatch, UnnaiveError
+from unnaive.schema.columns import CategoricalColumn, ColumnSchema, sorted_labels
+from unnaive.schema.learn import (
+    _encode_declared,
+    _warn_of_empty,
+    _warn_of_identifiers,
+    categorical_mask,
+    declared_categories,
+    label_array,
+)
+from unnaive.schema.schema import Schema, refuse_unusable_target
+from unnaive.schema.sketch.buckets import ACCURACY
+from unnaive.schema.sketch.columns import ColumnSketch, Values
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unnaive._typing import FloatArray, IntArray
+    from unnaive.io.frames import Column, Frame
+
+MANY_CLASSES = 10_000
+_CLASSES_CURE = "a classifier needs few: cut it into classes, or name another target"
+
+
+class SchemaSketch:
+    """Learn a schema from batches of rows, in any order, on any number of machines.
+
+    ``add`` batches, ``merge`` sketches of other batches, then ask for the ``schema``. The
+    result depends on the rows alone, to the bit, and not on batches, order or threads.
+
+    While a numeric column has at most 4096 distinct values, all of them are kept, and the
+    schema is the one that :func:`~unnaive.schema.learn_schema` learns from all rows at once.
+    Beyond that, its edges come from a histogram by class of about ``accuracy`` buckets (see
+    :class:`~unnaive.schema.sketch.buckets.Buckets`). Every edge still parts two neighbouring
+    values of the data; its rank is off by at most the share of rows in the largest bucket of
+    several values, which :meth:`rank_errors` tells: below 0.4 % for uniform, normal and
+    log-normal numbers, more only where many values crowd in a range narrow beside their size
+    while others lie all around. Equal width needs no histogram and is exact.
+
+    Parameters
+    ----------
+    target : str
+        Name of the target.
+    discretize, bins, categorical_features, categories
+        As in the models.
+    classes : list, default=None
+        All class labels; None: those that occur.
+    accuracy : int, default=16384
+        Buckets of a column of many values, which take 24 + 8 · classes bytes each.
+    n_jobs : int, default=None
+        Threads, over columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unnaive.io.frames import to_column, to_frame
+    >>> X, y = np.arange(1.0, 9.0).reshape(-1, 1), list("AAAABBBB")
+    >>> left, right = SchemaSketch(target="y"), SchemaSketch(target="y")
+    >>> left.add(to_frame(X[:3]), to_column(y[:3]))
+    >>> right.add(to_frame(X[3:]), to_column(y[3:]))
+    >>> left.merge(right)
+    >>> left.schema().columns
+    (NumericColumn(name='x0', edges=(4.5,)),)
+    """
+
+    def __init__(
+        self,
+        *,
+        target: str,
+        discretize: Any = "mdlp",
+        bins: int = 5,
+        categorical_features: Any = "auto",
+        categories: Any = None,
+        classes: Sequence[Any] | None = None,
+        accuracy: int = ACCURACY,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.target, self.n_jobs, self.accuracy = target, n_jobs, accuracy
+        self.categorical_features, self.categories = categorical_features, categories
+        self.discretizer = None if discretize is None else discretizer(discretize, bins)
+        self.names: tuple[str, ...] = ()
+        self.n_rows = 0
+        self._labels = Values(target, MANY_CLASSES, _CLASSES_CURE)
+        self._places: dict[Any, int] = {}
+        self._fixed: Schema | None = None
+        if classes is not None:
+            labels = sorted_labels(set(label_array(tuple(classes)).tolist()))
+            self._fixed = Schema((), labels, target)
+            self._places = {label: place for place, label in enumerate(labels)}
+        self._declared: dict[str, CategoricalColumn] = {}
+        self._columns: list[ColumnSketch | None] = []
+
+    @property
+    def _looks_at_classes(self) -> bool:
+        blind = self.discretizer is None or isinstance(self.discretizer, BinnedDiscretizer)
+        return not blind
+
+    def add(self, frame: Frame, target: Column, weights: FloatArray | None = None) -> None:
+        """Take note of a batch; after an error the sketch is of no more use."""
+        if not self.names:
+            self._begin(frame.names)
+        elif frame.names != self.names:
+            raise SchemaMismatch(
+                f"columns {list(self.names)} before, {list(frame.names)} now; give every batch the "
+                "same columns in the same order"
+            )
+        classes = self._code_classes(target)
+        weights = np.ones(frame.n_rows) if weights is None else weights
+
+        def add_one(index: int) -> None:
+            column, sketch = frame.column(index), self._columns[index]
+            if sketch is None:
+                _encode_declared(self._declared[column.name], column)
+                return
+            if sketch.buckets is not None:
+                sketch.buckets.widen(self._width)
+            sketch.add(column, classes, weights)
+
+        _parallel.run(add_one, range(len(self.names)), self.n_jobs)
+        self.n_rows += frame.n_rows
+
+    def _begin(self, names: tuple[str, ...]) -> None:
+        """Read what is said of columns once their names are known."""
+        self.names = names
+        declared = declared_categories(self.categories, names)
+        self._declared = {n: CategoricalColumn(n, labels) for n, labels in declared.items()}
+        chosen = categorical_mask(self.categorical_features, names)
+        every = self.discretizer is None
+        self._columns = [
+            None
+            if name in declared
+            else ColumnSketch(
+                name,
+                True if every else None if chosen is None else bool(chosen[index]),
+                self._width,
+                self.accuracy,
+            )
+            for index, name in enumerate(names)
+        ]
+
+    @property
+    def _width(self) -> int:
+        return len(self._places) if self._looks_at_classes else 1
+
+    def _code_classes(self, column: Column) -> IntArray:
+        """Give each class a number, in the order in which they come."""
+        if self._fixed is not None:
+            codes = self._fixed.encode_target(column)
+        else:
+            refuse_unusable_target(column)
+            self._labels.add(column)
+            values, labels = column.values, column.categories
+            if labels is None:
+                distinct, values = np.unique(values, return_inverse=True)
+                labels = tuple(distinct.tolist())
+            table = [self._places.setdefault(label, len(self._places)) for label in labels]
+            codes = np.array(table, dtype=np.int64)[values]
+        return codes if self._looks_at_classes else np.zeros(len(codes), dtype=np.int64)
+
+    def merge(self, other: SchemaSketch) -> None:
+        """Add what another sketch, made with the same settings, took note of."""
+        if not other.names:
+            return
+        if not self.names:
+            self._begin(other.names)
+        if self.names != other.names or self.target != other.target:
+            raise SchemaMismatch(
+                f"columns {list(self.names)} and target {self.target!r} here, "
+                f"{list(other.names)} and {other.target!r} there; give all the same columns"
+            )
+        self._labels.merge(other._labels)
+        places = [self._places.setdefault(label, len(self._places)) for label in other._places]
+        table = np.array(places if self._looks_at_classes else [0], dtype=np.int64)
+        for mine, theirs in zip(self._columns, other._columns, strict=True):
+            if mine is not None and theirs is not None:
+                if mine.buckets is not None:
+                    mine.buckets.widen(self._width)
+                mine.merge(theirs, table)
+        self.n_rows += other.n_rows
+
+    def schema(self) -> Schema:
+        """Learn the schema from all that was added."""
+        if not self.n_rows:
+            raise UnnaiveError("there are no rows to learn a schema from; add at least one")
+        labels = self._class_labels()
+        order = np.array([self._places[label] for label in labels], dtype=np.int64)
+        if not self._looks_at_classes:
+            order = np.zeros(1, dtype=np.int64)
+
+        def learn_one(index: int) -> ColumnSchema:
+            sketch = self._columns[index]
+            if sketch is None:
+                return self._declared[self.names[index]]
+            return sketch.learn(self.discretizer, order)
+
+        columns = _parallel.run(learn_one, range(len(self.names)), self.n_jobs)
+        schema = Schema(tuple(columns), labels, self.target)
+        _warn_of_empty(schema)
+        _warn_of_identifiers(schema, self.n_rows)
+        return schema
+
+    def _class_labels(self) -> tuple[Any, ...]:
+        if self._fixed is not None:
+            return self._fixed.classes
+        return tuple(label_array(sorted_labels(self._labels.categories())).tolist())
+
+    def rank_errors(self) -> dict[str, float]:
+        """By how much the rank of an edge may be off, by column, as a share of its rows."""
+        return {sketch.name: sketch.rank_error() for sketch in self._columns if sketch is not None}
+
+    def state(self) -> dict[str, Any]:
+        """Plain values and arrays for the store, without the settings."""
+        return {
+            "names": list(self.names),
+            "n_rows": self.n_rows,
+            "labels": self._labels.state(),
+            "places": list(self._places),
+            "columns": [None if sketch is None else sketch.state() for sketch in self._columns],
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], **settings: Any) -> Self:
+        """Make the sketch that :meth:`state` described, with the settings that it had."""
+        sketch = cls(**settings)
+        sketch._places = {label: place for place, label in enumerate(state["places"])}
+        sketch._labels.restore(state["labels"])
+        if state["names"]:
+            sketch._begin(tuple(state["names"]))
+        for column, saved in zip(sketch._columns, state["columns"], strict=True):
+            if column is not None:
+                column.restore(saved)
+        sketch.n_rows = state["n_rows"]
+        return sketch
