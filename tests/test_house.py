@@ -22,7 +22,8 @@ def test_import_is_free():
     code = (
         "import sys, time; start = time.perf_counter(); import unnaive; "
         "spent = time.perf_counter() - start; "
-        "heavy = {'numba', 'pandas', 'polars', 'pyarrow', 'matplotlib', 'sklearn', 'scipy', 'dask', 'pyspark'}; "
+        "heavy = {'numba', 'pandas', 'polars', 'pyarrow', 'matplotlib', 'sklearn', 'scipy', "
+        "'dask', 'pyspark'}; "
         "print(spent < 0.3, sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -33,8 +34,8 @@ def test_models_do_not_import_the_optional_libraries():
     code = (
         "import sys, sklearn.base, numba; before = set(sys.modules); "  # they bring pandas along
         "from unnaive import TAN; TAN().fit([[1, 2], [3, 4]], [0, 1]).predict([[1, 2]]); "
-        "print(sorted({'pandas', 'polars', 'pyarrow', 'matplotlib', 'networkx', 'dask', 'pyspark'} & "
-        "(set(sys.modules) - before)))"
+        "print(sorted({'pandas', 'polars', 'pyarrow', 'matplotlib', 'networkx', 'dask', "
+        "'pyspark'} & (set(sys.modules) - before)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
