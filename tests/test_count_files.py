@@ -92,7 +92,7 @@ def test_all_ways_to_name_files(tmp_path, whole):
         unnaive.count(str(tmp_path / "*.csv"), "y")
     with pytest.raises(ValueError, match="target must be the name of a column"):
         unnaive.count(tmp_path, whole["y"])
-    with pytest.raises(TypeError, match="unexpected keyword argument 'chekpoint'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'check_point'"):
         unnaive.count(tmp_path, "y", schema=expected.schema, check_point=tmp_path / "x")
     with pytest.raises(TypeError, match="checkpoint= is for rows in files"):
         unnaive.count(whole, "y", checkpoint=tmp_path / "x")
