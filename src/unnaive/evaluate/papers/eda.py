@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ONE_POINT = 1.0
 NAIVE_POINTS = 0.3
 FOLDS = 10
-_SMALL = 24_000  # cells of the data sets that a quick run takes
+_SMALL = 7_000  # cells of the data sets that a quick run takes
 _KINDS = ("nb", "fssj", "bsej", "apnbc", "iterative", "pazzani-eda", "apnbc-eda", "ienb")
 _SEARCHED = ("pazzani-eda", "apnbc-eda", "ienb", "ienb-training")
 _GENERATIONS = {"pazzani-eda": 150, "apnbc-eda": 100, "ienb": 100, "ienb-training": 100}
