@@ -318,8 +318,8 @@ def test_another_search_forgets_the_result_of_the_first():
         ({"criterion": "auc"}, "criterion='auc'; it must be 'training', 'loo' or None"),
         ({"max_weight": 0.5}, "max_weight=0.5; it must be a number of 1 to"),
         ({"polish": "yes"}, "polish='yes'; it must be True or False"),
-        ({"algorithm": UMDA()}, "it must be one for numbers, such as unnaive.search.UMDAc"),
-        ({"algorithm": "umda"}, "algorithm='umda'; it must be one for numbers"),
+        ({"algorithm": UMDA()}, "it must be a UMDAc, MIMICc"),
+        ({"algorithm": "umda"}, "algorithm='umda'; it must be a UMDAc"),
         ({"search": "eda", "random_state": "dice"}, "random_state='dice'"),
     ],
 )

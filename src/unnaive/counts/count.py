@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from unnaive.counts.engines.dispatch import count_partitions, engine_of
-from unnaive.counts.engines.files import count_codes, count_files
-from unnaive.counts.engines.memory import CodedRows, pair_bytes, require_memory
+from unnaive.counts.engines.memory import CodedRows, count_codes, pair_bytes, require_memory
 from unnaive.discretize import discretizer
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.files import read
@@ -80,6 +79,8 @@ def count(
     options |= {"discretize": discretize, "bins": bins, "max_memory": max_memory}
     options |= {"categorical_features": categorical_features, "categories": categories}
     if _in_batches(source, schema, files):
+        from unnaive.counts.engines.files import count_files  # noqa: PLC0415 - costs import time
+
         return count_files(source, target, n_jobs=n_jobs, **options, **files)
     if files:
         raise TypeError(f"{next(iter(files))}= is for rows in files, and these are not")

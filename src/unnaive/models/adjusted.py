@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from unnaive import _parallel
+from unnaive import _parallel, _progress
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.tree import TreeClassifier
-from unnaive.search import Box, EstimationOfDistribution, UMDAc
-from unnaive.search.loop import require_number
 from unnaive.structure.graph import ParentGraph, independent
 from unnaive.structure.tree import TIE_TOLERANCE, first_best
 from unnaive.tables.adjust_kernels import right_spans, weigh_right
@@ -278,15 +276,14 @@ class AdjustedNB(TreeClassifier):
             raise ValueError(f"search={self.search!r}; it must be 'hill' or 'eda'")
         if self.criterion not in {None, "training", "loo"}:
             raise ValueError(f"criterion={self.criterion!r}; it must be 'training', 'loo' or None")
+        from unnaive.search import Box, require_algorithm  # noqa: PLC0415 - costs time to import
+        from unnaive.search.loop import require_number  # noqa: PLC0415
+
         require_number("max_weight", self.max_weight, 1.0, 1e300)
         if not isinstance(self.polish, bool | np.bool_):
             raise ValueError(f"polish={self.polish!r}; it must be True or False")
-        searches = isinstance(self.algorithm, EstimationOfDistribution)
-        if self.algorithm is not None and not (searches and self.algorithm.space_type is Box):
-            raise ValueError(
-                f"algorithm={self.algorithm!r}; it must be one for numbers, such as "
-                "unnaive.search.UMDAc(), or None"
-            )
+        if self.algorithm is not None:
+            require_algorithm("algorithm", self.algorithm, Box)
 
     def _judged(self, counts: JointCounts, rows: CodedRows) -> JudgedRows:
         """Let naive Bayes look at the rows, each with or without its own counts."""
@@ -305,6 +302,8 @@ class AdjustedNB(TreeClassifier):
 
     def _searched(self, judged: JudgedRows) -> Result:
         """Run the algorithm, naive Bayes among its first individuals."""
+        from unnaive.search import Box, UMDAc  # noqa: PLC0415 - costs time to import
+
         genes = judged.joint.shape[1] - 1
 
         def fitness(genomes: FloatArray) -> FloatArray:
@@ -315,7 +314,11 @@ class AdjustedNB(TreeClassifier):
         algorithm = UMDAc(bound=1.0) if self.algorithm is None else self.algorithm
         space = Box([LEAST_WEIGHT] * genes, [float(self.max_weight)] * genes)
         found: Result = algorithm.maximise(
-            space, fitness, random_state=self.random_state, seeds=np.ones((1, genes))
+            space,
+            fitness,
+            random_state=self.random_state,
+            seeds=np.ones((1, genes)),
+            watch=_progress.watcher(),
         )
         return found
 

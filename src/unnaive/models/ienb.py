@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,9 +29,9 @@ class GroupClassifier(CountsClassifier):
     needs_pairs: ClassVar[bool] = False
 
     @property
+    @abstractmethod
     def _tuner(self) -> IENB:
         """How tables are tuned."""
-        raise NotImplementedError
 
     def _learn_structure(self, source: JointCounts | CodedRows) -> GroupGraph:
         graph: GroupGraph = self._kept_structure(source)

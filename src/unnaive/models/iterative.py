@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.tree import TreeClassifier
-from unnaive.search.loop import generator_of, require_whole
 from unnaive.structure.graph import ParentGraph, independent
 from unnaive.structure.tree import TIE_TOLERANCE
 from unnaive.tables.adjust_kernels import FLOOR, one_pass
@@ -212,6 +211,8 @@ class IterativeBayes(TreeClassifier):
 
     def _check(self) -> None:
         """Raise an error that names a parameter, its value and the cure, if one is wrong."""
+        from unnaive.search.loop import require_whole  # noqa: PLC0415 - costs time to import
+
         require_whole("max_iter", self.max_iter, 0)
         for name, choices in _CHOICES.items():
             given = getattr(self, name)
@@ -224,6 +225,8 @@ class IterativeBayes(TreeClassifier):
         weights = np.ones(len(lines)) if rows.weights is None else rows.weights
         prior = log_prior(counts, self._smoothing, self._class_prior)
         rules = self.increment == "literal", self.target == "probabilities"
+        from unnaive.search.loop import generator_of  # noqa: PLC0415 - costs time to import
+
         random = generator_of(self.random_state) if self.order == "shuffle" else None
 
         def pass_over(entries: FloatArray) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from unnaive.counts.engines.memory import CodedRows, pair_bytes, require_memory
+from unnaive.counts.engines.memory import code_rows, count_codes, pair_bytes, require_memory
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame
 from unnaive.schema.sketch import SchemaSketch
@@ -100,11 +100,8 @@ class Counting(Work):
 
     def run(self, rows: Rows) -> JointCounts:
         """Count; threads are left to the scheduler."""
-        codes = self.schema.encode(rows.frame, n_jobs=1)
-        classes = self.schema.encode_target(rows.target)
-        coded = CodedRows(self.schema, codes, classes, rows.weights, n_jobs=1)
-        no_pairs = np.empty((0, 2), dtype=np.int64)
-        counts = coded.count() if self.pairs == "all" else coded.select(no_pairs)
+        coded = code_rows(rows.frame, rows.target, self.schema, rows.weights)
+        counts = count_codes(coded, self.pairs)
         families = coded.count_families(self.families)
         triples = coded.count_triples() if self.triples else None
         return replace(counts, families=families, triples=triples)

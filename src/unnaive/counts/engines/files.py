@@ -9,7 +9,7 @@ import numpy as np
 
 from unnaive.counts.engines.checkpoint import Checkpoint
 from unnaive.counts.engines.dispatch import Counting, Sketching
-from unnaive.counts.engines.memory import CodedRows, pair_bytes, require_memory
+from unnaive.counts.engines.memory import CodedRows, count_codes, pair_bytes, require_memory
 from unnaive.counts.engines.streaming import CountProgress, Files
 from unnaive.counts.joint import JointCounts
 from unnaive.exceptions import DataFileError, UnnaiveError
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from unnaive._typing import CodeArray, FloatArray, IntArray
     from unnaive.counts.engines.dispatch import Rows
-    from unnaive.io.frames import Column, Frame
     from unnaive.io.parts import Entry, Part
     from unnaive.schema import ColumnSchema
     from unnaive.schema.sketch import SchemaSketch
@@ -31,35 +30,6 @@ COPIES = 3  # of all tables at a time: of all files, of this one, of a batch
 LEARNING = {"discretize", "bins", "categorical_features", "categories", "classes", "accuracy"}
 ROUGH = 0.01  # rank errors of edges that are worth a warning
 _EXACT = 2**53  # whole numbers up to here are exact as floats
-
-
-def count_batch(  # noqa: PLR0917 - as the engines call it
-    frame: Frame,
-    target: Column,
-    schema: Schema,
-    weights: FloatArray | None = None,
-    pairs: str | None = "all",
-    n_jobs: int | None = 1,
-) -> JointCounts:
-    """Count some rows by a schema: the one thing that all engines do, wherever rows are.
-
-    Examples
-    --------
-    >>> import numpy as np, unnaive
-    >>> from unnaive.io.frames import to_column, to_frame
-    >>> X, y = np.array([[0, 1], [1, 1], [1, 0]]), ["a", "b", "b"]
-    >>> whole = unnaive.count(X, y, discretize=None)
-    >>> first = count_batch(to_frame(X[:1]), to_column(y[:1]), whole.schema)
-    >>> first + count_batch(to_frame(X[1:]), to_column(y[1:]), whole.schema) == whole
-    True
-    """
-    codes, classes = schema.encode(frame, n_jobs=n_jobs), schema.encode_target(target)
-    return count_codes(CodedRows(schema, codes, classes, weights, n_jobs), pairs)
-
-
-def count_codes(rows: CodedRows, pairs: str | None) -> JointCounts:
-    """Count coded rows, with all pairs of columns or without pairs."""
-    return rows.select(np.empty((0, 2), dtype=np.int64)) if pairs is None else rows.count()
 
 
 def count_files(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
+    from unnaive.io.frames import Column, Frame
     from unnaive.schema import Schema
 
 BITMAP_VALUES = 16  # beyond this many values an increment a row beats v² words
@@ -193,6 +194,47 @@ class CodedRows:
     @cached_property
     def _bitmaps(self) -> Bitmaps:
         return make_bitmaps(self)
+
+
+def code_rows(
+    frame: Frame,
+    target: Column,
+    schema: Schema,
+    weights: FloatArray | None = None,
+    *,
+    n_jobs: int | None = 1,
+) -> CodedRows:
+    """Turn rows into codes by a schema."""
+    codes, classes = schema.encode(frame, n_jobs=n_jobs), schema.encode_target(target)
+    return CodedRows(schema, codes, classes, weights, n_jobs)
+
+
+def count_batch(  # noqa: PLR0917 - as the engines call it
+    frame: Frame,
+    target: Column,
+    schema: Schema,
+    weights: FloatArray | None = None,
+    pairs: str | None = "all",
+    n_jobs: int | None = 1,
+) -> JointCounts:
+    """Count some rows by a schema: the one thing that all engines do, wherever rows are.
+
+    Examples
+    --------
+    >>> import numpy as np, unnaive
+    >>> from unnaive.io.frames import to_column, to_frame
+    >>> X, y = np.array([[0, 1], [1, 1], [1, 0]]), ["a", "b", "b"]
+    >>> whole = unnaive.count(X, y, discretize=None)
+    >>> first = count_batch(to_frame(X[:1]), to_column(y[:1]), whole.schema)
+    >>> first + count_batch(to_frame(X[1:]), to_column(y[1:]), whole.schema) == whole
+    True
+    """
+    return count_codes(code_rows(frame, target, schema, weights, n_jobs=n_jobs), pairs)
+
+
+def count_codes(rows: CodedRows, pairs: str | None) -> JointCounts:
+    """Count coded rows, with all pairs of columns or without pairs."""
+    return rows.select(np.empty((0, 2), dtype=np.int64)) if pairs is None else rows.count()
 
 
 @dataclass(frozen=True, eq=False)
