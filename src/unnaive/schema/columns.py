@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from unnaive.exceptions import UnnaiveError
-from unnaive.schema.kernels import look_up_floats
+from unnaive.schema.kernels import look_up_floats, look_up_integers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -156,10 +156,10 @@ ColumnSchema = CategoricalColumn | NumericColumn
 
 
 def _look_up(values: AnyArray, lowest: int, table: CodeArray) -> CodeArray:
-    # Seen as unsigned, what lies below the lowest category is beyond the table, too.
-    offset = (values.astype(np.int64) - lowest).view(np.uint64)
-    place = np.minimum(offset, np.uint64(len(table) - 1))
-    return np.asarray(table[place.view(np.int64)])
+    codes = np.empty(len(values), dtype=table.dtype)
+    native = values.astype(values.dtype.newbyteorder("="), copy=False)
+    look_up_integers(native, lowest, table, codes)
+    return codes
 
 
 def code_type(size: int) -> type[np.uint8] | type[np.uint16] | type[np.uint32]:

@@ -42,6 +42,17 @@ def offset_integers(block, base, limit, marks, codes, first):
 
 
 @kernel
+def look_up_integers(values, lowest, table, codes):
+    """Code one column by table[value − lowest]; the table's last entry is for all others; cost n.
+
+    Seen as unsigned, what lies below the lowest value is beyond the table, too.
+    """
+    last = np.uint64(table.size - 1)
+    for row in range(values.size):
+        codes[row] = table[min(np.uint64(np.int64(values[row]) - lowest), last)]
+
+
+@kernel
 def look_up_floats(block, edges, starts, codes, first):
     """Code numbers by their bin, the number of edges below; NaN is the slot after the bins.
 
