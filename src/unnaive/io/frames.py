@@ -123,7 +123,7 @@ def to_frame(X: Any) -> Frame:
         _refuse_duplicates(X.columns)
     table = nw.from_native(X, pass_through=True, eager_only=False)
     if isinstance(table, nw.LazyFrame):
-        raise TypeError("X is a lazy frame; call .collect() first")
+        raise TypeError("X is a lazy frame; call .collect() first (Dask: .compute())")
     if isinstance(table, nw.DataFrame):
         return _at_least_one(_from_table(table))
     return _from_array(X)
