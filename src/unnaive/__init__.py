@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from unnaive.models.select import SelectByInformation
     from unnaive.schema import Schema
-    from unnaive.tables import ML, Backoff, BDeu, Laplace, MEstimate
+    from unnaive.tables import ML, Backoff, BDeu, Hierarchical, Laplace, MEstimate
 
 _HOME = {
     "A2DE": "models",
@@ -72,6 +72,7 @@ _HOME = {
     "Backoff": "tables",
     "EqualFrequency": "discretize",
     "EqualWidth": "discretize",
+    "Hierarchical": "tables",
     "JointCounts": "counts",
     "Laplace": "tables",
     "MDLP": "discretize",
@@ -117,6 +118,7 @@ __all__ = [
     "GaussianNaiveBayes",
     "GaussianTAN",
     "GeneralizedNB",
+    "Hierarchical",
     "IterativeBayes",
     "JointCounts",
     "KNaiveBayes",

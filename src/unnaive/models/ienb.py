@@ -64,7 +64,7 @@ class GroupClassifier(CountsClassifier):
                 "class_prior cannot be given where probabilities are moved within their "
                 "intervals: the prior is one of them; use threshold_bias to prefer a class"
             )
-        if self._smoothing.uses_frequencies:
+        if self._smoothing.uses_frequencies or self._smoothing.is_hierarchical:
             raise ValueError(
                 f"smoothing={self.smoothing!r} has no intervals; use 'laplace', 'm-estimate', "
                 "'bdeu' or 'ml'"

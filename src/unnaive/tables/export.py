@@ -11,7 +11,16 @@ import numpy as np
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.tables.network import Network
-from unnaive.tables.trees import PLAIN, HeldOut, estimate, frequencies, log_prior
+from unnaive.tables.hierarchy import Level
+from unnaive.tables.trees import (
+    PLAIN,
+    HeldOut,
+    conditional,
+    estimate,
+    frequencies,
+    leave_one_out_sets,
+    log_prior,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,12 +72,23 @@ def conditional_table(
     table = family_counts(counts, columns)
     if not given_class:
         table = table.sum(axis=0, keepdims=True)
-    marginal = counts.marginal(columns[0]).sum(axis=0)
-    frequency = frequencies(marginal, held.total, held.total)
+    margin = counts.marginal(columns[0]).sum(axis=0)
     k, q, v = table.shape
-    pseudo = smoothing.pseudo_counts(v, k * q, frequency)
-    found = estimate(table.reshape(k * q, v), pseudo, (held.value, held.value))
-    return found.reshape(k, q, v)
+    levels = [Level.of(table.reshape(k * q, v))]
+    if smoothing.is_hierarchical:
+        levels = _levels(table.reshape(k, *counts.schema.sizes[list(columns[1:])].tolist(), v))
+    return conditional(smoothing, margin, levels, k * q, held).reshape(k, q, v)
+
+
+def _levels(table: CountArray) -> list[Level]:
+    """Counts (k, parents …, v) with no parent, with the first, with two, … with all."""
+    levels, contexts = [], 1
+    for depth in range(1, table.ndim):
+        counts = table.sum(axis=tuple(range(depth, table.ndim - 1)))
+        flat = counts.reshape(-1, table.shape[-1])
+        levels.append(Level.of(flat, np.arange(len(flat)) // (len(flat) // contexts)))
+        contexts = len(flat)
+    return levels
 
 
 def network_of(
@@ -150,24 +170,29 @@ class NetworkTables:
         return joint
 
     def _hold_out(self, joint: FloatArray, codes: CodeArray, held: AnyArray) -> None:
-        """Take each row's weight off the tables of its own class; what classes share cancels."""
+        """Take each row's weight off the tables of its own class, and off what classes share."""
         sizes, dag, weight = self.counts.schema.sizes, self.network.dag, self.held_out or 0.0
         if (codes >= sizes[:, None]).any():
             raise UnnaiveError(
                 "leave-one-out of a Bayesian network needs rows without gaps; use cross-validation"
             )
-        rows, off = np.arange(len(held)), HeldOut(weight, weight)
+        rows = np.arange(len(held))
+        sets = (*leave_one_out_sets(weight)[:2], PLAIN)
         for node, above in enumerate(dag.parents[:-1]):
             if len(sizes) not in above or not sizes[node]:
                 continue
             columns = (node, *(parent for parent in above if parent != len(sizes)))
             place, _ = context_of(codes, sizes, columns[1:])
-            own, plain = (
-                conditional_table(self.counts, columns, self.smoothing, held=left)
-                for left in (off, PLAIN)
+            others, own, plain = (
+                conditional_table(self.counts, columns, self.smoothing, held=left)[
+                    :, place, codes[node]
+                ].T
+                for left in sets
             )
-            entry = (held, place, codes[node])
-            joint[rows, held] += own[entry] - plain[entry]
+            with np.errstate(invalid="ignore"):  # −inf less −inf: no chance before and after
+                change = others - plain
+                change[rows, held] = own[rows, held] - plain[rows, held]
+            joint += np.where(np.isnan(change), 0.0, change)
         joint[rows, held] += self._prior_change(codes, held, weight)
 
     def _prior_change(self, codes: CodeArray, held: AnyArray, weight: float) -> FloatArray:

@@ -10,14 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive.counts.families import context_of, strides_of
-from unnaive.tables.trees import (
-    PLAIN,
-    HeldOut,
-    estimate,
-    frequencies,
-    leave_one_out_sets,
-    log_prior,
-)
+from unnaive.tables.hierarchy import Level
+from unnaive.tables.trees import PLAIN, conditional, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
@@ -25,25 +19,34 @@ if TYPE_CHECKING:
     from unnaive.counts.families import FamilyCounts
     from unnaive.tables.smoothing import Smoothing
 
-_OTHER, _OWN, _APART = 0, 1, 2
+_OTHER, _OWN, _PARENTLESS, _APART = 0, 1, 2, 3
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyTable:
-    """log P(x | parents, c) of one family: (sets, k, contexts + 1, v), the last for all others."""
+    """log P(x | parents, c) of one family: (sets, k, contexts + 1, v), the last for all others.
+
+    Or (sets, k, contexts, v), and a table with a parent less for all others.
+    """
 
     parents: tuple[int, ...]
     contexts: IntArray
     table: FloatArray
+    simpler: FamilyTable | None = None
 
     def look_up(self, codes: CodeArray, sizes: IntArray, child: AnyArray) -> FloatArray:
         """Entries of rows whose child and parents are observed; shape (sets, k, n)."""
         number, _ = context_of(codes, sizes, self.parents)
         place = np.searchsorted(self.contexts, number)
         place[place == len(self.contexts)] = 0
-        if len(self.contexts):
-            place[self.contexts[place] != number] = len(self.contexts)
-        return np.asarray(self.table[:, :, place, child])
+        others = self.contexts[place] != number if len(self.contexts) else place >= 0
+        if self.simpler is None:
+            place[others] = len(self.contexts)
+            return np.asarray(self.table[:, :, place, child])
+        found = np.empty((*self.table.shape[:2], len(number)))
+        found[:, :, ~others] = self.table[:, :, place[~others], child[~others]]
+        found[:, :, others] = self.simpler.look_up(codes[:, others], sizes, child[others])
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +110,7 @@ class FamilyTables:
         gapped = [f for f in families if gaps[list(f)].any()]
         unknown = [f for f in gapped if not gaps[f[0]] or f[0] in relevant]
         total = self._product(known, codes, held)
-        return total + self._eliminate(unknown, codes, gaps) if unknown else total
+        return total + self._eliminate(unknown, codes, held, gaps) if unknown else total
 
     def _relevant(self, families: list[tuple[int, ...]], gaps: AnyArray) -> set[int]:
         """Missing columns that are above some observed one; the others sum to one."""
@@ -131,19 +134,22 @@ class FamilyTables:
             total += self._choose(entries, held)
         return total
 
-    def _choose(self, entries: FloatArray, held: AnyArray) -> FloatArray:
+    def _choose(
+        self, entries: FloatArray, held: AnyArray, sets: tuple[int, int] = (_OTHER, _OWN)
+    ) -> FloatArray:
         """Pick each row's set, for its own class the one without the row; shape (n, k)."""
-        chosen = entries[_OTHER].T.copy()
-        if self.held_out is not None:
-            rows = np.flatnonzero(held >= 0)
-            chosen[rows, held[rows]] = entries[_OWN][held[rows], rows]
+        if self.held_out is None:
+            return np.asarray(entries[0].T.copy())
+        chosen = entries[sets[0]].T.copy()
+        rows = np.flatnonzero(held >= 0)
+        chosen[rows, held[rows]] = entries[sets[1]][held[rows], rows]
         return np.asarray(chosen)
 
     def _eliminate(
-        self, families: list[tuple[int, ...]], codes: CodeArray, gaps: AnyArray
+        self, families: list[tuple[int, ...]], codes: CodeArray, held: AnyArray, gaps: AnyArray
     ) -> FloatArray:
         """Sum missing columns out of a product of factors, the cheapest first; shape (n, k)."""
-        factors = [self._open_factor(family, codes, gaps) for family in families]
+        factors = [self._open_factor(family, codes, held, gaps) for family in families]
         sizes = self.counts.schema.sizes
         while any(columns for columns, _ in factors):
             scopes = {
@@ -162,12 +168,12 @@ class FamilyTables:
         return np.asarray(sum(table for _, table in factors))
 
     def _open_factor(
-        self, family: tuple[int, ...], codes: CodeArray, gaps: AnyArray
+        self, family: tuple[int, ...], codes: CodeArray, held: AnyArray, gaps: AnyArray
     ) -> tuple[tuple[int, ...], FloatArray]:
         """Factor over the missing columns of a family; shape (n, k, one axis a column)."""
         sizes = self.counts.schema.sizes
         columns = tuple(sorted(c for c in family if gaps[c]))
-        seen = _APART if gaps[family[0]] else _OTHER
+        seen = (_APART, _APART) if gaps[family[0]] else (_OTHER, _PARENTLESS)
         shape = (codes.shape[1], self.counts.n_classes, *(int(sizes[c]) for c in columns))
         factor = np.empty(shape)
         filled = codes.copy()
@@ -176,7 +182,7 @@ class FamilyTables:
                 filled[column] = value
             entries = self._table(family).look_up(filled, sizes, filled[family[0]])
             place: Any = (slice(None), slice(None), *values)
-            factor[place] = entries[min(seen, len(entries) - 1)].T
+            factor[place] = self._choose(entries, held, seen)
         return columns, factor
 
     def _table(self, family: tuple[int, ...]) -> FamilyTable:
@@ -187,21 +193,40 @@ class FamilyTables:
     def _estimate(self, family: tuple[int, ...]) -> FamilyTable:
         """Estimate a family's table, summing out parents that it was counted with."""
         counted = next(f for f in self.counts.families if f.columns[0] == family[0])
-        contexts, table = _summed(counted, family, self.counts.schema.sizes)
+        contexts, levels = self._levels(counted, family)
         sets = (PLAIN,) if self.held_out is None else leave_one_out_sets(self.held_out)
-        made = np.stack([self._of_set(family, table, held) for held in sets])
-        return FamilyTable(family[1:], contexts, made)
-
-    def _of_set(self, family: tuple[int, ...], table: Any, held: HeldOut) -> FloatArray:
-        k, m, size = table.shape
-        sizes = self.counts.schema.sizes
-        marginal = self.counts.marginal(family[0]).sum(axis=0)
-        frequency = frequencies(marginal, held.total, held.total)
+        sizes, k = self.counts.schema.sizes, self.counts.n_classes
+        margin = self.counts.marginal(family[0]).sum(axis=0)
         possible = k * math.prod(sizes[list(family[1:])].tolist())
-        pseudo = self.smoothing.pseudo_counts(size, possible, frequency)
-        padded = np.concatenate([table, np.zeros((k, 1, size), dtype=table.dtype)], axis=1)
-        flat = padded.reshape(k * (m + 1), size)
-        return estimate(flat, pseudo, (held.value, held.value)).reshape(k, m + 1, size)
+        made = [conditional(self.smoothing, margin, levels, possible, held) for held in sets]
+        table = np.stack(made).reshape(len(sets), k, -1, int(sizes[family[0]]))
+        simpler = self.smoothing.is_hierarchical and len(family) > 1
+        return FamilyTable(
+            family[1:], contexts, table, self._table(family[:-1]) if simpler else None
+        )
+
+    def _levels(
+        self, counted: FamilyCounts, family: tuple[int, ...]
+    ) -> tuple[IntArray, list[Level]]:
+        """Contexts that occurred, and the counts in them, one context more for all others.
+
+        If smoothing asks for it, also those in contexts of no parent, of the first, and so on.
+        """
+        sizes, k = self.counts.schema.sizes, self.counts.n_classes
+        contexts, table = _summed(counted, family, sizes)
+        if not self.smoothing.is_hierarchical:
+            others = np.zeros((k, 1, table.shape[2]), dtype=table.dtype)
+            padded = np.concatenate([table, others], axis=1)
+            return contexts, [Level.of(padded.reshape(-1, table.shape[2]))]
+        levels = [Level.of(self.counts.marginal(family[0]))]
+        contexts, last = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        for depth in range(1, len(family)):
+            contexts, table = _summed(counted, family[: depth + 1], sizes)
+            above = np.searchsorted(last, contexts // int(sizes[family[depth]]))
+            place = np.arange(k)[:, None] * len(last) + above
+            levels.append(Level.of(table.reshape(-1, table.shape[2]), place.reshape(-1)))
+            last = contexts
+        return contexts, levels
 
 
 def _aligned(columns: tuple[int, ...], table: FloatArray, scope: list[int]) -> FloatArray:

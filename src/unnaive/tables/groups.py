@@ -18,6 +18,7 @@ from unnaive import _parallel
 from unnaive.counts.families import context_of, strides_of
 from unnaive.structure.groups import apply_change, genome_of
 from unnaive.structure.tree import TIE_TOLERANCE
+from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.group_kernels import add_group, score_changes, score_genomes
 from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
 
@@ -97,6 +98,8 @@ class GroupTables:
 
     def _of_set(self, counts: FloatArray, n_values: float, held: HeldOut) -> FloatArray:
         padded = np.concatenate([counts, np.zeros((len(counts), 1))], axis=1)
+        if self.smoothing.is_hierarchical:
+            return self._leaning(padded, n_values, held)
         each, shared = self.smoothing.shares(len(counts))
         parts: Any = 1.0 / n_values
         total = float(counts.sum()) - held.total
@@ -107,6 +110,13 @@ class GroupTables:
         below = (seen + each * n_values + shared)[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(below > 0, np.log(above / below), -math.log(n_values))
+
+    def _leaning(self, counts: FloatArray, n_values: float, held: HeldOut) -> FloatArray:
+        """Log P(x_G | c) that leans on P(x_G); the last cell is any one that never occurred."""
+        margin, levels = counts.sum(axis=0), [Level.of(counts)]
+        alphas = concentrations(margin, levels, getattr(self.smoothing, "s", None), n_values)
+        off = (held.total, held.alone, held.value)
+        return np.log(hierarchical(margin, levels, alphas, off, n_values))
 
 
 @dataclass(frozen=True, eq=False)

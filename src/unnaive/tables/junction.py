@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.tables.trees import frequencies, joint_prior, joint_root
+from unnaive.tables.trees import column_factor, frequencies, joint_prior, joint_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +31,11 @@ def junction_factor(
     """Log P(c, x_parent, x) / P(c, x_parent) with missing slots; (k, v_parent + 1, v + 1).
 
     Both come from the rows that have both cells. A cluster that never occurred has no chance,
-    even if its separator has none either.
+    even if its separator has none either. Hierarchical smoothing is of conditionals: the factor
+    then is that of a tree.
     """
+    if smoothing.is_hierarchical:
+        return column_factor(counts, column, parent, smoothing, held)
     pair = counts.pair(parent, column)
     cluster = joint_prior(pair.reshape(len(pair), -1), smoothing, held).reshape(pair.shape)
     separator = joint_prior(pair.sum(axis=2), smoothing, held)

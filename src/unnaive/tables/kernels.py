@@ -1,8 +1,8 @@
 """Numba loops that make log-probability tables and look rows up in them.
 
 Tables are class-major and stacked: set 0 is used for the classes that a row does not
-belong to, set 1 for its own class (leave-one-out), set 2 where a row took no part in a
-table. Plain prediction has set 0 alone, and no row belongs to any class.
+belong to, set 1 for its own class (leave-one-out), set 2 for its own class where it lacks a
+parent's cell, set 3 where it took no part in a table. Plain prediction has set 0 alone, and no row belongs to any class.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ def sum_product(rows, codes, columns, order, tables, held, out):
                     low = np.int64(codes[parent, row])
                     high = low + 1
                     if low == columns[parent, 1] - 1:
-                        # The row took no part in this table, only in the child's frequencies.
-                        table = tables[label]
+                        # The row took no part in this table, only in what it may lean on.
+                        table = tables[label + 2 * own]
                         low, high = 0, columns[parent, 1] - 1
                 if value == slots - 1:
                     table = tables[apart + label]
@@ -168,8 +168,8 @@ def log_sum(terms):
 def super_parent_tables(pairs, pair_starts, slots, alpha, totals, shares, held, out):
     """Log P(x_i | c, x_p) of every ordered pair into out (k, slots, slots); cost of the pairs.
 
-    ``slots`` are the columns' starts among all slots (values and a missing slot each); α and
-    A of column i are divided by ``shares[p]`` (BDeu), ``held`` is taken off every count.
+    ``slots`` are the columns' starts among all slots (values and a missing slot each); α (k,
+    slots) and A of column i are divided by ``shares[p]`` (BDeu), ``held`` is taken off every count.
     """
     n_classes, n_columns = out.shape[0], slots.size - 1
     for label in range(n_classes):
@@ -187,7 +187,7 @@ def super_parent_tables(pairs, pair_starts, slots, alpha, totals, shares, held, 
                         out[label, slots[i] + a, slots[j] + b] = log_estimate(
                             table[a * size_j + b] - held,
                             context - held,
-                            alpha[slots[j] + b] / shares[i],
+                            alpha[label, slots[j] + b] / shares[i],
                             totals[j] / shares[i],
                             size_j,
                         )
@@ -199,7 +199,7 @@ def super_parent_tables(pairs, pair_starts, slots, alpha, totals, shares, held, 
                         out[label, slots[j] + b, slots[i] + a] = log_estimate(
                             table[a * size_j + b] - held,
                             context - held,
-                            alpha[slots[i] + a] / shares[j],
+                            alpha[label, slots[i] + a] / shares[j],
                             totals[i] / shares[j],
                             size_i,
                         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive.counts.joint import starts_of
+from unnaive.tables.hierarchy import Level
 from unnaive.tables.super_parents import (
     SuperParentTables,
     child_groups,
@@ -17,8 +18,7 @@ from unnaive.tables.super_parents import (
 from unnaive.tables.trees import (
     PLAIN,
     HeldOut,
-    estimate,
-    frequencies,
+    conditional,
     leave_one_out_sets,
 )
 
@@ -112,9 +112,13 @@ def _of_pair(
         if child in pair:
             continue
         table = triple(counts, (p, q, child)).reshape(k * v_p * v_q, size)
-        frequency = frequencies(counts.marginal(child).sum(axis=0), held.total, held.total)
-        pseudo = smoothing.pseudo_counts(size, k * v_p * v_q, frequency)
-        entries = estimate(table, pseudo, (held.value, held.value))
+        marginal = counts.marginal(child)
+        levels = [Level.of(table, np.repeat(np.arange(k * v_p), v_q))]
+        if smoothing.is_hierarchical:
+            pair_table = counts.pair(p, child).reshape(k * v_p, size)
+            levels.insert(0, Level.of(pair_table, np.repeat(np.arange(k), v_p)))
+            levels.insert(0, Level.of(marginal))
+        entries = conditional(smoothing, marginal.sum(axis=0), levels, len(table), held)
         place = slice(slots[child], slots[child] + size)
         out[..., place] = entries.reshape(k, v_p, v_q, size)
     prior = super_parent_prior(counts.pair(p, q).reshape(k, -1), smoothing, class_prior, held)

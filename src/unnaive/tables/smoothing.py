@@ -28,12 +28,13 @@ class Smoothing(ABC):
     key: ClassVar[str]
     splits_contexts: ClassVar[bool] = False
     uses_frequencies: ClassVar[bool] = False
+    is_hierarchical: ClassVar[bool] = False
     guard: ClassVar[float] = 0.0
 
     @property
     def strength(self) -> float:
         """The policy's one number."""
-        return float(next(iter(asdict(self).values()), 0.0))
+        return float(next(iter(asdict(self).values()), 0.0) or 0.0)
 
     @abstractmethod
     def shares(self, n_contexts: int) -> tuple[float, float]:
@@ -127,6 +128,25 @@ class Backoff(Smoothing):
 
 
 @dataclass(frozen=True)
+class Hierarchical(Smoothing):
+    """``s`` imaginary rows a context, spread like the values in the context with a parent less.
+
+    P(x | c, p, …) leans on P(x | c, p), that on P(x | c), that on P(x). None: the s of every
+    column and depth under which the rows, each left out, are likeliest, so that a column which
+    does not depend on the class comes to say nothing. See :mod:`unnaive.tables.hierarchy`. P(c)
+    has one imaginary row, spread evenly; searches for groups judge them so, too.
+    """
+
+    s: float | None = None
+    key: ClassVar[str] = "hierarchical"
+    is_hierarchical: ClassVar[bool] = True
+
+    def shares(self, n_contexts: int) -> tuple[float, float]:
+        """Return one row a context, for what has no levels."""
+        return 0.0, 1.0
+
+
+@dataclass(frozen=True)
 class ML(Smoothing):
     """Nothing added: N(x,ctx) / N_ctx, and 1/v for a context that never occurred."""
 
@@ -138,7 +158,7 @@ class ML(Smoothing):
 
 
 POLICIES: dict[str, type[Smoothing]] = {
-    policy.key: policy for policy in (Laplace, MEstimate, Weka, BDeu, Backoff, ML)
+    policy.key: policy for policy in (Laplace, MEstimate, Weka, BDeu, Backoff, Hierarchical, ML)
 }
 
 

@@ -9,11 +9,12 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive.counts.joint import starts_of
+from unnaive.tables.hierarchy import Level, pair_concentrations
 from unnaive.tables.kernels import drop_generalisations, sum_super_parents, super_parent_tables
 from unnaive.tables.trees import (
     PLAIN,
     HeldOut,
-    estimate,
+    conditional,
     frequencies,
     joint_prior,
     leave_one_out_sets,
@@ -161,30 +162,54 @@ def conditional_tables(
     """
     sizes, n_classes = counts.schema.sizes, counts.n_classes
     slots = starts_of(sizes + 1)
-    alpha, totals = np.zeros(slots[-1]), np.zeros(len(sizes))
-    for column, size in enumerate(sizes):
-        frequency = frequencies(counts.marginal(column).sum(axis=0), held.total, held.total)
-        place = slice(slots[column], slots[column] + size)
-        alpha[place], totals[column] = smoothing.pseudo_counts(int(size), n_classes, frequency)
-    shares = np.where(sizes > 0, sizes, 1) if smoothing.splits_contexts else np.ones(len(sizes))
     pairs = counts.pairs.astype(np.float64, copy=False)
+    if smoothing.is_hierarchical:
+        alpha, totals = _leaning(counts, pairs, slots, smoothing, held)
+    else:
+        alpha, totals = np.zeros((n_classes, slots[-1])), np.zeros(len(sizes))
+        for column, size in enumerate(sizes):
+            frequency = frequencies(counts.marginal(column).sum(axis=0), held.total, held.total)
+            place = slice(slots[column], slots[column] + size)
+            pseudo = smoothing.pseudo_counts(int(size), n_classes, frequency)
+            alpha[:, place], totals[column] = pseudo
+    shares = np.where(sizes > 0, sizes, 1) if smoothing.splits_contexts else np.ones(len(sizes))
     super_parent_tables(
         pairs, counts.pair_starts, slots, alpha, totals, shares.astype(float), held.value, out
     )
+
+
+def _leaning(
+    counts: JointCounts, pairs: FloatArray, slots: IntArray, smoothing: Smoothing, held: HeldOut
+) -> tuple[FloatArray, FloatArray]:
+    """α·P(x_i | c) of every class and slot (k, S), and α of every column, for all its parents."""
+    given = getattr(smoothing, "s", None)
+    found = []
+    for off in (HeldOut(1.0, 1.0, 1.0), held):
+        alone = np.zeros((counts.n_classes, slots[-1]))
+        for column, size in enumerate(counts.schema.sizes):
+            marginal = counts.marginal(column)
+            levels, margin = [Level.of(marginal)], marginal.sum(axis=0)
+            alone[:, slots[column] : slots[column] + size] = np.exp(
+                conditional(smoothing, margin, levels, counts.n_classes, off)
+            )
+        found.append(alone)
+    if given is None:
+        alphas = pair_concentrations(pairs, counts.pair_starts, slots, found[0])
+    else:
+        alphas = np.full(len(slots) - 1, given)
+    return found[1] * np.repeat(alphas, np.diff(slots)), alphas
 
 
 def super_parent_prior(
     table: CountArray, smoothing: Smoothing, class_prior: FloatArray | None, held: HeldOut
 ) -> FloatArray:
     """Log P(c, x) of a super-parent's table (k, v): one variable, unless P(c) is given."""
-    n_classes, size = table.shape
     if class_prior is None:
         return joint_prior(table, smoothing, held)
-    frequency = frequencies(table.sum(axis=0), held.total, held.total)
-    pseudo = smoothing.pseudo_counts(size, n_classes, frequency)
     with np.errstate(divide="ignore"):
         given = np.log(class_prior)[:, None]
-    return np.asarray(given + estimate(table, pseudo, (held.value, held.value)))
+    levels = [Level.of(table)]
+    return np.asarray(given + conditional(smoothing, table.sum(axis=0), levels, len(table), held))
 
 
 def _generalises(counts: JointCounts, slots: IntArray, critical: float) -> BoolArray:

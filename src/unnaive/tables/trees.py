@@ -10,10 +10,11 @@ import numpy as np
 from unnaive import _parallel
 from unnaive.counts.joint import starts_of
 from unnaive.structure.graph import LEFT_OUT
+from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.kernels import log_posterior, log_table, sum_factors, sum_product
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
@@ -29,18 +30,27 @@ ROWS_A_TASK = 1 << 13
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What leave-one-out takes off the counts: a row's weight, in the table of one class."""
+    """What leave-one-out takes off the counts: a row's weight, in the table of one class.
+
+    ``value`` is taken off the cells of a table, ``total`` off the rows of all classes, and
+    ``alone`` off N(c, x), which the row may be part of where it lacks a parent.
+    """
 
     value: float = 0.0
     total: float = 0.0
+    alone: float = 0.0
 
 
 PLAIN = HeldOut()
 
 
 def leave_one_out_sets(weight: float) -> tuple[HeldOut, ...]:
-    """Tables for the other classes, for the row's own class, and for what it took no part in."""
-    return HeldOut(0.0, weight), HeldOut(weight, weight), PLAIN
+    """Tables for the other classes, for the row's own class, and for what it took no part in.
+
+    Before the last: the own class's where the row has the column's cell and lacks a parent's.
+    """
+    own = HeldOut(weight, weight, weight)
+    return HeldOut(0.0, weight), own, HeldOut(0.0, weight, weight), PLAIN
 
 
 def estimate(
@@ -51,6 +61,28 @@ def estimate(
     out = np.empty(table.shape)
     log_table(table, np.ascontiguousarray(pseudo[0], dtype=np.float64), pseudo[1], *held, out)
     return out
+
+
+def conditional(
+    smoothing: Smoothing,
+    margin: CountArray,
+    levels: Sequence[Level],
+    n_contexts: int,
+    held: HeldOut = PLAIN,
+) -> FloatArray:
+    """Log P(x | context) of the last level's contexts; shape (q, v).
+
+    ``margin`` (v,) counts the values whatever the context, ``levels`` go from few parents to
+    all; ``n_contexts`` is how many contexts there could be. Leave-one-out: see
+    :class:`HeldOut`.
+    """
+    if smoothing.is_hierarchical:
+        given = getattr(smoothing, "s", None)
+        alphas = concentrations(margin, levels, given)
+        return np.log(hierarchical(margin, levels, alphas, (held.total, held.alone, held.value)))
+    frequency = frequencies(margin, held.total, held.total)
+    pseudo = smoothing.pseudo_counts(len(margin), n_contexts, frequency)
+    return estimate(levels[-1].counts, pseudo, (held.value, held.value))
 
 
 def log_prior(
@@ -71,6 +103,12 @@ def log_prior(
 
 def joint_prior(table: CountArray, smoothing: Smoothing, held: HeldOut = PLAIN) -> FloatArray:
     """Log P(c, x) of a table (k, v) as one variable of k·v values; shape (k, v)."""
+    if smoothing.is_hierarchical:
+        rows = table.sum(axis=1)[None]
+        pseudo = smoothing.pseudo_counts(len(table), 1, frequencies(rows[0]))
+        of_class = estimate(rows, pseudo, (held.value, held.total))[0]
+        given = conditional(smoothing, table.sum(axis=0), [Level.of(table)], len(table), held)
+        return np.asarray(of_class[:, None] + given)
     joint = table.reshape(1, -1)
     own = frequencies(joint[0], held.value, held.total)
     pseudo = smoothing.pseudo_counts(joint.size, 1, own)
@@ -259,7 +297,8 @@ def tree_tables(
     sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)
     tables = np.empty((len(sets), n_classes, starts[-1]))
     for index, held in enumerate(sets):
-        if held is PLAIN and index and not smoothing.uses_frequencies:
+        shared_values = smoothing.uses_frequencies or smoothing.is_hierarchical
+        if index > 1 and not shared_values:
             tables[index] = tables[0]  # the prior of a set that is never asked for it
             continue
         prior = log_prior(counts, smoothing, class_prior, held)
@@ -291,14 +330,14 @@ def column_factor(
     """Log P(x | x_parent, c) with missing slots; shape (k, v_parent + 1 or 1, v + 1)."""
     marginal = counts.marginal(column)
     n_classes, size = marginal.shape
-    frequency = frequencies(marginal.sum(axis=0), held.total, held.total)
-    off = (held.value, held.value)
-    alone = estimate(marginal, smoothing.pseudo_counts(size, n_classes, frequency), off)
+    margin, levels = marginal.sum(axis=0), [Level.of(marginal)]
+    alone = conditional(smoothing, margin, levels, n_classes, held)
     above = counts.schema.sizes[parent] if parent >= 0 else 0
     factor = np.zeros((n_classes, above + 1, size + 1))
     factor[:, above, :size] = alone
     if parent >= 0:
         pair = counts.pair(parent, column).reshape(n_classes * above, size)
-        pseudo = smoothing.pseudo_counts(size, n_classes * int(above), frequency)
-        factor[:, :above, :size] = estimate(pair, pseudo, off).reshape(n_classes, above, size)
+        levels.append(Level.of(pair, np.repeat(np.arange(n_classes), above)))
+        given = conditional(smoothing, margin, levels, n_classes * int(above), held)
+        factor[:, :above, :size] = given.reshape(n_classes, above, size)
     return factor
