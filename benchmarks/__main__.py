@@ -39,6 +39,7 @@ def parser() -> argparse.ArgumentParser:
     search.add_argument("--jobs", type=int, default=2, help="threads")
     search.add_argument("--only", action="append", help="one part (repeatable)")
     search.add_argument("--json", help="write the figures to this file too")
+    _add_quality(commands)
     scaling = commands.add_parser("scaling", help="time against rows, columns, values, …")
     scaling.add_argument("--repeats", type=int, default=5)
     scaling.add_argument("--jobs", type=int, default=2, help="threads, where they do not vary")
@@ -79,6 +80,24 @@ def _add_knaive(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     knaive.add_argument("--seeds", type=int, default=10, help="shuffles of WDBC")
     knaive.add_argument("--only", action="append", help="one part (repeatable)")
     knaive.add_argument("--json", help="write the figures to this file too")
+
+
+def _add_quality(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    quality = commands.add_parser("quality", help="prediction quality beside boosting and forests")
+    quality.add_argument("--data", help="folder of the papers' data sets; default: $UNNAIVE_DATA")
+    quality.add_argument("--only", action="append", help="one data set (repeatable)")
+    quality.add_argument("--methods", nargs="+", help="peers and models of ours; default: all")
+    quality.add_argument(
+        "--ours", action="append", help="also this: key:parameter=value,... (repeatable)"
+    )
+    quality.add_argument("--threads", type=int, default=2, help="threads of every method")
+    quality.add_argument("--jobs", type=int, default=1, help="processes; more than 1 spoils times")
+    quality.add_argument("--resume", help="file of finished units: read, and added to")
+    quality.add_argument("--finished", action="store_true", help="run nothing: show what is there")
+    quality.add_argument(
+        "--tables", nargs="*", default=["log_loss", "accuracy"], help="measures shown for every set"
+    )
+    quality.add_argument("--json", help="write the figures to this file too")
 
 
 def _add_scale(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -152,6 +171,13 @@ def _search(options: argparse.Namespace, module: Any) -> None:
     module.run(folder, jobs=options.jobs, only=options.only, json_file=options.json)
 
 
+def _quality(options: argparse.Namespace, module: Any) -> None:
+    how = {name: getattr(options, name) for name in ("methods", "threads", "jobs", "resume")}
+    how |= {"trials": options.ours, "finished": options.finished, "tables": options.tables}
+    folder = module.paper.data_folder(options.data)
+    module.run(folder, **how, only=options.only, json_file=options.json)
+
+
 def _scaling(options: argparse.Namespace, module: Any) -> None:
     module.run(options.repeats, options.jobs)
 
@@ -186,6 +212,7 @@ RUNNERS = {  # command: how it is run, its module, and where the module lists it
     "knaive": (_knaive, "knaive", "PARTS"),
     "networks": (_networks, "networks", "PARTS"),
     "search": (_search, "search", "PARTS"),
+    "quality": (_quality, "quality", "NAMES"),
     "scaling": (_scaling, "scaling", ""),
     "scale": (_scale, "scale", ""),
     "scale-part": (_scale_part, "scale", ""),

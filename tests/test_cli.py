@@ -3,6 +3,7 @@
 import csv
 import errno
 import json
+import re
 import os
 import random
 import subprocess
@@ -75,7 +76,18 @@ def folder(tmp_path_factory):
     write(path / "patients.csv", HEADER, patients(200, 1))
     new = [row[4::-1] for row in patients(30, 2, ["Oslo", "Paris"])]
     write(path / "new.csv", HEADER[4::-1], new)
-    run("fit", path / "patients.csv", "-t", "diagnosis", "--ignore", "id", "-o", path / "m.unb")
+    run(
+        "fit",
+        path / "patients.csv",
+        "-t",
+        "diagnosis",
+        "-m",
+        "tan",
+        "--ignore",
+        "id",
+        "-o",
+        path / "m.unb",
+    )
     return path
 
 
@@ -94,7 +106,7 @@ def model(folder):
 
 def test_fit_tells_what_it_learned_from(data, tmp_path):
     path = tmp_path / "m.unb"
-    result = run("fit", data, "--target", "diagnosis", "--ignore", "id", "-o", path)
+    result = run("fit", data, "--target", "diagnosis", "-m", "tan", "--ignore", "id", "-o", path)
     frame = read(data)
     gaps = sum(int(frame.column(i).missing.sum()) for i in range(1, 5))
     assert "200 rows" in result.stdout
@@ -129,15 +141,37 @@ def test_every_option_reaches_the_model(data, tmp_path):
     }
 
 
+def test_without_a_model_several_are_tried(data, tmp_path):
+    path = tmp_path / "m.unb"
+    result = run("fit", data, "--target", "diagnosis", "--ignore", "id", "-o", path)
+    assert "auto: AutoBayes()" in result.stdout
+    assert re.search(r"^blend +[a-z-]+ \d+%", result.stdout, re.MULTILINE)
+    loaded = unnaive.load(path)
+    assert type(loaded) is unnaive.AutoBayes
+    assert sum(member.weight for member in loaded.members_) == pytest.approx(1)
+    assert run("predict", path, data).stdout.splitlines()[0] == "class"
+
+
 def test_no_discretisation(data, tmp_path):
-    run("fit", data, "-t", "diagnosis", "-o", tmp_path / "m.unb", "--discretize", "none")
+    run(
+        "fit",
+        data,
+        "-t",
+        "diagnosis",
+        "-m",
+        "tan",
+        "-o",
+        tmp_path / "m.unb",
+        "--discretize",
+        "none",
+    )
     assert unnaive.load(tmp_path / "m.unb").discretize is None
 
 
 def test_weights(data, tmp_path):
     heavy = [[*row, 3 if row[-1] == "ill" else 1] for row in patients(200, 1)]
     path = write(tmp_path / "heavy.csv", [*HEADER, "weight"], heavy)
-    run("fit", path, "-t", "diagnosis", "--weight", "weight", "-o", tmp_path / "m.unb")
+    run("fit", path, "-t", "diagnosis", "-m", "tan", "--weight", "weight", "-o", tmp_path / "m.unb")
     loaded = unnaive.load(tmp_path / "m.unb")
     assert "weight" not in loaded.schema_.names
     ill = sum(row[-2] == "ill" for row in heavy)
@@ -296,17 +330,41 @@ def test_progress_waits_then_shows(monkeypatch, capsys):
         (["fit", "DATA", "-t", "diagnos"], "no column 'diagnos'; did you mean 'diagnosis'?"),
         (["fit", "DATA", "-t", "diagnosis", "-m", "tann"], "there is no model 'tann'; the models"),
         (
-            ["fit", "DATA", "-t", "diagnosis", "--set", "rot=1"],
+            ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--set", "rot=1"],
             "'tan' has no parameter 'rot'; it has",
         ),
-        (["fit", "DATA", "-t", "diagnosis", "--set", "root=zip"], "root: 'zip' is no column"),
-        (["fit", "DATA", "-t", "diagnosis", "--set", "max_memory=x"], "max_memory='x'"),
-        (["fit", "DATA", "-t", "diagnosis", "--discretize", "mdl"], "discretize='mdl'"),
-        (["fit", "DATA", "-t", "diagnosis", "--smoothing", "much"], "smoothing='much'"),
-        (["fit", "DATA", "-t", "diagnosis", "--categorical", "zip"], "has no column 'zip'; its"),
-        (["fit", "DATA", "-t", "diagnosis", "--ignore", "ag"], "'ag'; did you mean 'age'?"),
-        (["fit", "DATA", "-t", "diagnosis", "--weight", "town"], "column 'town' has labels"),
-        (["fit", "DATA", "-t", "diagnosis", "--weight", "age"], "'age' has missing cells"),
+        (
+            ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--set", "root=zip"],
+            "root: 'zip' is no column",
+        ),
+        (
+            ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--set", "max_memory=x"],
+            "max_memory='x'",
+        ),
+        (
+            ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--discretize", "mdl"],
+            "discretize='mdl'",
+        ),
+        (
+            ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--smoothing", "much"],
+            "smoothing='much'",
+        ),
+        (
+            ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--categorical", "zip"],
+            "has no column 'zip'; its",
+        ),
+        (
+            ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--ignore", "ag"],
+            "'ag'; did you mean 'age'?",
+        ),
+        (
+            ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--weight", "town"],
+            "column 'town' has labels",
+        ),
+        (
+            ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--weight", "age"],
+            "'age' has missing cells",
+        ),
         (["fit", "DATA", "-t", "smoker"], "the target 'smoker' is missing in"),
         (["evaluate", "DATA", "-t", "id"], "every class has one row only"),
         (["evaluate", "DATA", "-t", "diagnosis", "--folds", "199"], "too few for 199 folds"),
@@ -394,8 +452,8 @@ def test_a_traceback_for_who_asks(data, monkeypatch):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["fit", "DATA", "-t", "diagnosis"],
-        ["fit", "DATA", "-t", "diagnosis", "-o", "m.unb", "--set", "root"],
+        ["fit", "DATA", "-t", "diagnosis", "-m", "tan"],
+        ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "-o", "m.unb", "--set", "root"],
         ["evaluate", "DATA", "-t", "diagnosis", "--folds", "1"],
         ["fitt"],
     ],

@@ -10,7 +10,18 @@ import typer
 from typer.core import TyperGroup
 
 import unnaive
-from unnaive.cli import compare, counts, demo, evaluate, fit, models, predict, reproduce
+from unnaive.cli import (
+    compare,
+    counts,
+    demo,
+    evaluate,
+    explain,
+    fit,
+    models,
+    predict,
+    report,
+    reproduce,
+)
 from unnaive.cli.terminal import notes, say
 
 # The commands import the rooms they use when they run, so that --help and a mistyped option
@@ -98,10 +109,20 @@ _add(
 )
 _add(predict.predict, "predict patients.unb new.csv --proba -o predicted.csv")
 _add(
+    explain.explain,
+    "explain patients.unb new.csv --row 3",
+    "explain patients.unb new.csv --positive ill --what-if --ask",
+)
+_add(
     evaluate.evaluate,
     "evaluate patients.csv --target diagnosis",
     "evaluate patients.csv -t diagnosis -m tan -m aode --repeats 10",
     "evaluate patients.csv -t diagnosis -m tan --leave-one-out",
+)
+_add(
+    report.report,
+    "report patients.unb patients.csv -o report.html",
+    "report patients.unb later.csv --new-rows --positive ill -o later.html",
 )
 _add(
     compare.compare,

@@ -42,8 +42,15 @@ def fit(
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where the model is saved.")
     ],
     model: Annotated[
-        str, typer.Option("--model", "-m", metavar="KEY", help="See: unnaive models.")
-    ] = "tan",
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="KEY",
+            help="See: unnaive models. Without it: auto, which tries several and blends the "
+            "best; for counts, which have no rows to judge by, tan.",
+        ),
+    ] = None,
     discretize: options.Discretize = None,
     bins: options.Bins = None,
     smoothing: options.Smoothing = None,
@@ -60,6 +67,7 @@ def fit(
     that they were made of, for most models.
     """
     given = options.parameters(discretize, bins, smoothing, categorical, settings)
+    model = model or ("tan" if is_counts(data) else "auto")
     classifier = options.build(model, given)
     require_writable(output, data)
     start = perf_counter()
@@ -127,8 +135,10 @@ def _summary(model: "Classifier", rows: "TrainingRows") -> dict[str, Any]:
 
     frame, schema = rows.frame, model.schema_
     counts = np.bincount(schema.encode_target(rows.target), minlength=len(schema.classes))
+    board = {"leaderboard": model.leaderboard_} if hasattr(model, "leaderboard_") else {}
     return {
         "rows": frame.n_rows,
+        **board,
         **describe_schema(schema),
         "missing_cells": sum(int(column.missing.sum()) for column in frame.columns),
         "classes": [
@@ -147,12 +157,19 @@ def _show(summary: dict[str, Any], data: Path) -> None:
         classes = [*classes[:_SHOWN], f"… {len(classes)} in all"]
     settings = ", ".join(f"{name}={value!r}" for name, value in summary["parameters"].items())
     file = summary["file"]
+    members = [
+        f"{line['name']} {line['weight']:.0%}"
+        for line in sorted(summary.get("leaderboard", []), key=lambda line: -line["weight"])
+        if line["weight"] > 0
+    ]
+    blend = {"blend": ", ".join(members)} if members else {}
     for name, value in {
         "data": f"{data}: {summary['rows']:,} rows",
         "columns": f"{summary['columns']:,} ({summary['categorical']:,} categorical, "
         f"{summary['numeric']:,} numeric), {missing}",
         "classes": f"{summary['target']}: {', '.join(classes)}",
         "model": f"{summary['model']}: {summary['class_name']}({settings})",
+        **blend,
         "written": f"{file} ({size_of(Path(file))}) in {summary['seconds']:.2f} s",
         "next": f"unnaive predict {file} NEW.csv",
     }.items():

@@ -34,8 +34,8 @@ Discretize = Annotated[
     typer.Option(
         "--discretize",
         metavar="HOW",
-        help="How numbers are cut into bins: mdlp (the default), quantile, width, frequency, or "
-        "none: every number is a category.",
+        help="How numbers are cut into bins: mdlp (the default), auto (as finely as serves "
+        "prediction), quantile, width, frequency, or none: every number is a category.",
     ),
 ]
 Bins = Annotated[
@@ -47,7 +47,8 @@ Smoothing = Annotated[
     typer.Option(
         "--smoothing",
         metavar="HOW",
-        help="laplace, m-estimate, bdeu, backoff or ml, with a strength if you like: laplace:0.5.",
+        help="laplace, m-estimate, bdeu, backoff, hierarchical or ml, with a strength if you "
+        "like: laplace:0.5.",
     ),
 ]
 Settings = Annotated[
@@ -107,8 +108,9 @@ def build(key: str, given: dict[str, Any]) -> "Classifier":
     known = model.get_params(deep=False)
     for name in given:
         if name not in known:
+            cure = "; to set it, name a model, as in --model tan" if key == "auto" else ""
             raise ValueError(
-                f"model {key!r} has no parameter {name!r}; it has {', '.join(sorted(known))}"
+                f"model {key!r} has no parameter {name!r}; it has {', '.join(sorted(known))}{cure}"
             )
     model.set_params(**given)
     return model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from unnaive.discretize.automatic import Automatic
 from unnaive.discretize.base import Discretizer
 from unnaive.discretize.mdlp import MDLP
 from unnaive.discretize.quantile import EqualFrequency, Quantile
@@ -12,13 +13,22 @@ from unnaive.discretize.width import EqualWidth
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MDLP", "Discretizer", "EqualFrequency", "EqualWidth", "Quantile", "discretizer"]
+__all__ = [
+    "MDLP",
+    "Automatic",
+    "Discretizer",
+    "EqualFrequency",
+    "EqualWidth",
+    "Quantile",
+    "discretizer",
+]
 
 _BY_NAME: dict[str, Callable[[int], Discretizer]] = {
     "mdlp": lambda _: MDLP(),
     "quantile": Quantile,
     "width": EqualWidth,
     "frequency": EqualFrequency,
+    "auto": lambda _: Automatic(),
 }
 
 
@@ -27,7 +37,7 @@ def discretizer(name_or_object: str | Discretizer, bins: int = 5) -> Discretizer
 
     Parameters
     ----------
-    name_or_object : {"mdlp", "quantile", "width", "frequency"} or object
+    name_or_object : {"mdlp", "quantile", "width", "frequency", "auto"} or object
         An object needs the method ``column_edges`` of this room's classes.
     bins : int, default=5
         Number of bins of those that are told it; an object knows its own.

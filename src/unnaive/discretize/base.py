@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from unnaive._parallel import run
@@ -176,6 +177,41 @@ class BinnedDiscretizer(Discretizer):
             raise ValueError(
                 f"bins={self.bins!r} is not a number of bins; use an integer of at least 1"
             )
+
+
+class SupervisedDiscretizer(Discretizer):
+    """Base of the discretisers that look at the class of every row."""
+
+    @abstractmethod
+    def _cut(
+        self, values: FloatArray, classes: IntArray, n_classes: int, weights: FloatArray
+    ) -> FloatArray:
+        """Edges for sorted values, at least two distinct; may spoil classes and weights."""
+
+    def _edges(
+        self,
+        values: FloatArray,
+        classes: IntArray | None,
+        n_classes: int,
+        weights: FloatArray | None,
+    ) -> FloatArray:
+        if classes is None:
+            name = type(self).__name__
+            raise ValueError(f"{name} looks at the classes: pass the class of every row")
+        order = np.argsort(values)
+        weights = np.ones(values.size) if weights is None else weights[order]
+        return self._cut(values[order], classes[order], n_classes, weights)
+
+    def _read(self, X: Any, y: Any) -> tuple[FloatArray, IntArray | None, int]:
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        check_classification_targets(y)
+        labels, classes = np.unique(y, return_inverse=True)
+        return X, classes.astype(np.int64), labels.size
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
 
 
 def midpoints(low: FloatArray, high: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Numba kernels of MDLP: sorted rows to blocks, and the best cut of a run of blocks."""
+"""Numba kernels: MDLP's blocks and best cut; class counts of bins and their evidence."""
 
 from __future__ import annotations
 
@@ -107,3 +107,36 @@ def best_split(codes, weights, ends, table, scratch, first, last, candidates):
     alphabet = present * LOG2_3 + math.log2(1.0 - 2.0 * 3.0**-present)
     cost = math.log2(candidates) + alphabet - spread
     return best if bits - bits_below - bits_above > cost else -1
+
+
+@kernel
+def count_up_to(classes, weights, rows, counts):
+    """Class weights of all rows up to and including each of ``rows``, into (m, k); O(n + m·k)."""
+    start = 0
+    for j in range(rows.size):
+        if j > 0:
+            counts[j] = counts[j - 1]
+        for i in range(start, rows[j] + 1):
+            counts[j, classes[i]] += weights[i]
+        start = rows[j] + 1
+
+
+@kernel
+def log_evidence(upto, places, prior, share):
+    """Log marginal likelihood of the classes in bins that end at ``places`` of ``upto`` (m, k).
+
+    Counts are taken times ``share``; ``prior`` holds pseudo-counts of the classes; O(bins·k).
+    """
+    mass = prior.sum()
+    score = 0.0
+    for j in range(places.size):
+        total = 0.0
+        for c in range(prior.size):
+            count = upto[places[j], c]
+            if j > 0:
+                count -= upto[places[j - 1], c]
+            if count > 0.0 and prior[c] > 0.0:
+                total += share * count
+                score += math.lgamma(share * count + prior[c]) - math.lgamma(prior[c])
+        score -= math.lgamma(total + mass) - math.lgamma(mass)
+    return score

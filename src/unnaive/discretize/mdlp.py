@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from unnaive.discretize.base import Discretizer, midpoints
+from unnaive.discretize.base import SupervisedDiscretizer, midpoints
 from unnaive.discretize.kernels import best_split, collapse
 
 if TYPE_CHECKING:
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
 TABLE_SIZE = 1 << 20
 
 
-class MDLP(Discretizer):
+class MDLP(SupervisedDiscretizer):
     """Cut each column where the classes part, as long as a cut pays for its description.
 
     Of all midpoints between neighbouring distinct values, the one that leaves the least
@@ -76,35 +74,15 @@ class MDLP(Discretizer):
         self.better_encoding = better_encoding
         self.n_jobs = n_jobs
 
-    def _edges(
-        self,
-        values: FloatArray,
-        classes: IntArray | None,
-        n_classes: int,
-        weights: FloatArray | None,
+    def _cut(
+        self, values: FloatArray, classes: IntArray, n_classes: int, weights: FloatArray
     ) -> FloatArray:
-        if classes is None:
-            raise ValueError("MDLP looks at the classes: pass the class of every row")
-        order = np.argsort(values)
-        values, classes = values[order], classes[order]
-        weights = np.ones(values.size) if weights is None else weights[order]
         if self.better_encoding:
             upto = np.cumsum(np.append(True, values[1:] != values[:-1]), dtype=np.float64)
         else:
             upto = np.cumsum(weights)
         last = split_rows(values, classes, weights, n_classes, upto)
         return midpoints(values[last], values[last + 1])
-
-    def _read(self, X: Any, y: Any) -> tuple[FloatArray, IntArray | None, int]:
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        check_classification_targets(y)
-        labels, classes = np.unique(y, return_inverse=True)
-        return X, classes.astype(np.int64), labels.size
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 def split_rows(

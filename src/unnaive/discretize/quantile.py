@@ -9,7 +9,7 @@ import numpy as np
 from unnaive.discretize.base import BinnedDiscretizer, distinct, midpoints
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from unnaive._typing import FloatArray, IntArray
 
 
 class Quantile(BinnedDiscretizer):
@@ -118,8 +118,13 @@ class EqualFrequency(BinnedDiscretizer):
         unique, upto = distinct(values, weights)
         ranks = upto[:-1]
         targets = upto[-1] * np.arange(1, self.bins) / self.bins
-        upper = np.searchsorted(ranks, targets).clip(max=ranks.size - 1)
-        lower = (upper - 1).clip(min=0)
-        nearer = np.abs(targets - ranks[lower]) <= np.abs(ranks[upper] - targets)
-        chosen = np.unique(np.where(nearer, lower, upper))
+        chosen = np.unique(nearest(ranks, targets))
         return midpoints(unique[chosen], unique[chosen + 1])
+
+
+def nearest(ranks: FloatArray, targets: FloatArray) -> IntArray:
+    """Index of the increasing rank nearest to each target, the lower one on ties."""
+    upper = np.searchsorted(ranks, targets).clip(max=ranks.size - 1)
+    lower = (upper - 1).clip(min=0)
+    nearer = np.abs(targets - ranks[lower]) <= np.abs(ranks[upper] - targets)
+    return np.where(nearer, lower, upper)

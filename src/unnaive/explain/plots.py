@@ -207,7 +207,7 @@ def plot_roc(model: Classifier, X: Any, y: Any, *, positive: Any = None, ax: Any
     >>> plot_roc(model, data.X[1::2], data.y[1::2]).get_ylabel()
     "sensitivity for 'malignant'"
     """
-    scores, actual, label = _scored(model, X, y, positive)
+    scores, actual, label = scored(model, X, y, positive)
     alarms, found, _ = roc_curve(actual, scores)
     chosen = model.predict(X) == label
     ax = new_axes(ax)
@@ -244,7 +244,7 @@ def plot_precision_recall(
     >>> plot_precision_recall(model, data.X[1::2], data.y[1::2]).get_xlabel()
     "sensitivity for 'malignant'"
     """
-    scores, actual, label = _scored(model, X, y, positive)
+    scores, actual, label = scored(model, X, y, positive)
     precision, found, _ = precision_recall_curve(actual, scores)
     chosen = model.predict(X) == label
     ax = new_axes(ax)
@@ -258,7 +258,7 @@ def plot_precision_recall(
     return ax
 
 
-def _scored(model: Classifier, X: Any, y: Any, positive: Any) -> tuple[Any, Any, Any]:
+def scored(model: Classifier, X: Any, y: Any, positive: Any) -> tuple[Any, Any, Any]:
     """Probability of the positive class, which rows have it, and its label."""
     labels = model.classes_.tolist()
     label = labels[-1] if positive is None else positive

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from unnaive.models.adjusted import AdjustedNB
 from unnaive.models.aode import A2DE, AODE, WAODE
+from unnaive.models.auto import AutoBayes
 from unnaive.models.base import CountsClassifier
 from unnaive.models.bayesnet import BayesNet
 from unnaive.models.classifier import Classifier
@@ -28,6 +29,7 @@ from unnaive.models.pazzani import PazzaniNB
 from unnaive.models.persistence import load_model
 from unnaive.models.spode import SPODE
 from unnaive.models.tree import ATAN, ODANB, TAN
+from unnaive.models.weighted import WeightedBayes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +48,7 @@ __all__ = [
     "TAN",
     "WAODE",
     "AdjustedNB",
+    "AutoBayes",
     "BayesNet",
     "CherryTreeNB",
     "Classifier",
@@ -60,12 +63,14 @@ __all__ = [
     "KNaiveBayes",
     "NaiveBayes",
     "PazzaniNB",
+    "WeightedBayes",
     "all_models",
     "load",
     "make",
 ]
 
 _MODELS: dict[str, Callable[..., Classifier]] = {
+    "auto": AutoBayes,
     "nb": NaiveBayes,
     "spode": SPODE,
     "aode": AODE,
@@ -95,6 +100,9 @@ _MODELS: dict[str, Callable[..., Classifier]] = {
     "k-naive": KNaiveBayes,
     "gaussian-tan": GaussianTAN,
     "gaussian-kdb": GaussianKDB,
+    "wanbia": partial(WeightedBayes, dependences="none"),
+    "weighted-tan": partial(WeightedBayes, dependences="tree"),
+    "weighted-pairs": WeightedBayes,
     "bayesnet": BayesNet,
 }
 _CLASSES: dict[str, type[Classifier]] = {
@@ -104,7 +112,7 @@ _CLASSES: dict[str, type[Classifier]] = {
         *(GeneralizedNB, DecomposableNB, CherryTreeNB),
         *(PazzaniNB, IENB, IterativeBayes, AdjustedNB),
         *(GaussianNaiveBayes, FullBayes, KNaiveBayes, GaussianTAN, GaussianKDB),
-        BayesNet,
+        *(WeightedBayes, AutoBayes, BayesNet),
     )
 }
 

@@ -20,14 +20,17 @@ from unnaive.counts.engines.memory import largest_pair_bytes, pair_bytes, requir
 from unnaive.discretize import discretizer
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.models.classifier import Classifier, all_or_nothing, first_of_the_best
+from unnaive.models.left_out import left_out_joint
 from unnaive.models.partitioned import fit_partitions
 from unnaive.schema import Schema, label_array, learn_schema, sorted_labels
 from unnaive.structure.dag import DAG
 from unnaive.structure.graph import Graph
+from unnaive.tables.calibration import Calibration, calibrated
 from unnaive.tables.conditionals import factors_alone, full_conditionals
 from unnaive.tables.export import class_node, network_of
 from unnaive.tables.kernels import log_posterior, posterior
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
+from unnaive.tables.terms import Terms, split
 from unnaive.tables.trees import leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
@@ -40,9 +43,10 @@ if TYPE_CHECKING:
 _BLOCK_ROWS = 1 << 13
 Joints: TypeAlias = "Callable[[float, CodeArray, IntArray], Iterable[FloatArray]]"
 _COMMON = """
-    discretize : {"mdlp", "quantile", "width", "frequency"}, a discretiser, or None, default="mdlp"
-        How numeric columns are cut into bins, learned in ``fit`` from its rows alone. None:
-        every column's distinct values are its categories.
+    discretize : str, a discretiser, or None, default="mdlp"
+        How numeric columns are cut into bins, learned in ``fit`` from its rows alone: "mdlp",
+        "auto", "quantile", "frequency" or "width", see :mod:`unnaive.discretize`. None: every
+        column's distinct values are its categories.
     bins : int, default=5
         Number of bins for the discretisers that take one.
     categorical_features : "auto", list of names or positions, or mask, default="auto"
@@ -61,6 +65,9 @@ _COMMON = """
         ``{"ill": 0.2}``: more of the ill are found, and more of the well are alarmed.
     handle_unknown : {"missing", "error"}, default="missing"
         What a category never seen in fit is at prediction.
+    calibrate : {"loo", None}, default=None
+        "loo": a temperature and a bias a class make the left-out probabilities of the rows fit
+        their classes best; exact and without folds, see :mod:`unnaive.tables.calibration`.
     max_memory : int, default=2 GiB
         Bytes that tables may take; a model that needs more says so before it takes them.
     n_jobs : int, default=None
@@ -85,11 +92,14 @@ class CountsClassifier(Classifier):
     categories: Any = None
     smoothing: Any = None
     handle_unknown: str = "missing"
+    calibrate: str | None = None
     max_memory: int = 2**31
 
+    _calibration: ClassVar[Any] = None
     default_smoothing: ClassVar[Smoothing] = Laplace(1.0)
     needs_pairs: ClassVar[bool] = True
     needs_triples: ClassVar[bool] = False
+    has_leave_one_out: ClassVar[bool] = True
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Write the parameters that all models share into the model's docstring."""
@@ -251,10 +261,13 @@ class CountsClassifier(Classifier):
             codes = schema.encode(block, handle_unknown=self.handle_unknown, n_jobs=n_jobs)
             own = np.full(block.n_rows, -1) if held is None else held[part]
             joint = model._joint(tables, codes, own, n_jobs)
+            if normalise is not None:
+                model._answer_hopeless(joint, own, weight, model.counts_)
+            if model._calibration is not None:
+                model._calibration.apply(joint)
             if normalise is None:
                 out[part] = joint
             else:
-                model._answer_hopeless(joint, own, weight, model.counts_)
                 normalise(joint, out[part])
 
         if frame.matrix is None:
@@ -316,6 +329,21 @@ class CountsClassifier(Classifier):
         factors: FloatArray = self._tables.factors(codes)
         return factors
 
+    def _split(self, frame: Frame) -> Terms:
+        """Split the log joint into terms, hopeless rows included."""
+        model = self._as_fitted
+        codes = model.schema_.encode(frame, handle_unknown=self.handle_unknown, n_jobs=self.n_jobs)
+        return split(model._tables, codes)
+
+    def _terms(self, frame: Frame) -> Terms:
+        terms, model = self._split(frame), self._as_fitted
+        answer = terms.joint
+        model._answer_hopeless(answer, np.full(frame.n_rows, -1), None, model.counts_)
+        terms = terms.answered(answer)
+        if model._calibration is None:
+            return terms
+        return terms.scaled(model._calibration.temperature, model._calibration.bias)
+
     def _leave_one_out(self, rows: CodedRows, counts: JointCounts, joints_of: Joints) -> FloatArray:
         """Weighted leave-one-out accuracy and mean log-likelihood of candidates; shape (m, 2).
 
@@ -373,6 +401,8 @@ class CountsClassifier(Classifier):
             raise ValueError(
                 f"handle_unknown={self.handle_unknown!r}; it must be 'missing' or 'error'"
             )
+        if self.calibrate not in {None, "loo"}:
+            raise ValueError(f"calibrate={self.calibrate!r}; it must be 'loo' or None")
         if not isinstance(self.max_memory, Real) or not float(self.max_memory) > 0:
             raise ValueError(
                 f"max_memory={self.max_memory!r}; it must be a number of bytes above 0"
@@ -380,6 +410,7 @@ class CountsClassifier(Classifier):
 
     def _fit_rows(self, rows: CodedRows, *, keep_all: bool = False) -> Self:
         """Learn the structure from rows, and count what its tables need."""
+        self._calibration = None
         values = 8 * len(rows.schema.classes) * int(rows.schema.sizes.sum())
         require_memory(rows.schema, values, self.max_memory, "counting the values of all columns")
         if not self.needs_pairs:
@@ -402,17 +433,32 @@ class CountsClassifier(Classifier):
         """Count what the tables need beyond pairs."""
         families = rows.count_families(self._families_of(structure))
         triples = rows.count_triples() if self.needs_triples else None
-        return self._set(replace(counts, families=families, triples=triples), structure)
+        self._set(replace(counts, families=families, triples=triples), structure)
+        if self.calibrate is not None:
+            joint = left_out_joint(self, rows)
+            found = calibrated(joint, rows.classes, rows.weights, self.n_jobs)
+            self._calibration = self._as_fitted._calibration = found
+        return self
 
     def _refit(self, counts: JointCounts) -> Self:
+        if self.calibrate is not None and self._calibration is None:
+            raise UnnaiveError(
+                'calibrate="loo" leaves rows out, and counts have none; fit on rows, after which '
+                "fit_counts, partial_fit and forget keep the calibration"
+            )
         return self._set(counts, self._learn_structure(counts))
 
     def _state(self) -> dict[str, Any]:
         structure = None if self.structure_ is None else self.structure_.state()
-        return {"counts": self.counts_.state(), "structure": structure}
+        state = {"counts": self.counts_.state(), "structure": structure}
+        if self._calibration is not None:
+            state["calibration"] = self._calibration.state()
+        return state
 
     def _restore(self, state: dict[str, Any]) -> Self:
         counts = JointCounts.from_state(state["counts"])
+        if "calibration" in state:
+            self._calibration = Calibration(**state["calibration"])
         return self._set(counts, self._restore_structure(state["structure"], counts.schema))
 
     def _set(self, counts: JointCounts, structure: Any) -> Self:

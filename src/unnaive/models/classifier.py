@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from unnaive._typing import AnyArray, FloatArray, IntArray
+    from unnaive.explain import Explanation
     from unnaive.io.frames import Column
+    from unnaive.tables.terms import Terms
 
 Method = TypeVar("Method", bound="Callable[..., Any]")
 
@@ -78,6 +80,10 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
         Both are 0 for missing cells.
         """
+
+    @abstractmethod
+    def _terms(self, frame: Frame) -> Terms:
+        """Split the log joint of a frame's rows, as ``predict_proba`` takes it, into terms."""
 
     @abstractmethod
     def _state(self) -> dict[str, Any]:
@@ -139,6 +145,27 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         if mode not in {"parents", "full-conditional"}:
             raise ValueError(f"mode={mode!r}; it must be 'full-conditional' or 'parents'")
         return self._log_conditionals(self._known_frame(X), mode)
+
+    def explain(self, X: Any) -> Explanation:
+        """Tell what each attribute of each row contributes to the model's answer.
+
+        The contributions add up, with those of the prior, to the log joint and to the log-odds
+        that the model predicts; see :class:`unnaive.explain.Explanation`.
+
+        Examples
+        --------
+        >>> from unnaive import NaiveBayes
+        >>> X = [["sunny", "hot"], ["rainy", "cool"], ["sunny", "mild"], ["rainy", None]]
+        >>> model = NaiveBayes().fit(X, ["no", "yes", "no", "yes"])
+        >>> print(model.explain([["sunny", None]]).text())
+        y = yes: 25 % (without any attribute 50 %)
+          against yes
+            x0 = sunny    -1.10  odds ÷ 3
+          not known: x1
+        """
+        from unnaive.explain.explanation import explanation_of  # noqa: PLC0415 - loads when asked
+
+        return explanation_of(self, self._known_frame(X))
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file, atomically; :func:`unnaive.load` reads it."""

@@ -41,7 +41,12 @@ class FamilyClassifier(CountsClassifier):
     @property
     def _gains(self) -> FloatArray:
         """Information that every column adds, I(X_i;Y) + I(X_i;X_parents|Y); shape (d,)."""
-        return np.asarray(mutual_information(self.counts_) + self._beyond_class)
+        return self._of_used(mutual_information(self.counts_) + self._beyond_class)
+
+    def _of_used(self, information: FloatArray) -> FloatArray:
+        """Put 0 for columns that are not in the model; shape (d,)."""
+        inside = np.isin(np.arange(len(information)), self.structure_.used)
+        return np.where(inside, information, 0.0)
 
     @property
     def _beyond_class(self) -> FloatArray:

@@ -19,6 +19,7 @@ from unnaive.models.classifier import Classifier, all_or_nothing
 from unnaive.schema import Schema, learn_target, sorted_labels
 from unnaive.schema.columns import refuse_infinite
 from unnaive.tables.gaussian import GaussianTables, complete_forms, log_conditionals
+from unnaive.tables.terms import Terms, number_parts, topological
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
@@ -272,6 +273,27 @@ class GaussianClassifier(Classifier):
         given[:, :, self._number_columns[used]], alone[:, :, self._number_columns[used]] = found
         return given, alone, self._log_prior
 
+    def _terms(self, frame: Frame) -> Terms:
+        used = self.moments_.used
+        base, parts = number_parts(self._tables, self._numbers(frame)[:, used], self._orders())
+        places = self._number_columns[used].tolist()
+        keys = tuple(
+            ((place,), tuple(places[parent] for parent in above))
+            for place, above in zip(places, self._acts_through(), strict=True)
+        )
+        return Terms(keys, base, parts).answered(self._log_prior)
+
+    def _acts_through(self) -> list[tuple[int, ...]]:
+        """Parents of the columns in use, by their places among these."""
+        used = self.moments_.used
+        place = {int(self._number_columns[column]): index for index, column in enumerate(used)}
+        return [tuple(place[parent] for parent in self.structure_.parents_of(c)) for c in place]
+
+    def _orders(self) -> list[IntArray]:
+        """Orders of the columns in use in which each is explained by those before it."""
+        parents = self._acts_through()
+        return [np.array(topological(parents, range(len(parents))), dtype=np.int64)]
+
     def _state(self) -> dict[str, Any]:
         numbers = self._number_columns.tolist()
         return {"moments": self.moments_.state(), "learned": self._learned, "numbers": numbers}
@@ -378,6 +400,12 @@ def _positive(covariances: FloatArray, moments: Moments) -> FloatArray:
     least = 1e-9 * np.maximum(values[:, -1:], 0.0)
     values = np.maximum(values, least)
     return np.asarray(np.einsum("kij,kj,klj->kil", vectors, values, vectors))
+
+
+def both_ways(n_columns: int) -> list[IntArray]:
+    """Orders of columns of which none is better than another: as they stand, and reversed."""
+    order = np.arange(n_columns)
+    return [order, order[::-1]]
 
 
 def shares_of(counts: FloatArray) -> FloatArray:

@@ -15,6 +15,7 @@ from unnaive.models.gaussian import (
     GaussianClassifier,
     NumberRows,
     ShrinkingClassifier,
+    both_ways,
     shares_of,
     whole_number,
 )
@@ -25,6 +26,7 @@ from unnaive.structure.graph import FamilyGraph, ParentGraph, independent
 from unnaive.structure.parents import ordered_parents
 from unnaive.tables.barrow import BarrowTables, Quirks, sorted_columns
 from unnaive.tables.gaussian import independent_forms, network_covariance
+from unnaive.tables.terms import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -199,6 +201,16 @@ class GaussianNaiveBayes(BarrowClassifier):
         labels = self._labels.predict_joint_log_proba(self._label_frame(frame))
         return np.asarray(joint + labels + np.log(len(self.classes_)))
 
+    def _terms(self, frame: Frame) -> Terms:
+        numbers = super()._terms(frame)
+        if self._labels is None:
+            return numbers
+        labels = self._labels._split(self._label_frame(frame))
+        kept = np.setdiff1d(np.arange(len(frame.names)), self._number_columns)
+        keys = tuple(((int(kept[column]),), ()) for (column,), _ in labels.keys)
+        parts = np.concatenate([numbers.parts, labels.parts], axis=2)
+        return Terms((*numbers.keys, *keys), numbers.base, parts).answered(self._log_prior)
+
     def _state(self) -> dict[str, Any]:
         labels = None if self._labels is None else self._labels._state()
         return {**super()._state(), "labels_model": labels}
@@ -267,6 +279,13 @@ class FullBayes(BarrowClassifier, ShrinkingClassifier):
         if self._quirks is not None:
             return self._barrow([], "full")
         return self._gaussian(self._covariances)
+
+    def _acts_through(self) -> list[tuple[int, ...]]:
+        every = range(len(self.moments_.used))
+        return [tuple(other for other in every if other != column) for column in every]
+
+    def _orders(self) -> list[IntArray]:
+        return both_ways(len(self.moments_.used))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

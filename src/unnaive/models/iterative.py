@@ -142,6 +142,7 @@ class IterativeBayes(TreeClassifier):
     random_state: Any = None
 
     needs_pairs: ClassVar[bool] = False
+    has_leave_one_out: ClassVar[bool] = False
 
     @property
     def n_iter_(self) -> int:

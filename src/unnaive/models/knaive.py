@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import mean_log_derivatives
-from unnaive.models.gaussian import NumberRows, ShrinkingClassifier, whole_number
+from unnaive.models.gaussian import NumberRows, ShrinkingClassifier, both_ways, whole_number
 from unnaive.models.gaussian_networks import BarrowClassifier
 from unnaive.structure.balanced import balanced_sets, best_set
 from unnaive.structure.graph import FamilyGraph
@@ -22,7 +22,7 @@ from unnaive.structure.tree import first_best
 from unnaive.tables.gaussian import log_conditionals, naive_covariance, naive_forms
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from unnaive._typing import FloatArray, IntArray
     from unnaive.counts.moments import Moments
     from unnaive.structure.balanced import BalancedSet
 
@@ -239,6 +239,17 @@ class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
         return self._gaussian(
             np.stack([naive_covariance(own, naive, strong=strong) for own in self._covariances])
         )
+
+    def _acts_through(self) -> list[tuple[int, ...]]:
+        every, naive = range(len(self.moments_.used)), set(self._learned["naive"])
+        apart = naive if self.naivete == "strong" or len(naive) == len(every) else set()
+        together = [column for column in every if column not in apart]
+        return [
+            tuple(c for c in together if c != column and column not in apart) for column in every
+        ]
+
+    def _orders(self) -> list[IntArray]:
+        return both_ways(len(self.moments_.used))
 
     def _graph(self, naive: Any, *, strong: bool) -> FamilyGraph:
         """Naive columns without parents, then the rest, each with all before it."""

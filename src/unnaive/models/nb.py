@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from unnaive.models.tree import TreeClassifier
+from unnaive.models.tree import SelectiveTree
 from unnaive.structure import ParentGraph, independent
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class NaiveBayes(TreeClassifier):
+class NaiveBayes(SelectiveTree):
     r"""Naive Bayes for categories.
 
     .. math:: P(c, x) = P(c) \prod_i P(x_i \mid c)
@@ -22,7 +22,20 @@ class NaiveBayes(TreeClassifier):
 
     Parameters
     ----------
+    n_features : int, float, "loo" or None, default=None
+        Keep the columns of largest I(X_i;Y), so many or a share of all; "loo": the number of
+        best exact leave-one-out score, all tried in one sweep (selective naive Bayes); None:
+        all.
+    criterion : {"log_loss", "accuracy", "brier"}, default="log_loss"
+        What ``n_features="loo"`` looks at; fewer columns on ties.
     {parameters}
+
+    Attributes
+    ----------
+    feature_order_ : ndarray of shape (m,)
+        Columns in the model by falling I(X_i;Y).
+    feature_path_ : dict of arrays
+        With ``n_features="loo"``: ``n_features``, ``accuracy``, ``log_loss`` and ``brier``.
 
     References
     ----------
@@ -40,5 +53,5 @@ class NaiveBayes(TreeClassifier):
 
     needs_pairs: ClassVar[bool] = False
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> ParentGraph:
+    def _whole_graph(self, source: JointCounts | CodedRows) -> ParentGraph:
         return independent(source.schema.names, source.schema.target)

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
 def save_model(path: str | Path, model: Classifier) -> None:
     """Write a fitted model to one file, atomically."""
-    state = {
+    store.save(path, state_of(model), kind="model", written_by=__version__)
+
+
+def state_of(model: Classifier) -> dict[str, Any]:
+    """Describe a fitted model by plain values and arrays."""
+    return {
         "model": type(model).__name__,
         "parameters": {key: _plain(value) for key, value in model.get_params(deep=False).items()},
         **model._state(),
@@ -34,25 +39,29 @@ def save_model(path: str | Path, model: Classifier) -> None:
         "names": list(model.schema_.names),
         "labels": list(model.schema_.classes),
     }
-    store.save(path, state, kind="model", written_by=__version__)
 
 
 def load_model(path: str | Path, models: dict[str, type[Classifier]]) -> Classifier:
     """Read a model that :func:`save_model` wrote; nothing in the file is ever run."""
     state = store.load(path, kind="model")
     try:
-        parameters = {key: _object(value, models) for key, value in state["parameters"].items()}
-        model = models[state["model"]](**parameters)
-        model._set_names(state["names"], named=bool(state["named"]))
-        model.classes_ = label_array(state["labels"])
-        if state["classes"] != "labels":
-            model.classes_ = model.classes_.astype(np.dtype(state["classes"]))
-        return model._restore(state)
+        return model_of(state, models)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ModelFileError(
             f"{path} is a model file, but not one that this version understands "
             f"({type(error).__name__}: {error}); save the model again with this version"
         ) from error
+
+
+def model_of(state: dict[str, Any], models: dict[str, type[Classifier]]) -> Classifier:
+    """Make the model that :func:`state_of` described."""
+    parameters = {key: _object(value, models) for key, value in state["parameters"].items()}
+    model = models[state["model"]](**parameters)
+    model._set_names(state["names"], named=bool(state["named"]))
+    model.classes_ = label_array(state["labels"])
+    if state["classes"] != "labels":
+        model.classes_ = model.classes_.astype(np.dtype(state["classes"]))
+    return model._restore(state)
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from unnaive.information import (
     mutual_information,
 )
 from unnaive.models.base import CountsClassifier
+from unnaive.models.selective import SelectiveClassifier, path_of
 from unnaive.structure import (
     ClassGraphs,
     ParentGraph,
@@ -26,6 +29,9 @@ from unnaive.structure import (
     penalised,
     with_parents,
 )
+from unnaive.structure.graph import LEFT_OUT
+from unnaive.structure.tree import first_best
+from unnaive.tables.selective import SCORES, path_scores
 from unnaive.tables.trees import (
     AveragedTrees,
     ClassTrees,
@@ -85,6 +91,62 @@ class TreeClassifier(CountsClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
+class SelectiveTree(SelectiveClassifier, TreeClassifier):
+    """Base of the trees that may leave columns out: parents enter before their children."""
+
+    @property
+    def feature_order_(self) -> IntArray:
+        """Columns in the model by falling I(X_i;Y), parents before children; shape (m,)."""
+        return self._entering(self.structure_, self.counts_)
+
+    @abstractmethod
+    def _whole_graph(self, source: JointCounts | CodedRows) -> Any:
+        """Learn the graph of all columns."""
+
+    def _learn_structure(self, source: JointCounts | CodedRows) -> Any:
+        if self._selects:
+            return self._kept_structure(source)
+        graph = self._whole_graph(source)
+        if self.n_features is None:
+            return graph
+        order = self._entering(graph, source)
+        return only_columns(graph, order[: self._asked(len(order))])
+
+    def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> Any:
+        if not self._selects:
+            return self._learn_structure(source)
+        self._check_criterion()
+        graph = self._whole_graph(source)
+        order = self._entering(graph, source)
+        numbers = np.arange(len(order) + 1)
+        self.feature_path_ = path_of(self._sweep(graph, order, rows), n_features=numbers)
+        return only_columns(graph, order[: self._best_of(self.feature_path_)])
+
+    def _entering(self, graph: Any, source: JointCounts | CodedRows) -> IntArray:
+        if isinstance(graph, ClassGraphs):
+            raise UnnaiveError(
+                "per_class=True makes a tree for every class, so that the columns have no common "
+                "order; leave n_features out"
+            )
+        parents = np.where(source.schema.sizes > 0, graph.parents, LEFT_OUT)
+        return entering_order(parents, mutual_information(source))
+
+    def _sweep(self, graph: ParentGraph, order: IntArray, rows: CodedRows) -> FloatArray:
+        """Leave-one-out scores of the first 0, 1, … columns; shape (columns + 1, 3)."""
+        counts = rows.select(graph.pairs)
+        weights = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
+        total = np.zeros((len(order) + 1, len(SCORES)))
+        for weight in np.unique(weights):
+            tables = self._tree(graph, float(weight), counts)
+            part = np.flatnonzero(weights == weight)
+            codes, held = np.ascontiguousarray(rows.codes[:, part]), rows.classes[part]
+            prior = replace(tables, order=order[:0]).joint(codes, held)
+            joints = chain([prior], tables.prefixes(codes, held, order, self.n_jobs))
+            total += path_scores(joints, held, weights[part])
+        return np.asarray(total / float(weights.sum()))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class MarginalizingTree(TreeClassifier):
     """Base of the models that leave it to the user how a missing inner node is dealt with."""
 
@@ -131,7 +193,7 @@ class SpanningTreeClassifier(MarginalizingTree):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class TAN(SpanningTreeClassifier):
+class TAN(SelectiveTree, SpanningTreeClassifier):
     r"""Tree-augmented naive Bayes.
 
     .. math:: P(c, x) = P(c)\, P(x_r \mid c) \prod_{i \ne r} P(x_i \mid x_{\pi(i)}, c)
@@ -150,9 +212,21 @@ class TAN(SpanningTreeClassifier):
     per_class : bool, default=False
         A tree of its own for every class, of :math:`I(X_i;X_j)` among its rows: the Bayesian
         multinet of the paper's section 4.
+    n_features : int, float, "loo" or None, default=None
+        Keep so many columns, or a share of all, by falling I(X_i;Y), parents before children;
+        "loo": the number of best exact leave-one-out score, all tried in one sweep; None: all.
+    criterion : {"log_loss", "accuracy", "brier"}, default="log_loss"
+        What ``n_features="loo"`` looks at; fewer columns on ties.
     missing : {"marginalize", "drop"}, default="marginalize"
         A missing cell that has children is summed out exactly; "drop" uses P(x_i | c) for them.
     {parameters}
+
+    Attributes
+    ----------
+    feature_order_ : ndarray of shape (m,)
+        Columns in the model by falling I(X_i;Y), parents before children.
+    feature_path_ : dict of arrays
+        With ``n_features="loo"``: ``n_features``, ``accuracy``, ``log_loss`` and ``brier``.
 
     References
     ----------
@@ -175,7 +249,7 @@ class TAN(SpanningTreeClassifier):
     parents: Any = None
     per_class: bool = False
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> Any:
+    def _whole_graph(self, source: JointCounts | CodedRows) -> Any:
         schema = source.schema
         if self.parents is not None:
             parents = given_parents(self.parents, schema)
@@ -183,7 +257,8 @@ class TAN(SpanningTreeClassifier):
             graph.order  # noqa: B018 - raises for a cycle
             return graph
         if not self.per_class:
-            return super()._learn_structure(source)
+            information = conditional_mutual_information(source, self.n_jobs)
+            return self._spanning_tree(information, source)
         return ClassGraphs(
             tuple(
                 self._spanning_tree(class_mutual_information(source, label, self.n_jobs), source)
@@ -290,6 +365,24 @@ class ODANB(TreeClassifier):
         information = conditional_mutual_information(source, self.n_jobs)
         schema = source.schema
         return with_parents(schema.names, schema.target, best_parents(information), information)
+
+
+def entering_order(parents: IntArray, relevance: FloatArray) -> IntArray:
+    """Columns of a tree by falling relevance, each after its parent; shape (m,)."""
+    order: list[int] = []
+    waiting = np.flatnonzero(parents > LEFT_OUT)
+    while len(waiting):
+        free = waiting[(parents[waiting] < 0) | np.isin(parents[waiting], order)]
+        order.append(int(free[first_best(relevance[free])]))
+        waiting = waiting[waiting != order[-1]]
+    return np.array(order, dtype=np.int64)
+
+
+def only_columns(graph: ParentGraph, columns: IntArray) -> ParentGraph:
+    """Return the graph of some columns, with their parents among them."""
+    inside = np.isin(np.arange(len(graph.names)), columns)
+    parents = np.where(inside, graph.parents, LEFT_OUT)
+    return replace(graph, parents=parents, weights=np.where(inside, graph.weights, 0.0))
 
 
 def given_parents(parents: Any, schema: Schema) -> IntArray:

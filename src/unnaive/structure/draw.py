@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unnaive.structure.graph import Graph
 
 _WIDEST, _NARROWEST = 6.0, 0.8  # points
@@ -62,33 +64,59 @@ def _ancestors(parent: str, first_parent: dict[str, str], child: str) -> set[str
 
 def draw_graph(graph: Graph, ax: Any = None) -> Any:
     """Draw a graph, its edges as wide as they are informative; returns matplotlib axes."""
-    positions = tree_positions(graph)
-    across = [x for x, _ in positions.values()] or [0.0]
-    deepest = -min((y for _, y in positions.values()), default=0.0)
+    return draw_side_by_side([(graph.target, graph)], ax)
+
+
+def draw_side_by_side(graphs: Sequence[tuple[str, Graph]], ax: Any = None) -> Any:
+    """Draw graphs next to each other, each below its name; returns matplotlib axes."""
+    placed = [tree_positions(graph) for _, graph in graphs]
+    widths = [max((x for x, _ in places.values()), default=0.0) + 1 for places in placed]
+    deepest = -min((y for places in placed for _, y in places.values()), default=0.0)
     if ax is None:
-        size = (max(6.0, 1.5 * (max(across) + 1)), max(3.0, 0.7 * (deepest + 1)))
-        ax = new_axes(figsize=size, layout=None)
+        ax = new_axes(
+            figsize=(max(6.0, 1.5 * sum(widths)), max(3.0, 0.7 * (deepest + 1))), layout=None
+        )
         ax.set_position((0.0, 0.0, 1.0, 1.0))
-    top = ((max(across) + min(across)) / 2, 0.0)
-    for x, y in positions.values():
-        ax.plot([top[0], x], [top[1], y], color="0.85", linewidth=0.7, zorder=0)
-    weights = [edge[2] for edge in graph.edges if len(edge) > 2]
+    weights = [edge[2] for _, graph in graphs for edge in graph.edges if len(edge) > 2]
     largest = max(weights, default=0.0) or 1.0
-    for parent, child, *information in graph.edges:
-        share = information[0] / largest if information else 0.3
-        ends = zip(positions[parent], positions[child], strict=True)
-        width = _NARROWEST + (_WIDEST - _NARROWEST) * share
-        ax.plot(*ends, color="C0", linewidth=width, solid_capstyle="round", zorder=1)
-    _label(ax, graph.target, top, "C1")
-    for name, place in positions.items():
-        _label(ax, name, place, "white")
+    left = 0.0
+    for (name, graph), places, width in zip(graphs, placed, widths, strict=True):
+        moved = {column: (left + x, y) for column, (x, y) in places.items()}
+        _draw_below(ax, name, graph, moved, (left + (width - 1) / 2, largest))
+        left += width
     ax.set_axis_off()
-    ax.set_xlim(min(across) - 0.7, max(across) + 0.7)
+    ax.set_xlim(-0.7, left - 0.3)
     ax.set_ylim(-deepest - 0.5, 0.5)
     return ax
 
 
-def _label(ax: Any, name: str, place: tuple[float, float], colour: str) -> None:
+def _draw_below(
+    ax: Any,
+    name: str,
+    graph: Graph,
+    positions: dict[str, tuple[float, float]],
+    scale: tuple[float, float],
+) -> None:
+    """Draw one graph below its name, which stands at ``scale[0]``; the widest edge is scale[1]."""
+    top = (scale[0], 0.0)
+    for x, y in positions.values():
+        ax.plot([top[0], x], [top[1], y], color="0.85", linewidth=0.7, zorder=0)
+    for parent, child, *information in graph.edges:
+        ends = zip(positions[parent], positions[child], strict=True)
+        width = edge_width(information[0] / scale[1] if information else 0.3)
+        ax.plot(*ends, color="C0", linewidth=width, solid_capstyle="round", zorder=1)
+    draw_label(ax, name, top, "C1")
+    for column, place in positions.items():
+        draw_label(ax, column, place, "white")
+
+
+def edge_width(share: float) -> float:
+    """Width in points of an edge that has a share of the largest information."""
+    return _NARROWEST + (_WIDEST - _NARROWEST) * share
+
+
+def draw_label(ax: Any, name: str, place: tuple[float, float], colour: str) -> None:
+    """Draw a name in a box, shortened if it is long."""
     short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
     box = {"boxstyle": "round", "facecolor": colour, "edgecolor": "0.3"}
     ax.text(*place, short.replace("$", r"\$"), ha="center", va="center", fontsize=9, bbox=box)

@@ -10,8 +10,8 @@ import numpy as np
 
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
-from unnaive.tables.network import Network
 from unnaive.tables.hierarchy import Level
+from unnaive.tables.network import Network
 from unnaive.tables.trees import (
     PLAIN,
     HeldOut,
@@ -81,7 +81,7 @@ def conditional_table(
 
 
 def _levels(table: CountArray) -> list[Level]:
-    """Counts (k, parents …, v) with no parent, with the first, with two, … with all."""
+    """Sum counts (k, parents …, v) to those with no parent, with the first, with two, … with all."""
     levels, contexts = [], 1
     for depth in range(1, table.ndim):
         counts = table.sum(axis=tuple(range(depth, table.ndim - 1)))

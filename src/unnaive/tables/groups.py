@@ -18,8 +18,8 @@ from unnaive import _parallel
 from unnaive.counts.families import context_of, strides_of
 from unnaive.structure.groups import apply_change, genome_of
 from unnaive.structure.tree import TIE_TOLERANCE
-from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.group_kernels import add_group, score_changes, score_genomes
+from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 Tables are class-major and stacked: set 0 is used for the classes that a row does not
 belong to, set 1 for its own class (leave-one-out), set 2 for its own class where it lacks a
-parent's cell, set 3 where it took no part in a table. Plain prediction has set 0 alone, and no row belongs to any class.
+parent's cell, set 3 where it took no part in a table. Plain prediction has set 0 alone, and no
+row belongs to any class.
 """
 
 from __future__ import annotations

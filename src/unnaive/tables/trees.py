@@ -69,20 +69,31 @@ def conditional(
     levels: Sequence[Level],
     n_contexts: int,
     held: HeldOut = PLAIN,
+    chosen: Sequence[float] | None = None,
 ) -> FloatArray:
     """Log P(x | context) of the last level's contexts; shape (q, v).
 
     ``margin`` (v,) counts the values whatever the context, ``levels`` go from few parents to
     all; ``n_contexts`` is how many contexts there could be. Leave-one-out: see
-    :class:`HeldOut`.
+    :class:`HeldOut`. ``chosen``: concentrations of these levels, if they are known.
     """
     if smoothing.is_hierarchical:
-        given = getattr(smoothing, "s", None)
-        alphas = concentrations(margin, levels, given)
+        if chosen is None:
+            chosen = chosen_concentrations(smoothing, margin, levels)
+        alphas = chosen[: len(levels)]
         return np.log(hierarchical(margin, levels, alphas, (held.total, held.alone, held.value)))
     frequency = frequencies(margin, held.total, held.total)
     pseudo = smoothing.pseudo_counts(len(margin), n_contexts, frequency)
     return estimate(levels[-1].counts, pseudo, (held.value, held.value))
+
+
+def chosen_concentrations(
+    smoothing: Smoothing, margin: CountArray, levels: Sequence[Level]
+) -> list[float]:
+    """Return the concentrations of levels, none where smoothing has none."""
+    if not smoothing.is_hierarchical:
+        return []
+    return concentrations(margin, levels, getattr(smoothing, "s", None))
 
 
 def log_prior(
@@ -328,16 +339,28 @@ def column_factor(
     counts: JointCounts, column: int, parent: int, smoothing: Smoothing, held: HeldOut
 ) -> FloatArray:
     """Log P(x | x_parent, c) with missing slots; shape (k, v_parent + 1 or 1, v + 1)."""
+    return column_factors(counts, column, parent, smoothing, (held,))[0]
+
+
+def column_factors(
+    counts: JointCounts, column: int, parent: int, smoothing: Smoothing, sets: Sequence[HeldOut]
+) -> list[FloatArray]:
+    """Return what :func:`column_factor` does for several sets; concentrations are chosen once."""
     marginal = counts.marginal(column)
     n_classes, size = marginal.shape
     margin, levels = marginal.sum(axis=0), [Level.of(marginal)]
-    alone = conditional(smoothing, margin, levels, n_classes, held)
     above = counts.schema.sizes[parent] if parent >= 0 else 0
-    factor = np.zeros((n_classes, above + 1, size + 1))
-    factor[:, above, :size] = alone
     if parent >= 0:
         pair = counts.pair(parent, column).reshape(n_classes * above, size)
         levels.append(Level.of(pair, np.repeat(np.arange(n_classes), above)))
-        given = conditional(smoothing, margin, levels, n_classes * int(above), held)
-        factor[:, :above, :size] = given.reshape(n_classes, above, size)
-    return factor
+    chosen = chosen_concentrations(smoothing, margin, levels)
+    found = []
+    for held in sets:
+        factor = np.zeros((n_classes, above + 1, size + 1))
+        alone = conditional(smoothing, margin, levels[:1], n_classes, held, chosen)
+        factor[:, above, :size] = alone
+        if parent >= 0:
+            given = conditional(smoothing, margin, levels, n_classes * int(above), held, chosen)
+            factor[:, :above, :size] = given.reshape(n_classes, above, size)
+        found.append(factor)
+    return found

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive.discretize import EqualFrequency, EqualWidth, Quantile
-from unnaive.discretize.base import midpoints
-from unnaive.discretize.mdlp import MDLP
+from unnaive.discretize.base import SupervisedDiscretizer, midpoints
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.schema.columns import (
     CategoricalColumn,
@@ -258,7 +257,7 @@ def cut(
     exact = bool((low == high).all())
     if isinstance(discretizer, EqualWidth):
         return discretizer.column_edges(np.array([low[0], high[-1]]))
-    known = isinstance(discretizer, MDLP | Quantile | EqualFrequency)
+    known = isinstance(discretizer, SupervisedDiscretizer | Quantile | EqualFrequency)
     bucket, classes = np.nonzero(counts)
     weights: FloatArray | None = counts[bucket, classes]
     values = low[bucket] if exact or not known else bucket.astype(np.float64)

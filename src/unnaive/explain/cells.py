@@ -1,0 +1,131 @@
+"""Cells of rows: what people read, and rows in which some cells are others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.exceptions import UnnaiveError
+from unnaive.io.frames import Column, Frame, to_column, to_frame
+from unnaive.schema import CategoricalColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unnaive._typing import AnyArray, BoolArray, IntArray
+    from unnaive.models import Classifier
+    from unnaive.schema import ColumnSchema, Schema
+
+MISSING = "missing"
+
+
+def shown_cells(frame: Frame, schema: Schema) -> tuple[AnyArray, BoolArray]:
+    """Name what every cell holds, and whether a model sees it; both of shape (n, d).
+
+    Numbers that are binned are followed by their bin, values never seen are called that.
+    """
+    codes = schema.encode(frame)
+    cells = np.empty((frame.n_rows, len(schema.columns)), dtype=object)
+    for place, known in enumerate(schema.columns):
+        cells[:, place] = _shown(frame.column(place), known, codes[place])
+    return cells, (codes < schema.sizes[:, None]).T
+
+
+def _shown(column: Column, known: ColumnSchema, codes: AnyArray) -> list[str]:
+    missing, values = column.missing.tolist(), column.values.tolist()
+    names = [str(known.label(code)) for code in range(known.size)]
+    binned = not isinstance(known, CategoricalColumn) and known.size > 1
+    shown = []
+    for code, absent, value in zip(codes.tolist(), missing, values, strict=True):
+        if absent:
+            shown.append(MISSING)
+        elif code == known.size:
+            shown.append(f"{_label(column, value)} (never seen)")
+        elif isinstance(known, CategoricalColumn):
+            shown.append(names[code])
+        else:
+            shown.append(f"{value:.6g} ({names[code]})" if binned else f"{value:.6g}")
+    return shown
+
+
+def _label(column: Column, value: Any) -> Any:
+    return value if column.categories is None else column.categories[value]
+
+
+def one_row(model: Classifier, X: Any) -> Frame:
+    """Read a single row: a frame or list with one, a list of cells, or a dictionary of some."""
+    names = model.schema_.names
+    if isinstance(X, Mapping):
+        strange = [name for name in X if name not in names]
+        if strange:
+            known = ", ".join(map(repr, names))
+            raise UnnaiveError(f"there is no column {strange[0]!r}; the columns are {known}")
+        cells = [X.get(name) for name in names]
+        return Frame(names, 1, tuple(map(_single, names, cells)))
+    if isinstance(X, list | tuple) and not any(
+        hasattr(cell, "__len__") and not isinstance(cell, str) for cell in X
+    ):
+        X = [list(X)]
+    frame = to_frame(X)
+    if frame.n_rows != 1:
+        raise UnnaiveError(f"there are {frame.n_rows} rows; give one, such as X[:1]")
+    if len(frame.names) == len(names) and not hasattr(X, "columns"):
+        columns = tuple(replace(frame.column(i), name=name) for i, name in enumerate(names))
+        return Frame(names, 1, columns)
+    return frame
+
+
+def _single(name: str, cell: Any) -> Column:
+    if cell is None:
+        return Column(name, np.array([np.nan]))
+    return to_column([cell], name)
+
+
+def values_of(known: ColumnSchema) -> list[str]:
+    """Names of all values, or bins, of a column."""
+    return [str(known.label(code)) for code in range(known.size)]
+
+
+def with_cells(row: Frame, schema: Schema, changes: dict[int, IntArray], n_rows: int) -> Frame:
+    """Repeat a row, with other values in some columns.
+
+    ``changes`` holds, for some columns, a code for every new row, −1 where the cell stays.
+    """
+    columns = []
+    for place, known in enumerate(schema.columns):
+        own = row.column(place)
+        codes = changes.get(place)
+        if codes is None:
+            columns.append(replace(own, values=np.repeat(own.values, n_rows)))
+        else:
+            columns.append(_changed(own, known, codes))
+    return Frame(row.names, n_rows, tuple(columns))
+
+
+def _changed(own: Column, known: ColumnSchema, codes: IntArray) -> Column:
+    """Return a column with the values of some codes, its own where the code is −1."""
+    absent = bool(own.missing[0])
+    if isinstance(known, CategoricalColumn):
+        labels = (
+            known.categories if absent else (*known.categories, _label(own, own.values[0].item()))
+        )
+        stays = -1 if absent else known.size
+        return Column(own.name, np.where(codes < 0, stays, codes).astype(np.int32), labels)
+    inside = [*known.edges, known.edges[-1] + 1.0 + abs(known.edges[-1])] if known.edges else [0.0]
+    kept = np.nan if absent else float(own.values[0])
+    return Column(own.name, np.where(codes < 0, kept, np.array(inside)[codes]))
+
+
+def with_numbers(row: Frame, place: int, numbers: Sequence[float] | AnyArray) -> Frame:
+    """Repeat a row, with other numbers in one column."""
+    values = np.asarray(numbers, dtype=float)
+    columns = [
+        Column(row.names[i], values)
+        if i == place
+        else replace(row.column(i), values=np.repeat(row.column(i).values, len(values)))
+        for i in range(len(row.names))
+    ]
+    return Frame(row.names, len(values), tuple(columns))

@@ -1,0 +1,284 @@
+"""Pictures of what depends on what, for every model that has such a thing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, pi, sin
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.counts.families import strides_of
+from unnaive.exceptions import UnnaiveError
+from unnaive.explain.influence import class_information
+from unnaive.information import conditional_mutual_information, family_information
+from unnaive.information.gaussian import gaussian_information
+from unnaive.structure.bags import HiddenParents
+from unnaive.structure.dag import DAG
+from unnaive.structure.draw import (
+    draw_graph,
+    draw_label,
+    draw_side_by_side,
+    edge_width,
+    new_axes,
+)
+from unnaive.structure.graph import ClassGraphs, Graph
+from unnaive.structure.groups import GroupGraph
+from unnaive.tables.terms import topological
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray, IntArray
+    from unnaive.models import Classifier
+
+    Edge = tuple[str, str, float]
+
+_GROUPS_A_LINE = 10
+_EDGES_A_COLUMN = 3  # of a picture in which every column is joined with every other
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed(Graph):
+    """A graph whose edges all have their information."""
+
+    names: tuple[str, ...]
+    target: str
+    weighed: list[Any]
+    columns: IntArray
+
+    @property
+    def edges(self) -> list[Any]:
+        """Edges between columns."""
+        return self.weighed
+
+    @property
+    def used(self) -> IntArray:
+        """Columns that are in the model; shape (m,)."""
+        return self.columns
+
+
+def plot_structure(model: Classifier, ax: Any = None) -> Any:
+    r"""Draw what depends on what in a fitted model; edges are as wide as they are informative.
+
+    Trees and networks hang below the class, each column below its first parent. Joined columns
+    share a box. Where every column listens to others (HNB, AODE) they stand in a circle around
+    the class, the line from the class as wide as what the column tells about it. A model with a
+    tree for every class has all of them side by side. The information of an edge is
+    :math:`I(X_i;X_j|Y)`, where the model counted both columns together.
+
+    Parameters
+    ----------
+    model : Classifier
+        Fitted.
+    ax : matplotlib axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from unnaive import HNB
+    >>> X = [["a", "u", 1], ["a", "v", 2], ["b", "u", 2], ["b", "v", 1]] * 3
+    >>> ax = plot_structure(HNB().fit(X, [0, 1, 1, 0] * 3))
+    >>> sorted(text.get_text() for text in ax.texts)
+    ['x0', 'x1', 'x2', 'y']
+    """
+    graph, schema = getattr(model, "structure_", None), model.schema_
+    information = pair_information(model)
+    if isinstance(graph, ClassGraphs):
+        named = [f"{schema.target} = {label}" for label in model.classes_.tolist()]
+        return draw_side_by_side(list(zip(named, graph.graphs, strict=True)), ax)
+    if isinstance(graph, GroupGraph) and graph.edges:
+        return _draw_groups(graph, information, ax)
+    if isinstance(graph, DAG):
+        return _draw_network(model, graph, information, ax)
+    if isinstance(graph, Graph):
+        edges = _weighed(graph.edges, schema.names, information)
+        if not 0 < len(edges) <= _EDGES_A_COLUMN * len(graph.used):
+            return _draw_circle(model, [schema.names[i] for i in graph.used], edges, ax)
+        return draw_graph(_Weighed(schema.names, graph.target, edges, graph.used), ax)
+    used = [name for name, size in zip(schema.names, schema.sizes, strict=True) if size]
+    pairs = [(a, b) for place, a in enumerate(used) for b in used[place + 1 :]]
+    if isinstance(graph, HiddenParents):  # members hear each other
+        heard = {(parent, child) for parent, child, weight in graph.edges if weight > 0}
+        pairs = [(a, b) for a, b in pairs if (a, b) in heard or (b, a) in heard]
+    elif graph is not None:
+        raise UnnaiveError(f"{type(model).__name__} has no graph to draw")
+    return _draw_circle(model, used, _weighed(pairs, schema.names, information), ax)
+
+
+def pair_information(model: Classifier) -> FloatArray:
+    """I(X_i;X_j|Y) of pairs of columns in nats, NaN for pairs that were not counted; (d, d)."""
+    names = list(model.schema_.names)
+    found = np.full((len(names), len(names)), np.nan)
+    counts, moments = getattr(model, "counts_", None), getattr(model, "moments_", None)
+    if counts is not None and counts.has_all_pairs:
+        return conditional_mutual_information(counts)
+    if counts is not None:
+        for a, b in counts.pair_columns.tolist():
+            found[a, b] = found[b, a] = family_information(counts.pair(a, b))
+        for family in counts.families:
+            _add_family(found, family, counts.schema.sizes)
+    elif moments is not None:
+        shares = moments.class_weights / max(float(moments.class_weights.sum()), 1e-300)
+        place = [names.index(name) for name in moments.schema.names]
+        found[np.ix_(place, place)] = gaussian_information(moments.covariances(), shares)
+    return found
+
+
+def _add_family(found: FloatArray, family: Any, sizes: IntArray) -> None:
+    """Put in what the columns of one family share with each other."""
+    child, *parents = family.columns
+    k, m, v = family.table.shape
+    codes = {child: np.broadcast_to(np.arange(v), (m, v)).reshape(-1)}
+    for parent, stride in zip(parents, strides_of(sizes, parents), strict=True):
+        values = family.contexts // stride % int(sizes[parent])
+        codes[parent] = np.broadcast_to(values[:, None], (m, v)).reshape(-1)
+    for a in family.columns:
+        for b in family.columns:
+            if a < b:
+                table = np.zeros((int(sizes[a]), int(sizes[b]), k))
+                np.add.at(table, (codes[a], codes[b]), family.table.reshape(k, -1).T)
+                found[a, b] = found[b, a] = family_information(table.transpose(2, 0, 1))
+
+
+def _weighed(edges: Any, names: tuple[str, ...], information: FloatArray) -> list[Any]:
+    """Edges with the information that they have, or have been measured to have."""
+    place = {name: index for index, name in enumerate(names)}
+    found = []
+    for parent, child, *known in edges:
+        measured = information[place[parent], place[child]]
+        told = known or ([float(measured)] if np.isfinite(measured) else [])
+        found.append((parent, child, *told))
+    return found
+
+
+def _width(edge: Any, largest: float) -> float:
+    share = edge[2] / largest if len(edge) > 2 and largest > 0 else 0.3
+    return edge_width(float(share))
+
+
+def _draw_circle(model: Classifier, used: list[str], edges: list[Any], ax: Any) -> Any:
+    """Draw columns around the class, each joined with those it hears."""
+    strongest = sorted(edges, key=lambda edge: -edge[2] if len(edge) > 2 else 0.0)
+    strongest = strongest[: max(_EDGES_A_COLUMN * len(used), 20)]
+    largest = max((edge[2] for edge in strongest if len(edge) > 2), default=0.0)
+    size = max(4.5, 0.42 * len(used))
+    ax = new_axes(ax, figsize=(size, size))
+    turn = 2 * pi / max(len(used), 1)
+    places = {name: (sin(turn * i), cos(turn * i)) for i, name in enumerate(used)}
+    relevance = dict(zip(model.schema_.names, class_information(model).tolist(), strict=True))
+    most = max(relevance.values(), default=0.0) or 1.0
+    for name, (x, y) in places.items():
+        width = edge_width(relevance[name] / most)
+        ax.plot([0, x], [0, y], color="0.85", linewidth=width, zorder=0)
+    for edge in strongest:
+        ends = zip(places[edge[0]], places[edge[1]], strict=True)
+        width = _width(edge, largest)
+        ax.plot(*ends, color="C0", linewidth=width, alpha=0.7, solid_capstyle="round", zorder=1)
+    draw_label(ax, model.schema_.target, (0.0, 0.0), "C1")
+    for name, place in places.items():
+        draw_label(ax, name, place, "white")
+    if len(strongest) < len(edges):
+        ax.set_title(f"the strongest {len(strongest)} of {len(edges)} edges", fontsize=10)
+    ax.set_axis_off()
+    ax.set_xlim(-1.3, 1.3)
+    ax.set_ylim(-1.2, 1.2)
+    return ax
+
+
+def _draw_groups(graph: GroupGraph, information: FloatArray, ax: Any) -> Any:
+    """Draw groups of columns in lines below the class, joined columns in one box."""
+    edges = _weighed(graph.edges, graph.names, information)
+    largest = max((edge[2] for edge in edges if len(edge) > 2), default=0.0)
+    lines = [
+        graph.named[i : i + _GROUPS_A_LINE] for i in range(0, len(graph.groups), _GROUPS_A_LINE)
+    ]
+    wide, deep = max(map(len, lines), default=1), sum(max(map(len, line)) for line in lines)
+    ax = new_axes(ax, figsize=(max(4.0, 1.3 * wide), max(2.4, 0.7 * (deep + 2))))
+    places: dict[str, tuple[float, float]] = {}
+    top = 1.0
+    for line in lines:
+        for x, group in enumerate(line):
+            ax.plot([(wide - 1) / 2, x], [0, -top], color="0.85", linewidth=0.7, zorder=0)
+            places.update({name: (float(x), -top - depth) for depth, name in enumerate(group)})
+            if len(group) > 1:
+                _draw_box(ax, x, top, len(group))
+        top += max(map(len, line))
+    for edge in edges:
+        ends = zip(places[edge[0]], places[edge[1]], strict=True)
+        ax.plot(*ends, color="C0", linewidth=_width(edge, largest), zorder=1)
+    draw_label(ax, graph.target, ((wide - 1) / 2, 0.0), "C1")
+    for name, place in places.items():
+        draw_label(ax, name, place, "white")
+    ax.set_axis_off()
+    ax.set_xlim(-0.7, wide - 0.3)
+    ax.set_ylim(-top + 0.3, 0.5)
+    return ax
+
+
+def _draw_box(ax: Any, x: float, top: float, members: int) -> None:
+    from matplotlib.patches import FancyBboxPatch  # noqa: PLC0415 - optional
+
+    corner = (x - 0.3, -top - members + 0.85)
+    box: dict[str, Any] = {
+        "boxstyle": "round,pad=0.12",
+        "facecolor": "0.95",
+        "edgecolor": "C0",
+        "zorder": 0,
+    }
+    ax.add_patch(FancyBboxPatch(corner, 0.6, members - 0.7, **box))
+
+
+def _draw_network(model: Classifier, dag: DAG, information: FloatArray, ax: Any) -> Any:
+    """Draw a network over columns and class, in layers if the class is a node like others."""
+    label, names = len(dag.names) - 1, dag.names[:-1]
+    arcs = [
+        (dag.names[parent], dag.names[child])
+        for child, above in enumerate(dag.parents)
+        for parent in above
+    ]
+    inner = [arc for arc in arcs if dag.names[label] not in arc]
+    edges = _weighed(inner, names, information)
+    used = np.flatnonzero(model.schema_.sizes > 0)
+    if not dag.parents[label] and all(label in dag.parents[column] for column in used):
+        return draw_graph(_Weighed(names, dag.names[label], edges, used), ax)
+    relevance = dict(zip(names, class_information(model).tolist(), strict=True))
+    for parent, child in arcs:
+        if dag.names[label] in (parent, child):
+            other = parent if child == dag.names[label] else child
+            edges.append((parent, child, relevance[other]))
+    return _draw_layers(dag, edges, ax)
+
+
+def _draw_layers(dag: DAG, edges: list[Any], ax: Any) -> Any:
+    """Draw nodes in layers, parents above their children, with arrows."""
+    order = topological(dag.parents, range(len(dag.names)))
+    depth: dict[int, int] = {}
+    places: dict[str, tuple[float, float]] = {}
+    filled: dict[int, int] = {}
+    for node in order:
+        depth[node] = 1 + max((depth[parent] for parent in dag.parents[node]), default=-1)
+        across = filled.get(depth[node], 0)
+        filled[depth[node]] = across + 1
+        # Every other layer is moved by half a place, so that fewer arrows run through names.
+        places[dag.names[node]] = (across + 0.5 * (depth[node] % 2), -float(depth[node]))
+    wide, deep = max(filled.values()), max(filled)
+    ax = new_axes(ax, figsize=(max(5.0, 1.4 * wide), max(3.0, 1.1 * (deep + 1))))
+    largest = max((edge[2] for edge in edges if len(edge) > 2), default=0.0)
+    for edge in edges:
+        arrow = {
+            "arrowstyle": "-|>",
+            "color": "C0",
+            "linewidth": _width(edge, largest),
+            "shrinkA": 12,
+            "shrinkB": 12,
+        }
+        ax.annotate("", places[edge[1]], places[edge[0]], arrowprops=arrow, zorder=1)
+    for node, (name, place) in enumerate((name, places[name]) for name in dag.names):
+        draw_label(ax, name, place, "C1" if node == len(dag.names) - 1 else "white")
+    ax.set_axis_off()
+    ax.set_xlim(-0.7, wide + 0.2)
+    ax.set_ylim(-deep - 0.6, 0.6)
+    return ax

@@ -1,0 +1,127 @@
+"""One row's way from the prior to the answer, attribute by attribute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import expit, logit
+
+from unnaive.explain.wording import percent
+from unnaive.structure.draw import new_axes
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray
+    from unnaive.explain.explanation import Explanation
+
+_CHANCES = [0.5, 0.9, 0.1, 0.99, 0.01, 0.999, 0.001, 0.75, 0.25, 0.95, 0.05, 1 - 1e-6, 1e-6]
+_APART = 0.09  # of the axis, between two probabilities on it
+_FOR, _AGAINST = "C1", "C0"
+_LONGEST = 40
+
+
+def plot_waterfall(
+    found: Explanation, row: int = 0, *, positive: Any = None, most: int = 12, ax: Any = None
+) -> Any:
+    """Draw how the log-odds of a class come about, with the probabilities on a second scale.
+
+    Starts at the prior on top; each bar is what one attribute adds, the strongest first; the
+    last line is the answer. What is infinite ends in an arrow.
+
+    Parameters
+    ----------
+    found : Explanation
+    row : int, default=0
+    positive : class label, default=None
+        As in :meth:`Explanation.log_odds`.
+    most : int, default=12
+        Bars to draw; the weakest others are one bar.
+    ax : matplotlib axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from unnaive import TAN
+    >>> from unnaive.datasets import load_wdbc
+    >>> data = load_wdbc()
+    >>> found = TAN().fit(data.X[:, :5], data.y).explain(data.X[:1, :5])
+    >>> ax = plot_waterfall(found)
+    >>> ax.get_xlabel()
+    "log-odds of 'malignant'"
+    >>> len(ax.patches)  # five columns
+    5
+    """
+    row = found.require_row(row)
+    odds = found.log_odds(positive, by="group")
+    labels, parts = _strongest(found, row, odds, most)
+    base, label = float(odds.base[row]), odds.positive[row]
+    ends, limit = _ends(base, parts)
+    ax = new_axes(ax, figsize=(7, max(2.4, 0.32 * (len(parts) + 2) + 1)))
+    for place, part in enumerate(parts):
+        low, high = ends[place], ends[place + 1]
+        colour = _FOR if part > 0 else _AGAINST
+        ax.barh(place + 1, high - low, left=low, color=colour, height=0.7)
+        ax.plot([high, high], [place + 0.65, place + 2.35], color="0.6", linewidth=0.8)
+        ax.annotate(
+            f"{part:+.2f}".replace("inf", "∞"),
+            (max(low, high), place + 1),
+            xytext=(3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+        )
+    for place, end in ((0, ends[0]), (len(parts) + 1, ends[-1])):
+        ax.plot(end, place, "D", color="0.2", markersize=5, zorder=3)
+    names = [f"without any attribute {percent(float(expit(base)))}", *labels]
+    names.append(f"{found.target} = {label}: {percent(float(odds.probability[row]))}")
+    _finish(ax, names, limit, f"log-odds of {label!r}")
+    return ax
+
+
+def _strongest(found: Explanation, row: int, odds: Any, most: int) -> tuple[list[str], list[float]]:
+    """Names with cells, and contributions, of observed attributes, the strongest first."""
+    parts = odds.contributions[row]
+    order = sorted(range(len(parts)), key=lambda place: (-abs(parts[place]), place))
+    shown = [place for place in order if found.observed[row, list(found.groups[place])].any()]
+    labels, values = [], []
+    for place in shown[:most]:
+        group = [c for c in found.groups[place] if found.observed[row, c]]
+        name = ", ".join(f"{found.names[c]} = {found.cells[row, c]}" for c in group)
+        labels.append(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…")
+        values.append(float(parts[place]))
+    rest = shown[most:]
+    if rest:
+        labels.append(f"{len(rest)} weaker attributes")
+        values.append(float(parts[rest].sum()))
+    return labels, values
+
+
+def _ends(base: float, parts: list[float]) -> tuple[FloatArray, tuple[float, float]]:
+    """Where the bars begin and end, infinity within reach, and the limits of the axis."""
+    finite = [value for value in (base, *parts) if np.isfinite(value)]
+    far = 1.5 * sum(abs(value) for value in finite) + 2.0
+    reached = np.cumsum([np.clip(value, -far, far) for value in (base, *parts)])
+    low, high = min(0.0, *reached), max(0.0, *reached)
+    margin = 0.12 * (high - low) + 0.2
+    return reached, (low - margin, high + margin)
+
+
+def _finish(ax: Any, names: list[str], limit: tuple[float, float], label: str) -> None:
+    """Set scales and names: log-odds below, probabilities above."""
+    ax.axvline(0.0, color="0.7", linewidth=0.8, zorder=0)
+    ax.set_yticks(range(len(names)), [name.replace("$", r"\$") for name in names])
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.set_xlim(*limit)
+    ax.set_xlabel(label)
+    chances: list[float] = []
+    for chance in _CHANCES:
+        place, room = logit(chance), _APART * (limit[1] - limit[0])
+        if limit[0] < place < limit[1] and all(abs(place - logit(c)) > room for c in chances):
+            chances.append(chance)
+    above = ax.secondary_xaxis("top")
+    above.set_xticks([float(logit(c)) for c in chances], [f"{100 * c:.6g} %" for c in chances])
+    above.set_xlabel("probability")

@@ -1,0 +1,141 @@
+"""How candidates are judged: left-out predictions, calibrated, and weights of a blend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from unnaive.models.classifier import Classifier, first_of_the_best
+from unnaive.models.left_out import left_out_joint
+from unnaive.models.weighted import WeightedBayes
+from unnaive.tables.calibration import Calibration, calibrated
+from unnaive.tables.kernels import log_posterior
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray, IntArray
+    from unnaive.counts import CodedRows
+    from unnaive.io.frames import Column, Frame
+    from unnaive.models.base import CountsClassifier
+
+FOLDS = 5
+MOST_ROWS = 20_000  # that candidates are judged by; of more, an equal share of every class
+_STEPS_A_FOLD = 15  # weights of a fold start at those of all rows
+_LEAST_SHARE = 0.02
+_ROUNDS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A model that answers, how its log joint is calibrated, and its share of the blend."""
+
+    name: str
+    model: Classifier
+    calibration: Calibration
+    weight: float = 1.0
+
+    def log_posterior(self, frame: Frame) -> FloatArray:
+        """Log P(c | x) of a frame's rows, calibrated; shape (n, k)."""
+        out: FloatArray = self.model._predict_rows(frame, log_posterior)
+        return self.calibrate(out)
+
+    def calibrate(self, joint: FloatArray) -> FloatArray:
+        """Log posterior of log joints (n, k), calibrated."""
+        scaled = joint.copy()
+        self.calibration.apply(scaled)
+        out = np.empty_like(scaled)
+        log_posterior(scaled, out)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A member, and its log posteriors (n, k) of rows that it was judged by."""
+
+    member: Member
+    left_out: FloatArray
+    classes: IntArray
+    importance: FloatArray
+
+    @property
+    def log_loss(self) -> float:
+        """Mean left-out log loss."""
+        own = self.left_out[np.arange(len(self.classes)), self.classes]
+        return -float(np.average(own, weights=self.importance))
+
+    def measures(self) -> dict[str, Any]:
+        """Left-out log loss and accuracy."""
+        right = first_of_the_best(self.left_out) == self.classes
+        accuracy = float(np.average(right, weights=self.importance))
+        return {"log_loss": self.log_loss, "accuracy": accuracy}
+
+
+def some_rows(classes: IntArray) -> IntArray:
+    """All rows, or, of many, an equal share of every class, in order; shape (m,)."""
+    step = -(-len(classes) // MOST_ROWS)
+    return np.sort(np.argsort(classes, kind="stable")[:: max(step, 1)])
+
+
+def judge(
+    name: str, model: Classifier, joint: FloatArray, classes: IntArray, importance: FloatArray
+) -> Judged:
+    """Calibrate a model by left-out log joints of some rows, and keep what it then says."""
+    found = calibrated(joint, classes, importance, model.n_jobs)
+    member = Member(name, model, found)
+    return Judged(member, member.calibrate(joint), classes, importance)
+
+
+def left_out_of_counts(model: CountsClassifier, rows: CodedRows, chosen: IntArray) -> FloatArray:
+    """Left-out log joint of some rows, by a model of counts; shape (m, k)."""
+    weights = None if rows.weights is None else rows.weights[chosen]
+    codes = np.ascontiguousarray(rows.codes[:, chosen])
+    part = replace(rows, codes=codes, classes=rows.classes[chosen], weights=weights)
+    if not isinstance(model, WeightedBayes):
+        return left_out_joint(model, part)
+    graph = model.structure_
+    weighing = model._weighing(model.counts_, graph.terms, part)
+    point = np.concatenate([graph.weights, graph.bias])
+    if len(weighing.classes) < len(chosen):
+        return left_out_joint(model, part)
+    return weighing.cross_validated(point, FOLDS, _STEPS_A_FOLD)
+
+
+def left_out_of_folds(
+    model: Classifier, frame: Frame, target: Column, weights: FloatArray | None, classes: IntArray
+) -> FloatArray:
+    """Left-out log joint of all rows, by fits without each of five folds; shape (n, k)."""
+    order = np.argsort(classes, kind="stable")
+    fold = np.empty(len(order), dtype=np.int64)
+    fold[order] = np.arange(len(order)) % FOLDS
+    labels = model.classes_
+    found = np.empty((len(order), len(labels)))
+    for number in range(FOLDS):
+        inside, outside = fold == number, fold != number
+        other = clone(model)
+        part = None if weights is None else weights[outside]
+        other.partial_fit(frame.take(outside), target.take(outside), labels.tolist(), part)
+        found[inside] = other._predict_rows(frame.take(inside), log_posterior)
+    return found
+
+
+def blend_weights(judged: list[Judged]) -> FloatArray:
+    """Shares of largest left-out likelihood; small ones are dropped, and the rest fitted anew.
+
+    Expectation–maximisation: a member's share is the mean of its share of every row's
+    probability; the likelihood is concave, so any start leads to the same.
+    """
+    own = np.stack([j.left_out[np.arange(len(j.classes)), j.classes] for j in judged], axis=1)
+    chances = np.exp(own - own.max(axis=1, keepdims=True))
+    importance = judged[0].importance / judged[0].importance.sum()
+    alive = np.ones(len(judged), dtype=bool)
+    while True:
+        shares = alive / alive.sum()
+        for _ in range(_ROUNDS):
+            parts = chances * shares
+            shares = importance @ (parts / parts.sum(axis=1, keepdims=True))
+        small = alive & (shares < _LEAST_SHARE)
+        if not small.any():
+            return np.asarray(shares)
+        alive &= ~small

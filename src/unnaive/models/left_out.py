@@ -1,0 +1,38 @@
+"""Left-out predictions of coded rows: what calibration and the choice of a model are judged by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unnaive.exceptions import UnnaiveError
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray
+    from unnaive.counts import CodedRows
+    from unnaive.models.base import CountsClassifier
+
+_MOST_WEIGHTS = 16  # of more distinct ones, all rows are left out as if of the mean weight
+
+
+def left_out_joint(model: CountsClassifier, rows: CodedRows) -> FloatArray:
+    """Log joint of rows of the fit, each by the model without it, not calibrated; shape (n, k)."""
+    if not model.has_leave_one_out:
+        raise UnnaiveError(
+            f"{type(model).__name__} has no leave-one-out in closed form, so it cannot be "
+            "calibrated by it; use scikit-learn's CalibratedClassifierCV"
+        )
+    weights = np.ones(1) if rows.weights is None else np.unique(rows.weights)
+    if len(weights) > _MOST_WEIGHTS:
+        weights = np.array([float(np.mean(rows.weights))])
+    out = np.empty((len(rows.classes), len(rows.schema.classes)))
+    for weight in weights.tolist():
+        part = np.arange(len(out))
+        if len(weights) > 1:
+            part = np.flatnonzero(rows.weights == weight)
+        codes, held = np.ascontiguousarray(rows.codes[:, part]), rows.classes[part]
+        joint = model._joint(model._make_tables(weight), codes, held, model.n_jobs)
+        model._answer_hopeless(joint, held, weight, model.counts_)
+        out[part] = joint
+    return out

@@ -1,0 +1,8 @@
+"""Reports for people: one page of a model, and what a page needs to compute by itself."""
+
+from unnaive.report.file import write
+from unnaive.report.html import render
+from unnaive.report.summary import summarise
+from unnaive.report.tables import explorer_document
+
+__all__ = ["explorer_document", "render", "summarise", "write"]

@@ -1,0 +1,150 @@
+"""What the rows hold: classes, and of every column its values, gaps and how the classes differ."""
+
+from __future__ import annotations
+
+from math import log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.information import entropy
+from unnaive.models import CountsClassifier
+from unnaive.schema import NumericColumn
+
+if TYPE_CHECKING:
+    from unnaive._typing import IntArray
+    from unnaive.io.frames import Column
+    from unnaive.models import Classifier
+    from unnaive.report.rows import ReportRows
+    from unnaive.schema import ColumnSchema
+
+_SHOWN_VALUES = 12
+_SHOWN_BINS = 40
+_BARS = 16  # of a histogram
+_TAIL = 0.005  # share of the rows on either side that a histogram puts into its outermost bars
+
+
+def describe_data(model: Classifier, rows: ReportRows) -> dict[str, Any]:
+    """Describe rows, classes and columns in plain values."""
+    k, n = len(rows.labels), rows.frame.n_rows
+    counts = np.bincount(rows.codes, minlength=k)
+    columns = [
+        _describe_column(known, rows.frame.column(place), rows, _is_binned(model))
+        for place, known in enumerate(model.schema_.columns)
+    ]
+    cells = n * len(columns)
+    return {
+        "rows": n,
+        "target": model.schema_.target,
+        "classes": [
+            {"label": label, "rows": count, "share": count / n}
+            for label, count in zip(rows.labels, counts.tolist(), strict=True)
+        ],
+        "columns": columns,
+        "missing_cells": sum(column["missing"] for column in columns),
+        "missing_share": sum(column["missing"] for column in columns) / cells,
+        "complete_rows": n - _rows_with_gaps(rows),
+    }
+
+
+def _is_binned(model: Classifier) -> bool:
+    """Whether the model sees numbers as bins; the Gaussian ones see the numbers themselves."""
+    return isinstance(model, CountsClassifier)
+
+
+def _rows_with_gaps(rows: ReportRows) -> int:
+    gaps = np.zeros(rows.frame.n_rows, dtype=bool)
+    for place in range(len(rows.frame.names)):
+        gaps |= rows.frame.column(place).missing
+    return int(gaps.sum())
+
+
+def _describe_column(
+    known: ColumnSchema, cells: Column, rows: ReportRows, binned: bool
+) -> dict[str, Any]:
+    k, missing = len(rows.labels), cells.missing
+    numeric = isinstance(known, NumericColumn)
+    found: dict[str, Any] = {
+        "name": known.name,
+        "kind": ("bins" if binned else "number") if numeric else "categories",
+        "missing": int(missing.sum()),
+        "missing_by_class": np.bincount(rows.codes[missing], minlength=k).tolist(),
+        "quartiles": None,
+        "histogram": None,
+    }
+    if numeric:
+        found |= _numbers(cells, rows.codes, k)
+    as_number = numeric and not binned
+    shown = NumericColumn(known.name, _quarters(found)) if as_number else known
+    counts = _by_class(shown, cells, rows.codes, k)
+    found["size"] = None if as_number else known.size
+    found["unknown"] = int(counts[:, -1].sum()) - found["missing"]
+    bars = found["histogram"]["by_class"] if as_number and found["histogram"] else counts[:, :-1]
+    found["information"] = _information(np.asarray(bars))
+    found["values"], found["other_values"] = _listed(shown, counts[:, :-1])
+    return found
+
+
+def _quarters(found: dict[str, Any]) -> tuple[float, ...]:
+    """Cuts between the quarters of a column of numbers, fewer where they are the same."""
+    least, *quartiles, most = found["quartiles"] or [0.0, 0.0]
+    return tuple(sorted({cut for cut in quartiles if least <= cut < most}))
+
+
+def _by_class(known: ColumnSchema, cells: Column, classes: IntArray, k: int) -> IntArray:
+    """Count rows by class and value, the last of which is missing or unknown; (k, v + 1)."""
+    width = known.size + 1
+    cell = classes * width + known.encode(cells)
+    return np.asarray(np.bincount(cell, minlength=k * width).reshape(k, width))
+
+
+def _information(counts: IntArray) -> float:
+    """Mutual information of a column with the class in bits, of the rows that have it."""
+    if not counts.sum():
+        return 0.0
+    both = entropy(counts.sum(axis=0)) + entropy(counts.sum(axis=1)) - entropy(counts)
+    return max(both, 0.0) / log(2)
+
+
+def _listed(known: ColumnSchema, counts: IntArray) -> tuple[list[dict[str, Any]], int]:
+    """Values with their rows by class, of many categories the most frequent first."""
+    total, places = counts.sum(axis=0), np.arange(known.size)
+    limit = _SHOWN_BINS if isinstance(known, NumericColumn) else _SHOWN_VALUES
+    if known.size > limit:
+        places = np.argsort(-total, kind="stable")[: limit - 1]
+        if isinstance(known, NumericColumn):
+            places = np.sort(places)
+    listed = [
+        {
+            "label": known.label(place),
+            "rows": int(total[place]),
+            "by_class": counts[:, place].tolist(),
+        }
+        for place in places.tolist()
+    ]
+    others = known.size - len(listed)
+    if others:
+        rest = np.delete(counts, places, axis=1).sum(axis=1)
+        kind = "bins" if isinstance(known, NumericColumn) else "values"
+        label = f"{others:,} other {kind}"
+        listed.append({"label": label, "rows": int(rest.sum()), "by_class": rest.tolist()})
+    return listed, others
+
+
+def _numbers(cells: Column, classes: IntArray, k: int) -> dict[str, Any]:
+    """Quartiles and a histogram by class of a column of numbers."""
+    observed = ~cells.missing
+    values = np.zeros(0) if cells.is_text else np.asarray(cells.values[observed], dtype=float)
+    if not len(values):
+        return {}
+    shares = [0, _TAIL, 0.25, 0.5, 0.75, 1 - _TAIL, 1]
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest of all
+        least, low, *quartiles, high, most = np.quantile(values, shares).tolist()
+        cuts = np.unique(np.linspace(low, high, _BARS + 1)[1:-1])
+    cuts = cuts[np.isfinite(cuts) & (cuts < most)]
+    width = len(cuts) + 1
+    bars = np.bincount(classes[observed] * width + np.searchsorted(cuts, values), None, k * width)
+    return {
+        "quartiles": [least, *quartiles, most],
+        "histogram": {"cuts": cuts.tolist(), "by_class": bars.reshape(k, width).tolist()},
+    }

@@ -1,0 +1,64 @@
+"""Blends of models: each with columns and tables of its own, and columns that all understand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from unnaive.report.export_arrays import Arrays
+    from unnaive.tables.calibration import Calibration
+
+    Description = dict[str, Any]
+
+_POINTS = 31  # at which a number counts as asked for, if no member has bins
+
+
+def blend_of(
+    members: Sequence[Any], single: Callable[[Any, Arrays], Description], arrays: Arrays
+) -> Description:
+    """Describe all members and, for people, the columns as the heaviest member has them.
+
+    Members may cut a number at different edges, so that its bin will not do: such a column is a
+    "number", and ``points`` are where it is asked for, one in each bin of the heaviest member.
+    """
+    described = [
+        {
+            **single(member.model, arrays),
+            "weight": float(member.weight),
+            "scale": scale_of(member.calibration, arrays),
+        }
+        for member in members
+    ]
+    heaviest = described[int(np.argmax([member.weight for member in members]))]
+    columns = []
+    for place, column in enumerate(heaviest["columns"]):
+        alike = [member["columns"][place] for member in described]
+        used = any(other["used"] for other in alike)
+        columns.append({**_common(column, alike), "used": used})
+    return {"columns": columns, "members": described}
+
+
+def scale_of(calibration: Calibration, arrays: Arrays) -> Description:
+    """Describe what log joints are multiplied by, and what is added to those of each class."""
+    return {"temperature": float(calibration.temperature), "bias": arrays.add(calibration.bias)}
+
+
+def _common(column: Description, alike: list[Description]) -> Description:
+    """Return a column that every member understands."""
+    if column["kind"] == "category":
+        return column
+    number = next((other for other in alike if other["kind"] == "number"), None)
+    cut = [other["edges"] for other in (column, *alike) if other.get("edges")]
+    edges: list[float] = cut[0] if cut else []
+    if number is None:
+        span = (edges[-1] - edges[0] or 1.0) if edges else 1.0
+        ends = (edges[0], edges[-1]) if edges else (0.0, 0.0)
+        low, high = ends[0] - span, ends[1] + span
+        number = {"name": column["name"], "kind": "number", "low": low, "high": high}
+    points = [*edges, edges[-1] + 1.0 + abs(edges[-1])] if edges else []
+    grid = np.linspace(number["low"], number["high"], _POINTS).tolist()
+    return {**number, "points": points or grid}

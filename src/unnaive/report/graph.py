@@ -1,0 +1,168 @@
+"""What depends on what in a model, as plain nodes, edges and boxes that can be drawn."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import log
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from unnaive.explain.structure import pair_information
+from unnaive.structure.bags import HiddenParents
+from unnaive.structure.dag import DAG
+from unnaive.structure.graph import ClassGraphs, ParentGraph
+from unnaive.structure.groups import GroupGraph
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unnaive.models import Classifier
+    from unnaive.structure.graph import Graph
+
+_MOST_NODES = 120
+_MOST_CLASSES = 6
+_DENSE = 3  # edges a column, from which on lines say nothing any more
+_FEW = 20  # columns of which the two heaviest members of a bag can be drawn
+
+
+class Links(NamedTuple):
+    """Edges (parent, child, strength or None), and sets of columns that are drawn in one box."""
+
+    edges: list[tuple[int, int, float | None]]
+    boxes: list[tuple[int, ...]]
+    used: list[int]
+    unit: str | None
+    note: str = ""
+
+
+def describe_structure(model: Classifier, information: Sequence[float]) -> dict[str, Any]:
+    """Describe the graph of a model, or of each class; ``pictures`` is empty without one.
+
+    A node's ``information`` is that of its column with the class, in bits. The column −1 is the
+    class, which is drawn among the others only where it is not a parent of all.
+    """
+    structure = model.structure_
+    graphs: list[tuple[str, Any]] = [("", structure)]
+    notes = []
+    if isinstance(structure, ClassGraphs):
+        shown = list(zip(map(str, model.schema_.classes), structure.graphs, strict=True))
+        graphs = shown[:_MOST_CLASSES]
+        if len(shown) > len(graphs):
+            notes.append(f"Every class has a graph of its own; the first {len(graphs)} are drawn.")
+    elif structure is None:
+        graphs = []
+    names, pictures, left_out, unit = model.schema_.names, [], set(range(len(information))), None
+    for title, graph in graphs:
+        links = _links(graph, model)
+        unit, left_out = links.unit or unit, left_out - set(links.used)
+        links, cut = _most_informative(links, information)
+        notes += [note for note in (links.note, cut) if note and note not in notes]
+        if links.used:
+            pictures.append({"title": title, **_picture(links, names, information)})
+    return {
+        "pictures": pictures,
+        "unit": unit,
+        "left_out": [names[column] for column in sorted(left_out)] if graphs else [],
+        "notes": notes,
+    }
+
+
+def _links(graph: Any, model: Classifier) -> Links:
+    """Read edges and boxes from whatever graph the model has."""
+    if isinstance(graph, HiddenParents):
+        return _bags(graph)
+    if isinstance(graph, GroupGraph):
+        boxes = [group for group in graph.groups if len(group) > 1]
+        return Links([], boxes, graph.used.tolist(), None)
+    if isinstance(graph, ParentGraph):
+        place = {name: column for column, name in enumerate(graph.names)}
+        edges = [(place[a], place[b], nats / log(2)) for a, b, nats in graph.edges]
+        return Links(list(edges), [], graph.used.tolist(), "bits")
+    pairs, used = _arrows(graph)
+    columns = [pair for pair in pairs if -1 not in pair]
+    if len(columns) > _DENSE * len(used):
+        note = "There are too many edges to draw: the columns of a box depend on each other."
+        return Links([], _components(columns), used, None, note)
+    bits = pair_information(model) / log(2) if columns else np.zeros((0, 0))
+    known = {pair: float(bits[pair]) for pair in columns if not np.isnan(bits[pair])}
+    found = [(a, b, known.get((a, b))) for a, b in pairs]
+    return Links(found, [], used, "bits" if known else None)
+
+
+def _arrows(graph: Graph | DAG) -> tuple[list[tuple[int, int]], list[int]]:
+    """Edges by column, and the columns; the class is −1, and left out where it is above all."""
+    place = {name: column for column, name in enumerate(graph.names)}
+    pairs = [(place[edge[0]], place[edge[1]]) for edge in graph.edges]
+    if not isinstance(graph, DAG):
+        return pairs, graph.used.tolist()
+    d = len(graph.names) - 1
+    if all(d in graph.parents[column] for column in range(d)):
+        pairs = [(a, b) for a, b in pairs if a != d]
+    named = [(-1 if a == d else a, -1 if b == d else b) for a, b in pairs]
+    return named, list(range(d))
+
+
+def _bags(graph: HiddenParents) -> Links:
+    """Take the heaviest members of every column's bag."""
+    each = 2 if len(graph.names) <= _FEW else 1
+    edges: list[tuple[int, int, float | None]] = []
+    for column, weights in enumerate(graph.weights):
+        heaviest = np.argsort(-weights, kind="stable")[:each].tolist()
+        edges += [(other, column, float(weights[other])) for other in heaviest if weights[other]]
+    which = "two heaviest members" if each == 2 else "heaviest member"
+    note = f"Of every column's bag, no more than the {which} can be seen here."
+    note = note if len(edges) < int((graph.weights > 0).sum()) else ""
+    return Links(edges, [], list(range(len(graph.names))), "of the bag", note)
+
+
+def _components(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
+    """Find the sets of columns that edges join, directly or not."""
+    found: list[set[int]] = []
+    for pair in pairs:
+        touched = [part for part in found if part & set(pair)]
+        found = [part for part in found if part not in touched]
+        found.append(set(pair).union(*touched))
+    return [tuple(sorted(part)) for part in sorted(found, key=min)]
+
+
+def _most_informative(links: Links, information: Sequence[float]) -> tuple[Links, str]:
+    """Keep as many columns as can be drawn, those that tell most of the class."""
+    if len(links.used) <= _MOST_NODES:
+        return links, ""
+    ranked = sorted(links.used, key=lambda column: -information[column])[:_MOST_NODES]
+    kept = {-1, *ranked}
+    boxes = [tuple(column for column in box if column in kept) for box in links.boxes]
+    drawn = links._replace(
+        edges=[edge for edge in links.edges if edge[0] in kept and edge[1] in kept],
+        boxes=[box for box in boxes if len(box) > 1],
+        used=sorted(ranked),
+    )
+    return drawn, (
+        f"Of {len(links.used):,} columns the {_MOST_NODES} are drawn that tell most of the class."
+    )
+
+
+def _picture(links: Links, names: Sequence[str], information: Sequence[float]) -> dict[str, Any]:
+    """Turn links into plain nodes, edges and boxes."""
+    with_class = any(-1 in edge[:2] for edge in links.edges)
+    joined = {pair for box in links.boxes for pair in combinations(box, 2)}
+    nodes = [
+        {
+            "column": column,
+            "name": names[column],
+            "information": information[column],
+            "parents": [names[a] for a, b, _ in links.edges if b == column and a >= 0],
+            "joined": [names[a if b == column else b] for a, b in joined if column in (a, b)],
+        }
+        for column in links.used
+    ]
+    return {
+        "class_is_above_all": not with_class,
+        "nodes": nodes,
+        "edges": [
+            {"parent": parent, "child": child, "strength": strength}
+            for parent, child, strength in links.edges
+        ],
+        "boxes": [list(box) for box in links.boxes],
+    }

@@ -1,0 +1,52 @@
+"""The rows of a report: checked against the model, with their classes in its order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from unnaive.exceptions import SchemaMismatch
+from unnaive.io.frames import Column, Frame, to_column, to_frame
+
+if TYPE_CHECKING:
+    from unnaive._typing import IntArray
+    from unnaive.models import Classifier
+
+
+class ReportRows(NamedTuple):
+    """Rows, their labels, and the classes of the model that these are."""
+
+    frame: Frame
+    target: Column
+    codes: IntArray
+    labels: tuple[str, ...]
+
+    def take(self, rows: IntArray) -> ReportRows:
+        """Return some rows, with all categories that there are."""
+        return self._replace(
+            frame=self.frame.take(rows), target=self.target.take(rows), codes=self.codes[rows]
+        )
+
+
+def report_rows(model: Classifier, X: Any, y: Any) -> ReportRows:
+    """Read rows and labels, and refuse those that the model does not know."""
+    check_is_fitted(model)
+    frame, target = to_frame(X), to_column(y)
+    check_consistent_length(np.empty((frame.n_rows, 0)), target.values)
+    known = tuple(model.schema_.names)
+    if hasattr(model, "feature_names_in_") and frame.names != known:
+        missing = [name for name in known if name not in frame.names]
+        extra = [name for name in frame.names if name not in known]
+        raise SchemaMismatch(
+            f"the rows have other columns than the model: missing {missing}, not known {extra}, "
+            "or in another order; give the columns that it was fitted on"
+        )
+    if len(frame.names) != len(known):
+        raise SchemaMismatch(
+            f"the rows have {len(frame.names)} columns and the model {len(known)}; give the "
+            "columns that it was fitted on"
+        )
+    labels = tuple(map(str, model.schema_.classes))
+    return ReportRows(frame, target, model.schema_.encode_target(target), labels)

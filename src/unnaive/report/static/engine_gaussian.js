@@ -1,0 +1,155 @@
+/* Gaussian densities of every class, unknown columns marginalised. Second of the four scripts of
+ * the explorer.
+ */
+const unnaiveGaussian = (function () {
+  "use strict";
+
+  const LOG_TWO_PI = Math.log(2 * Math.PI);
+  const MOST_PATTERNS = 500; // of known columns, whose matrices are kept
+
+  /* Lower triangle L of a covariance L Lᵀ, by rows that end at the diagonal. */
+  function cholesky(size, covariance) {
+    const factor = [];
+    for (let i = 0; i < size; i++) {
+      const line = new Float64Array(i + 1);
+      for (let j = 0; j <= i; j++) {
+        const other = j === i ? line : factor[j];
+        let rest = covariance(i, j);
+        for (let m = 0; m < j; m++) rest -= line[m] * other[m];
+        line[j] = i === j ? Math.sqrt(rest) : rest / other[j];
+      }
+      factor.push(line);
+    }
+    return factor;
+  }
+
+  function inverted(factor) {
+    const lines = [];
+    factor.forEach((own, i) => {
+      const line = new Float64Array(i + 1);
+      line[i] = 1 / own[i];
+      for (let j = 0; j < i; j++) {
+        let sum = 0;
+        for (let m = j; m < i; m++) sum += own[m] * lines[m][j];
+        line[j] = -sum / own[i];
+      }
+      lines.push(line);
+    });
+    return lines;
+  }
+
+  /* Forms of each of some columns given the columns before it. */
+  const completeForms = (columns, covariance) =>
+    inverted(cholesky(columns.length, (i, j) => covariance(columns[i], columns[j])));
+
+  /* Forms of p(x_i | c) for naive columns, and of p(x_i | others, c) for the rest. */
+  function naiveForms(columns, covariance, { naive, strong }) {
+    const others = strong ? columns.filter((column) => !naive.includes(column)) : columns;
+    const whole = completeForms(others, covariance);
+    const precision = (i, j) => {
+      let sum = 0;
+      for (let line = Math.max(i, j); line < whole.length; line++) {
+        sum += whole[line][i] * whole[line][j];
+      }
+      return sum;
+    };
+    return columns.map((column, place) => {
+      const form = new Float64Array(columns.length);
+      if (naive.includes(column)) {
+        form[place] = 1 / Math.sqrt(covariance(column, column));
+        return form;
+      }
+      const own = others.indexOf(column);
+      others.forEach((other, i) => {
+        form[columns.indexOf(other)] = precision(own, i) / Math.sqrt(precision(own, own));
+      });
+      return form;
+    });
+  }
+
+  function make(spec, model) {
+    const { columns } = spec;
+    const base = model.array(spec.base);
+    const means = model.array(spec.means);
+    const spread = model.array(spec.covariances);
+    const d = columns.length;
+    const kept = new Map();
+    const independent = spec.forms === "independent";
+
+    function covarianceOf(c) {
+      if (independent) return (i, j) => (i === j ? spread[c * d + i] : 0);
+      return (i, j) => spread[(c * d + i) * d + j];
+    }
+
+    /* Linear forms of some columns, class by class; the density is that of their squares. */
+    function formsOf(known) {
+      const key = known.join();
+      if (!kept.has(key)) {
+        if (kept.size >= MOST_PATTERNS) kept.clear();
+        const forms = Array.from(base, (_, c) =>
+          spec.forms === "naive"
+            ? naiveForms(known, covarianceOf(c), spec)
+            : completeForms(known, covarianceOf(c)),
+        );
+        kept.set(key, forms);
+      }
+      return kept.get(key);
+    }
+
+    const shownIn = (cells) => Array.from(columns.keys()).filter((i) => cells[columns[i]] !== null);
+    const away = (cells, c, i) => cells[columns[i]] - means[c * d + i];
+    const total = (parts) => parts.reduce((sum, part) => sum + part, 0);
+
+    /* Log density of some known columns in a class, a part a form. */
+    function densities(cells, known, c) {
+      if (independent) {
+        return known.map((i) => {
+          const variance = spread[c * d + i];
+          return -(Math.log(variance) + LOG_TWO_PI + away(cells, c, i) ** 2 / variance) / 2;
+        });
+      }
+      return formsOf(known)[c].map((line, place) => {
+        const form = line.reduce((sum, weight, j) => sum + weight * away(cells, c, known[j]), 0);
+        return Math.log(Math.abs(line[place])) - (LOG_TWO_PI + form * form) / 2;
+      });
+    }
+
+    function joint(cells) {
+      const known = shownIn(cells);
+      return base.map((prior, c) => prior + total(densities(cells, known, c)));
+    }
+
+    /* What columns add one after the other. Of naive forms the first ones are not those of fewer
+     * columns; of others the last step leads to the joint, however these were rounded. */
+    function chain(cells, order, c) {
+      const upTo = (size) => order.slice(0, size).sort((a, b) => a - b);
+      const whole = (size) => total(densities(cells, upTo(size), c));
+      if (spec.forms === "naive") return order.map((_, at) => whole(at + 1) - whole(at));
+      const parts = densities(cells, order, c);
+      if (parts.length) parts[parts.length - 1] += whole(parts.length) - total(parts);
+      return parts;
+    }
+
+    /* What cells add in each of some orders; the mean over these orders. */
+    function split(cells) {
+      const parts = columns.map(() => new Float64Array(base.length));
+      for (const places of spec.orders) {
+        const order = places.filter((i) => cells[columns[i]] !== null);
+        for (let c = 0; c < base.length; c++) {
+          const found = chain(cells, order, c);
+          order.forEach((i, at) => (parts[i][c] += found[at] / spec.orders.length));
+        }
+      }
+      const terms = shownIn(cells).map((i) => ({
+        columns: [columns[i]],
+        through: spec.through[i],
+        parts: parts[i],
+      }));
+      return { base, terms };
+    }
+
+    return { joint, split };
+  }
+
+  return { make };
+})();

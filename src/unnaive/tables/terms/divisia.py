@@ -1,0 +1,77 @@
+r"""Logarithms of sums, split exactly: the logarithmic-mean Divisia index.
+
+With :math:`V_1 = \sum_p e^{A_p}`, :math:`V_0 = \sum_p e^{B_p}` and the logarithmic mean
+:math:`L(a, b) = (a - b) / (\ln a - \ln b)`, :math:`L(a, a) = a`,
+
+.. math:: \ln V_1 - \ln V_0 = \sum_p \omega_p (A_p - B_p), \qquad
+          \omega_p = L(e^{A_p}, e^{B_p}) / L(V_1, V_0),
+
+since each :math:`L(e^{A_p}, e^{B_p}) (A_p - B_p)` is :math:`e^{A_p} - e^{B_p}`. There is no
+residual, no order of the members matters, and a sum inside :math:`A_p - B_p` is one outside.
+
+References
+----------
+Ang, "Decomposition analysis for policymaking in energy: which is the preferred method?", Energy
+Policy 32, 2004.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import logsumexp
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray
+
+
+def log_mean(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Log of the logarithmic mean of two numbers that are given as logarithms.
+
+    Examples
+    --------
+    >>> float(np.exp(log_mean(np.log(2.0), np.log(8.0))))  # (8 − 2) / log 4
+    4.3280...
+    """
+    high = np.maximum(a, b)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        gap = np.where(np.isneginf(high), 0.0, np.abs(a - b))
+        share = np.where(gap > 0, -np.expm1(-gap) / gap, 1.0)
+        return np.asarray(high + np.log(share))
+
+
+def shares_of_sum(after: FloatArray, before: FloatArray, parts: FloatArray) -> FloatArray:
+    """Split log Σ e^after − log Σ e^before among the parts of all members; shape of ``parts``.
+
+    ``after`` and ``before`` (…, m) are logarithms of the members, ``parts`` (…, m, t) what
+    leads from one to the other, as a sum. A member that loses all its chance has finite
+    shares, in equal parts for what took it. Where all members do, that is −inf. Nothing is
+    said where there was no chance before.
+
+    Examples
+    --------
+    >>> parts = np.array([[1.0, -2.0], [0.5, 3.0]])
+    >>> shares = shares_of_sum(parts.sum(axis=1), np.zeros(2), parts)
+    >>> np.allclose(shares.sum(), np.log(np.exp(-1.0) + np.exp(3.5)) - np.log(2.0))
+    True
+    """
+    scale = log_mean(log_sum(after), log_sum(before))[..., None]
+    endless = np.isneginf(parts)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        weights = np.exp(log_mean(after, before) - scale)[..., None]
+        lost = -np.exp(before - scale)[..., None] / endless.sum(axis=-1, keepdims=True)
+        gone = np.isneginf(after)[..., None]
+        shares = np.where(gone, np.where(endless, lost, 0.0), weights * parts)
+    shares = np.where(np.isneginf(before)[..., None], 0.0, shares)
+    nothing_left = np.isneginf(after.max(axis=-1, initial=-np.inf))[..., None, None]
+    taken = np.where(endless & np.isfinite(before)[..., None], -np.inf, 0.0)
+    return np.asarray(np.where(nothing_left, taken, shares))
+
+
+def log_sum(logs: FloatArray) -> FloatArray:
+    """Log of the sum of exponentials over the last axis, −inf for none."""
+    if not logs.shape[-1]:
+        return np.full(logs.shape[:-1], -np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(logsumexp(logs, axis=-1))
