@@ -6,6 +6,8 @@ import re
 import sys
 from pathlib import Path
 
+from docutils import nodes
+
 import unnaive
 
 HERE = Path(__file__).parent
@@ -54,7 +56,6 @@ sphinx_gallery_conf = {
     "default_thumb_file": str(HERE / "_static" / "logo.svg"),
 }
 
-highlight_options = {"pycon": {"stripnl": True}}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
@@ -78,7 +79,15 @@ def escape_formulas(app, what, name, member, options, lines):
         lines[place] = re.sub(r"(?<![`\w])\|(\w[\w ]*)\|", r"\\|\1\\|", linked)
 
 
+def end_code_at_its_end(app, doctree):
+    """Take away the empty line that an example needs before the fence, for doctest's sake."""
+    for block in doctree.findall(nodes.literal_block):
+        block.rawsource = block.rawsource.rstrip()
+        block[:] = [nodes.Text(block.astext().rstrip())]
+
+
 def setup(app):
     """Tell Sphinx of the above."""
+    app.connect("doctree-read", end_code_at_its_end)
     app.connect("autodoc-skip-member", leave_out_foreign)
     app.connect("autodoc-process-docstring", escape_formulas, priority=400)

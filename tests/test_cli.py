@@ -3,9 +3,9 @@
 import csv
 import errno
 import json
-import re
 import os
 import random
+import re
 import subprocess
 import sys
 import threading

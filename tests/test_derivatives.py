@@ -38,7 +38,7 @@ def test_naive_bayes_and_the_derivatives_make_the_model(key):
     np.testing.assert_allclose(naive_odds + found.log_gdf(), odds, atol=1e-10)
 
 
-@pytest.mark.parametrize("key", GAUSSIAN)
+@pytest.mark.parametrize("key", sorted({*GAUSSIAN} - {"auto"}))
 def test_likewise_for_numbers(key):
     random = np.random.default_rng(1)
     y = random.integers(0, 3, 150)
@@ -49,7 +49,7 @@ def test_likewise_for_numbers(key):
     np.testing.assert_allclose(joint, model.predict_joint_log_proba(X), rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("key", sorted(unnaive.all_models()))
+@pytest.mark.parametrize("key", sorted({*unnaive.all_models()} - {"auto"}))
 def test_full_conditionals_sum_to_one_over_values(key):
     X, y = rows()
     model = unnaive.make(key, **({} if key in GAUSSIAN else {"discretize": None})).fit(X, y)

@@ -22,7 +22,9 @@ POLICY = ("laplace", 1.0)
 
 
 def fitted(key, X, y, **settings):
-    if key not in GAUSSIAN:
+    if key == "auto":
+        settings = {"candidates": ["tan", "aode", "gaussian-nb"], **settings}
+    elif key not in GAUSSIAN:
         settings = {"discretize": None, **settings}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # few rows a class
@@ -153,6 +155,10 @@ VARIANTS = [
     ("phnb", {"threshold": float("inf")}),
     ("decomposable", {"penalty": None}),
     ("cherry", {"order": 4}),
+    ("nb", {"calibrate": "loo"}),
+    ("aode", {"calibrate": "loo", "smoothing": "ml"}),
+    ("kdb", {"smoothing": "hierarchical"}),
+    ("hnb", {"smoothing": "hierarchical"}),
 ]
 
 

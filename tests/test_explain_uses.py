@@ -210,6 +210,24 @@ def test_what_to_ask_of_numbers_is_the_integral():
     assert ask_next(model, X[:1]) == []
 
 
+def test_a_blend_is_asked_for_numbers_in_the_bins_of_a_member():
+    random = np.random.default_rng(5)
+    y = random.integers(0, 2, 300)
+    X = random.normal(size=(300, 2)) + y[:, None] * [2.0, 0.5]
+    for members in (["gaussian-nb", "nb"], ["gaussian-nb", "full-bayes"]):
+        model = unnaive.AutoBayes(candidates=members).fit(X, y)
+        found = ask_next(model, {})
+        assert [question.column for question in found] == ["x0", "x1"]
+        weights = np.array([answer.probability for answer in found[0].answers])
+        after = np.array([answer.posterior for answer in found[0].answers])
+        np.testing.assert_allclose(weights.sum(), 1.0)
+        then = sum(w * slow.entropy(line) for w, line in zip(weights, after, strict=True))
+        now = slow.entropy(model.predict_proba([[np.nan, np.nan]])[0])
+        assert found[0].information == pytest.approx((now - then) / np.log(2))
+        assert found[0].information > 0.3
+        assert what_if(model, X[:1]).instead != model.predict(X[:1])[0]
+
+
 @pytest.mark.parametrize("key", MODELS)
 def test_importance_of_every_model(key):
     random = np.random.default_rng(0)

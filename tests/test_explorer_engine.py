@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 import unnaive
 from browser import chromium_page, watch
 from problems import COUNTING, GAUSSIAN, HOSTILE, problems
-from test_models import fitted
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.explain import ask_next
+from unnaive.models.judged import Member
 from unnaive.report.tables import engine_script, explorer_document
+from unnaive.tables.calibration import Calibration
 from unnaive.tables.smoothing import POLICIES
 
 CLOSE = {"rtol": 0.0, "atol": 1e-9}
@@ -107,6 +108,12 @@ def cells_of(model, document, rows):
         data[told["name"]] = np.array([np.nan if cell is None else cell for cell in cells], float)
     found = pd.DataFrame(data)
     return found if hasattr(model, "feature_names_in_") else found.to_numpy()
+
+
+def fitted(model, problem):
+    """Fit a counting model to coded rows, with declared values and classes."""
+    model.n_features_in_, model.classes_ = len(problem.values), np.arange(problem.k)
+    return model._fit_rows(problem.coded())
 
 
 def written(model):
@@ -263,7 +270,8 @@ def test_calibrated_models(page, key):
     assert document["calibration"]["temperature"] != 1
 
 
-def test_blends_whose_members_cut_numbers_differently(page):
+@pytest.mark.parametrize(("heaviest", "kind"), [(0, "category"), (1, "category"), (2, "number")])
+def test_blends_whose_members_cut_numbers_differently(page, heaviest, kind):
     X, y = frame(13, 3, numbers_only=True)
     X["whole"] = np.random.default_rng(0).integers(4, size=len(X)) + (y == "class 1")
     members = {
@@ -272,9 +280,13 @@ def test_blends_whose_members_cut_numbers_differently(page):
         "numbers": unnaive.GaussianTAN(),
     }
     model = unnaive.AutoBayes(candidates=members).fit(X, y)
-    assert len(model.members_) > 1
+    model.members_ = [
+        Member(name, own.fit(X, y), Calibration(0.7 + 0.1 * i, np.array([0.1, 0.0, -0.2])), weight)
+        for i, (name, own) in enumerate(members.items())
+        for weight in [0.6 if i == heaviest else 0.2]
+    ]
     document = assert_same(page, model, asked=0)
-    assert [column["kind"] for column in document["columns"]] == ["number"] * 6 + ["category"]
+    assert [column["kind"] for column in document["columns"]] == ["number"] * 6 + [kind]
     ask = "([document, row]) => unnaiveEngine(document).askNext(row).map((n) => n.bits)"
     bits = page.evaluate(ask, [document, [None] * 7])
     assert len(bits) == 7

@@ -121,6 +121,13 @@ CHANGES = {
     "z": 0.0,
     "encoding": "absolute",
     "repair": "typo",
+    "calibrate": "loo",
+    "dependences": "none",
+    "n_pairs": 0,
+    "pair_penalty": 50.0,
+    "choose": "best",
+    "candidates": ["nb"],
+    "time_budget": "typo",
 }
 INERT = {"n_jobs"}  # by promise: the same bits for any number of threads
 BASE = {"bins": {"discretize": "quantile"}, "critical": {"subsumption": True}}
@@ -165,6 +172,11 @@ OWN = {  # what a parameter is changed to, and beside what, in one model
     ("iterative", "random_state"): ({"order": "shuffle"}, 7),
     ("ienb", "random_state"): ({}, "typo"),
     ("ienb", "paper"): ({"encoding": "linear"}, True),
+    **{(key, "penalty"): ({}, 50.0) for key in ("wanbia", "weighted-tan", "weighted-pairs")},
+    ("wanbia", "dependences"): ({}, "tree"),
+    ("wanbia", "pair_penalty"): ({"dependences": "pairs"}, 50.0),
+    **{(key, "n_pairs"): ({"dependences": "pairs"}, 0) for key in ("wanbia", "weighted-tan")},
+    ("auto", "choose"): ({"candidates": ["nb", "tan"]}, "best"),
     ("k-naive", "k"): ({}, 4),
     ("k-naive", "random_state"): ({"k": "cv"}, "typo"),
     ("k-naive", "exact_k"): ({"k": 4}, False),
@@ -199,6 +211,6 @@ def observed(key, settings, X, y, unknown):
     try:
         model = unnaive.make(key, **settings).fit(X, y)
         known, new = model.predict_proba(X).tolist(), model.predict_proba(unknown).tolist()
-        return known, new, model.predict(X).tolist(), type(model.structure_).__name__
+        return known, new, model.predict(X).tolist(), type(getattr(model, "structure_", None)).__name__
     except ValueError as error:
         return str(error)

@@ -26,6 +26,7 @@ from unnaive import (
     Laplace,
     MEstimate,
     NaiveBayes,
+    WeightedBayes,
 )
 from unnaive.models.family import FamilyClassifier
 from unnaive.models.ienb import GroupClassifier
@@ -55,7 +56,10 @@ WORKED = [  # SPEC 13.3
 ]
 
 
-LEARN_FROM_ROWS = (FamilyClassifier, A2DE, BayesNet, GroupClassifier, AdjustedNB, IterativeBayes)
+LEARN_FROM_ROWS = (
+    *(FamilyClassifier, A2DE, BayesNet, GroupClassifier, AdjustedNB, IterativeBayes),
+    WeightedBayes,
+)
 
 
 def fitted(model, problem):
@@ -237,6 +241,7 @@ def test_hostile_shapes_give_probabilities(name, key):
 KEEP_THE_FIRST_BATCH = {
     *("kdb", "decomposable", "cherry", "bayesnet"),
     *("fssj", "bsej", "pazzani-eda", "ienb", "iterative", "apnbc", "apnbc-eda"),
+    *("wanbia", "weighted-tan", "weighted-pairs"),
 }
 
 

@@ -16,10 +16,15 @@ import unnaive
 from unnaive.models.gaussian import GaussianClassifier
 
 MODELS = [make() for make in unnaive.all_models().values()]
+WEIGHTS = "AutoBayes deals rows to folds, so a row of weight 2 is not two rows"
+FAILING = {"AutoBayes": {"check_sample_weight_equivalence_on_dense_data": WEIGHTS}}
 
 
 @pytest.mark.filterwarnings("ignore:class .* its covariances say little")
-@parametrize_with_checks([*MODELS, unnaive.SelectByInformation()])
+@parametrize_with_checks(
+    [*MODELS, unnaive.SelectByInformation()],
+    expected_failed_checks=lambda estimator: FAILING.get(type(estimator).__name__, {}),
+)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -43,6 +48,8 @@ def test_pipeline_and_grid_search(model):
     choices = {"smoothing": ["laplace", "bdeu"]}
     if isinstance(model, GaussianClassifier):
         choices = {"var_smoothing": [1e-9, 1e-3]}
+    if isinstance(model, unnaive.AutoBayes):
+        choices = {"choose": ["best", "blend"]}
     tried = {f"{name}__{parameter}": values for parameter, values in choices.items()}
     grid = GridSearchCV(pipeline, tried, cv=3).fit(X, y)
     assert grid.best_score_ > least(model)

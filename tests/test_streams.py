@@ -32,6 +32,9 @@ OF_THE_FIRST_BATCH = {
     "iterative",
     "kdb",
     "pazzani-eda",
+    "wanbia",
+    "weighted-pairs",
+    "weighted-tan",
 }
 
 

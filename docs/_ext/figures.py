@@ -189,6 +189,18 @@ def derivatives() -> Figure:
     return figure
 
 
+def column_weights() -> Figure:
+    """Draw the weights of weighted naive Bayes."""
+    graph = fitted("wanbia").structure_
+    figure = Figure(figsize=(6, 2.6), layout="constrained")
+    ax = figure.subplots()
+    ax.barh([graph.names[column] for column in graph.terms[:, 0]], graph.weights)
+    ax.invert_yaxis()
+    ax.axvline(1, color="0.6", linestyle=":")
+    ax.set_xlabel("weight (naive Bayes: 1)")
+    return figure
+
+
 def network() -> Any:
     """Draw a network in which the class is a variable like any other."""
     return plot_structure(fitted("bayesnet", augmented=False))
@@ -209,6 +221,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     },
     "aode": members_of_aode,
     "bayesnet": network,
+    "wanbia": column_weights,
     "waterfall": waterfall,
     "tan-multinet": trees_of_classes,
     "hidden-parents": hidden_parents,

@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from unnaive.counts import JointCounts, merge
     from unnaive.counts.count import count
-    from unnaive.discretize import MDLP, EqualFrequency, EqualWidth, Quantile
+    from unnaive.discretize import MDLP, Automatic, EqualFrequency, EqualWidth, Quantile
     from unnaive.models import (
         A2DE,
         AODE,
@@ -64,6 +64,7 @@ _HOME = {
     "KNaiveBayes": "models",
     "AdjustedNB": "models",
     "AutoBayes": "models",
+    "Automatic": "discretize",
     "IterativeBayes": "models",
     "HNB": "models",
     "IENB": "models",
@@ -111,6 +112,7 @@ __all__ = [
     "WAODE",
     "AdjustedNB",
     "AutoBayes",
+    "Automatic",
     "BDeu",
     "Backoff",
     "BayesNet",

@@ -55,6 +55,12 @@ def _label(column: Column, value: Any) -> Any:
     return value if column.categories is None else column.categories[value]
 
 
+def heaviest(model: Any) -> Any:
+    """Return the member of most weight of a blend; any other model is its own."""
+    members = getattr(model, "members_", None)
+    return max(members, key=lambda member: member.weight).model if members else model
+
+
 def one_row(model: Classifier, X: Any) -> Frame:
     """Read a single row: a frame or list with one, a list of cells, or a dictionary of some."""
     names = model.schema_.names
@@ -114,9 +120,14 @@ def _changed(own: Column, known: ColumnSchema, codes: IntArray) -> Column:
         )
         stays = -1 if absent else known.size
         return Column(own.name, np.where(codes < 0, stays, codes).astype(np.int32), labels)
-    inside = [*known.edges, known.edges[-1] + 1.0 + abs(known.edges[-1])] if known.edges else [0.0]
+    inside = bin_points(known.edges)
     kept = np.nan if absent else float(own.values[0])
     return Column(own.name, np.where(codes < 0, kept, np.array(inside)[codes]))
+
+
+def bin_points(edges: Sequence[float]) -> list[float]:
+    """Return a number inside every bin: its upper edge, which belongs to it, and one beyond."""
+    return [*edges, edges[-1] + 1.0 + abs(edges[-1])] if edges else [0.0]
 
 
 def with_numbers(row: Frame, place: int, numbers: Sequence[float] | AnyArray) -> Frame:

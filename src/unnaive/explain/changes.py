@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from unnaive.exceptions import UnnaiveError
-from unnaive.explain.cells import one_row, shown_cells, values_of, with_cells
+from unnaive.explain.cells import heaviest, one_row, shown_cells, values_of, with_cells
 from unnaive.explain.wording import percent
 from unnaive.io.frames import Column, Frame
 from unnaive.schema import CategoricalColumn
@@ -170,7 +170,7 @@ class _Search:
         self.labels = model.classes_.tolist()
         self.decision = self.labels.index(decision)
         self.to = None if to is None else self.labels.index(to)
-        self.grids = _number_grids(model)
+        self.grids = _number_grids(heaviest(model))
         self.codes = model.schema_.encode(row)[:, 0].astype(int)
         self.shown, self.observed = (found[0] for found in shown_cells(row, model.schema_))
         self.best: tuple[float, int, tuple[Move, ...]] | None = None
@@ -202,7 +202,8 @@ class _Search:
         Only for columns that no other depends on, and that depend on the class alone.
         """
         to = 1 - self.decision if self.to is None and len(self.labels) == 2 else self.to
-        if to is None or getattr(self.model, "threshold_bias", None) is not None:
+        blend = len(getattr(self.model, "members_", ())) > 1  # a mean, in which columns mix
+        if to is None or blend or getattr(self.model, "threshold_bias", None) is not None:
             return found
         terms = self.model.explain(self.row).terms
         entangled = {c for term in terms for c in term.through}

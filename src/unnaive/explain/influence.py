@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive.exceptions import UnnaiveError
+from unnaive.explain.cells import heaviest
 from unnaive.explain.explanation import explanation_of
 from unnaive.information import mutual_information
 from unnaive.information.gaussian import gaussian_relevance
@@ -55,9 +56,9 @@ def importance(model: Classifier, X: Any = None, y: Any = None) -> Importance:
         Fitted.
     X : rows, default=None
         None: the information of each column about the class, I(X_i;C) in bits, from what the
-        model counted. With rows: the mean size of each column's contribution to the log-odds of
-        the last of two classes, or of each row's most probable one, see
-        :meth:`Explanation.log_odds`.
+        model, or the heaviest member of a blend, counted. With rows: the mean size of each
+        column's contribution to the log-odds of the last of two classes, or of each row's most
+        probable one, see :meth:`Explanation.log_odds`.
     y : class labels, default=None
         With labels: the mean contribution to the log-odds of each row's own class. Columns that
         mislead more than they help are below 0.
@@ -109,13 +110,14 @@ def _labels(y: Any, n_rows: int, classes: list[Any]) -> list[Any]:
 
 
 def _in_model(model: Classifier) -> Any:
-    used = getattr(getattr(model, "structure_", None), "used", None)
+    used = getattr(getattr(heaviest(model), "structure_", None), "used", None)
     every = np.arange(len(model.schema_.names))
     return every >= 0 if used is None else np.isin(every, used)
 
 
 def class_information(model: Classifier) -> FloatArray:
     """I(X_i;C) of every column in nats; of numbers, as if they were Gaussian; shape (d,)."""
+    model = heaviest(model)
     counts, moments = getattr(model, "counts_", None), getattr(model, "moments_", None)
     if counts is not None:
         return mutual_information(counts)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from unnaive.explain.cells import one_row, values_of, with_cells, with_numbers
+from unnaive.explain.cells import bin_points, one_row, values_of, with_cells, with_numbers
 from unnaive.explain.wording import percent
 from unnaive.schema import CategoricalColumn
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Frame
     from unnaive.models import Classifier
 
+_GRID = 31  # numbers that are asked for in a blend without any bins
 _SHOWN = 8  # answers that words list
 _NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(15)
 
@@ -55,9 +56,9 @@ def ask_next(model: Classifier, X_row: Any) -> list[Question]:
     """Rank the missing attributes of a row by what they are expected to tell about the class.
 
     A value counts as probable as the model finds it beside what is observed. Numbers of Gaussian
-    models are integrated by Gauss–Hermite quadrature with 15 points for every class. Models that
-    are no distribution over rows (ODANB, HNB) may expect to know less than before; that counts
-    as 0.
+    models are integrated by Gauss–Hermite quadrature with 15 points for every class; a blend is
+    asked for one number in every bin of a member that has bins. Models that are no distribution
+    over rows (ODANB, HNB) may expect to know less than before; that counts as 0.
 
     Parameters
     ----------
@@ -94,10 +95,14 @@ def ask_next(model: Classifier, X_row: Any) -> list[Question]:
         if now.observed[0, column]:
             continue
         known = model.schema_.columns[column]
-        if isinstance(known, CategoricalColumn) or known.size > 1 or not hasattr(model, "moments_"):
-            questions.append(_of_values(model, row, column, entropy(now.posterior)[0]))
-        else:
+        before = float(entropy(now.posterior)[0])
+        points = _points(model, column)
+        if points and not isinstance(known, CategoricalColumn) and known.size == 1:
+            questions.append(_of_points(model, row, column, points, before))
+        elif hasattr(model, "moments_") and not isinstance(known, CategoricalColumn):
             questions.append(_of_numbers(model, row, column, now))
+        else:
+            questions.append(_of_values(model, row, column, before))
     return sorted(questions, key=lambda question: -question.information)
 
 
@@ -112,21 +117,59 @@ def _bits(before: float, weights: FloatArray, posterior: FloatArray) -> float:
     return max(0.0, float(before - weights @ entropy(posterior)) / log(2))
 
 
+def _points(model: Classifier, column: int) -> list[float]:
+    """Numbers to ask for where a blend's heaviest member has no bins: in those of another.
+
+    Without any, 31 numbers within three standard deviations of the classes' means.
+    """
+    members = [member.model for member in getattr(model, "members_", ())]
+    known = [member.schema_.columns[column] for member in members]
+    cut = [c.edges for c in known if not isinstance(c, CategoricalColumn) and c.edges]
+    if cut:
+        return bin_points(cut[0])
+    name = model.schema_.names[column]
+    for moments in (getattr(member, "moments_", None) for member in members):
+        if moments is not None and name in moments.schema.names:
+            place = moments.schema.names.index(name)
+            reach = 3.0 * np.sqrt(np.einsum("kii->ki", moments.covariances())[:, place])
+            means = moments.means[:, place]
+            found: list[float] = np.linspace(
+                (means - reach).min(), (means + reach).max(), _GRID
+            ).tolist()
+            return found
+    return []
+
+
 def _of_values(model: Classifier, row: Frame, column: int, before: float) -> Question:
     known = model.schema_.columns[column]
-    codes = np.arange(known.size)
-    found = model.explain(with_cells(row, model.schema_, {column: codes}, known.size))
+    rows = with_cells(row, model.schema_, {column: np.arange(known.size)}, known.size)
+    return _of_rows(model, rows, known.name, values_of(known), before)
+
+
+def _of_points(
+    model: Classifier, row: Frame, column: int, points: list[float], before: float
+) -> Question:
+    names = [f"{point:.6g}" for point in points]
+    rows = with_numbers(row, column, points)
+    return _of_rows(model, rows, model.schema_.names[column], names, before)
+
+
+def _of_rows(
+    model: Classifier, rows: Frame, column: str, values: list[str], before: float
+) -> Question:
+    """Ask for a column that each of some rows has another value of."""
+    found = model.explain(rows)
     peak = found.log_evidence.max()
-    chances = np.ones(known.size)
+    chances = np.ones(len(values))
     if np.isfinite(peak):
         chances = np.exp(found.log_evidence - peak)
     chances = chances / chances.sum()
     posterior = found.posterior
     answers = tuple(
         Answer(value, float(chance), tuple(after))
-        for value, chance, after in zip(values_of(known), chances, posterior.tolist(), strict=True)
+        for value, chance, after in zip(values, chances, posterior.tolist(), strict=True)
     )
-    return Question(known.name, _bits(before, chances, posterior), answers)
+    return Question(column, _bits(before, chances, posterior), answers)
 
 
 def _of_numbers(model: Classifier, row: Frame, column: int, now: Any) -> Question:

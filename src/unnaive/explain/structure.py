@@ -10,6 +10,7 @@ import numpy as np
 
 from unnaive.counts.families import strides_of
 from unnaive.exceptions import UnnaiveError
+from unnaive.explain.cells import heaviest
 from unnaive.explain.influence import class_information
 from unnaive.information import conditional_mutual_information, family_information
 from unnaive.information.gaussian import gaussian_information
@@ -63,7 +64,8 @@ def plot_structure(model: Classifier, ax: Any = None) -> Any:
     share a box. Where every column listens to others (HNB, AODE) they stand in a circle around
     the class, the line from the class as wide as what the column tells about it. A model with a
     tree for every class has all of them side by side. The information of an edge is
-    :math:`I(X_i;X_j|Y)`, where the model counted both columns together.
+    :math:`I(X_i;X_j|Y)`, where the model counted both columns together. Of a blend, the member of
+    most weight is drawn.
 
     Parameters
     ----------
@@ -84,6 +86,7 @@ def plot_structure(model: Classifier, ax: Any = None) -> Any:
     >>> sorted(text.get_text() for text in ax.texts)
     ['x0', 'x1', 'x2', 'y']
     """
+    model = heaviest(model)
     graph, schema = getattr(model, "structure_", None), model.schema_
     information = pair_information(model)
     if isinstance(graph, ClassGraphs):

@@ -44,17 +44,18 @@ if TYPE_CHECKING:
     from unnaive.schema import Schema
     from unnaive.tables.terms import Terms
 
-_COMMON = ("categorical_features", "categories", "handle_unknown", "max_memory", "class_prior")
+_COMMON = ("categorical_features", "categories", "handle_unknown", "class_prior")
+_SMALL = 1 << 26  # bytes of tables that are worth their time
 
 
-def default_candidates() -> dict[str, Classifier]:
-    """Models that AutoBayes tries, in this order, by name."""
+def default_candidates(max_memory: int) -> dict[str, Classifier]:
+    """Models that AutoBayes tries, in this order, by name; AODE where its tables are small."""
     bins: dict[str, Any] = {"discretize": "auto", "smoothing": "hierarchical"}
     return {
         "wanbia": WeightedBayes(dependences="none", **bins),
         "weighted-pairs": WeightedBayes(**bins),
-        "kdb": KDB(k="loo", n_features="loo", **bins),
-        "aode": AODE(**bins),
+        "kdb": KDB(k="loo", n_features="loo", discretize="auto"),
+        "aode": AODE(**bins, max_memory=min(max_memory, _SMALL)),
         "gaussian-tan": GaussianTAN(),
         "full-bayes": FullBayes(),
     }
@@ -77,8 +78,8 @@ class AutoBayes(Classifier):
         "best": the one candidate of least left-out log loss, a model that can be read as such.
     candidates : dict of models, list of keys, or None, default=None
         What is tried, as ``{"name": model}`` or as keys of :func:`unnaive.all_models`. None:
-        weighted naive Bayes, weighted pairs, selective KDB and AODE, each with hierarchical
-        smoothing and automatic bins, and for numbers Gaussian TAN and full Bayes.
+        weighted naive Bayes, weighted pairs, selective KDB and AODE with automatic bins, and
+        for numbers Gaussian TAN and full Bayes.
     time_budget : float, default=None
         Seconds after which no further candidate is started.
     categorical_features, categories, handle_unknown, max_memory, class_prior
@@ -162,7 +163,7 @@ class AutoBayes(Classifier):
         """Candidates with the settings that all share."""
         given = self.candidates
         if given is None:
-            found: dict[str, Any] = default_candidates()
+            found: dict[str, Any] = default_candidates(self.max_memory)
         elif isinstance(given, dict):
             found = {str(name): clone(model) for name, model in given.items()}
         else:
@@ -177,6 +178,8 @@ class AutoBayes(Classifier):
         for model in found.values():
             known = model.get_params(deep=False)
             shared = {name: getattr(self, name) for name in _COMMON if name in known}
+            if "max_memory" in known:
+                shared["max_memory"] = min(self.max_memory, known["max_memory"])
             model.set_params(**shared, n_jobs=self.n_jobs)
         return found
 
@@ -201,9 +204,10 @@ class AutoBayes(Classifier):
 
     @property
     def schema_(self) -> Schema:
-        """What the columns are to the member of most weight."""
+        """What the columns are to the member of most weight; one that counts, if there is."""
         check_is_fitted(self)
-        heaviest = max(self.members_, key=lambda member: member.weight)
+        counting = [one for one in self.members_ if isinstance(one.model, CountsClassifier)]
+        heaviest = max(counting or self.members_, key=lambda member: member.weight)
         schema: Schema = heaviest.model.schema_
         return schema
 

@@ -410,7 +410,7 @@ class CountsClassifier(Classifier):
 
     def _fit_rows(self, rows: CodedRows, *, keep_all: bool = False) -> Self:
         """Learn the structure from rows, and count what its tables need."""
-        self._calibration = None
+        self._calibration = None  # type: ignore[misc]
         values = 8 * len(rows.schema.classes) * int(rows.schema.sizes.sum())
         require_memory(rows.schema, values, self.max_memory, "counting the values of all columns")
         if not self.needs_pairs:
@@ -437,7 +437,8 @@ class CountsClassifier(Classifier):
         if self.calibrate is not None:
             joint = left_out_joint(self, rows)
             found = calibrated(joint, rows.classes, rows.weights, self.n_jobs)
-            self._calibration = self._as_fitted._calibration = found
+            self._calibration = found  # type: ignore[misc]
+            self._as_fitted._calibration = found  # type: ignore[misc]
         return self
 
     def _refit(self, counts: JointCounts) -> Self:
@@ -458,7 +459,7 @@ class CountsClassifier(Classifier):
     def _restore(self, state: dict[str, Any]) -> Self:
         counts = JointCounts.from_state(state["counts"])
         if "calibration" in state:
-            self._calibration = Calibration(**state["calibration"])
+            self._calibration = Calibration(**state["calibration"])  # type: ignore[misc]
         return self._set(counts, self._restore_structure(state["structure"], counts.schema))
 
     def _set(self, counts: JointCounts, structure: Any) -> Self:

@@ -23,14 +23,15 @@ def left_out_joint(model: CountsClassifier, rows: CodedRows) -> FloatArray:
             f"{type(model).__name__} has no leave-one-out in closed form, so it cannot be "
             "calibrated by it; use scikit-learn's CalibratedClassifierCV"
         )
-    weights = np.ones(1) if rows.weights is None else np.unique(rows.weights)
+    given = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
+    weights = np.unique(given)
     if len(weights) > _MOST_WEIGHTS:
-        weights = np.array([float(np.mean(rows.weights))])
+        weights = given.mean(keepdims=True)
     out = np.empty((len(rows.classes), len(rows.schema.classes)))
     for weight in weights.tolist():
         part = np.arange(len(out))
         if len(weights) > 1:
-            part = np.flatnonzero(rows.weights == weight)
+            part = np.flatnonzero(given == weight)
         codes, held = np.ascontiguousarray(rows.codes[:, part]), rows.classes[part]
         joint = model._joint(model._make_tables(weight), codes, held, model.n_jobs)
         model._answer_hopeless(joint, held, weight, model.counts_)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from unnaive.schema import Schema
 
 _DEPENDENCES = ("none", "tree", "pairs")
-_LEAST_PAIRS, _PAIRS_A_COLUMN = 60, 2
+_LEAST_PAIRS, _PAIRS_A_COLUMN, _MOST_PAIRS = 60, 2, 300
 _MOST_ENTRIES = 50_000_000  # that weights are fitted to; of more rows, a share of each class
 _LEAST_LOG = -30.0  # of a factor that the rows give no chance, while weights are fitted
 
@@ -95,7 +95,7 @@ class WeightedBayes(CountsClassifier):
         "none": naive Bayes' factors (WANBIA); "tree": also those of TAN's edges; "pairs": also
         those of the pairs with the largest conditional mutual information.
     n_pairs : int, default=None
-        How many pairs; None: twice the columns, at least 60.
+        How many pairs; None: twice the columns, at least 60 and at most 300.
     penalty, pair_penalty : float, default=1.0
         How strongly weights are drawn to 0.
     {parameters}
@@ -162,7 +162,8 @@ class WeightedBayes(CountsClassifier):
     def _best_pairs(self, information: FloatArray) -> IntArray:
         """Return the pairs of most information, the lexicographically first of equals."""
         d = len(information)
-        wanted = max(_LEAST_PAIRS, _PAIRS_A_COLUMN * d) if self.n_pairs is None else self.n_pairs
+        usual = min(max(_LEAST_PAIRS, _PAIRS_A_COLUMN * d), _MOST_PAIRS)
+        wanted = usual if self.n_pairs is None else self.n_pairs
         above = np.stack(np.triu_indices(d, 1), axis=1)
         rounded = np.round(information[above[:, 0], above[:, 1]] / TIE_TOLERANCE)
         return above[np.argsort(-rounded, kind="stable")[:wanted]]

@@ -59,10 +59,15 @@ _ASSUMES = {
     "straight line with one other column. These dependences make a tree.",
     "GaussianKDB": "Within a class, every number follows a bell curve whose centre moves along a "
     "straight line with up to k other columns.",
+    "WeightedBayes": "Each column, and each pair of columns that the model looks at, speaks with a "
+    "weight of its own. The weights were chosen so that all of them together predict best.",
+    "AutoBayes": "Several models were tried on rows that were left out, and those that predicted "
+    "best answer together, each by its weight.",
     "BayesNet": "Each column, and the class, depends on its parents in the graph and on nothing "
     "else. The graph was searched in the rows.",
 }
 _NO_GRAPH = {
+    "AutoBayes": "There is no single graph to draw: several models answer together.",
     "AODE": "There is no single graph to draw: every column in turn is the parent of all others, "
     "and the model averages over all of these.",
     "WAODE": "There is no single graph to draw: every column in turn is the parent of all others, "
@@ -85,6 +90,10 @@ def describe_model(model: Classifier, rows: ReportRows) -> dict[str, Any]:
         "key": _key(model),
         "summary": cleandoc(type(model).__doc__ or name).split("\n", 1)[0],
         "assumes": _ASSUMES.get(name, ""),
+        "members": [
+            {"name": member.name, "weight": float(member.weight)}
+            for member in getattr(model, "members_", ())
+        ],
         "without_graph": _NO_GRAPH.get(name, "This model has no graph of columns to draw."),
         "references": _references(type(model).__doc__ or ""),
         "parameters": [
@@ -121,11 +130,10 @@ def _references(text: str) -> list[str]:
 
 def _learned_rows(model: Any) -> list[float]:
     """Rows, or their weights, of every class that the model learned from."""
-    counts = (
-        model.counts_.class_counts
-        if isinstance(model, CountsClassifier)
-        else model.moments_.class_weights
-    )
+    if hasattr(model, "members_"):
+        return _learned_rows(model.members_[0].model)
+    binned = isinstance(model, CountsClassifier)
+    counts = model.counts_.class_counts if binned else model.moments_.class_weights
     return [int(count) if float(count).is_integer() else float(count) for count in counts.tolist()]
 
 
@@ -144,7 +152,7 @@ def _limits(model: Classifier, learned: list[float], rows: ReportRows) -> list[s
         found.append(
             "Numbers enter as bins: within a bin it sees no difference, and at its edge a jump."
         )
-    else:
+    elif hasattr(model, "moments_"):
         found.append(
             "Numbers far from all that it has seen are judged by the tail of a bell curve."
         )

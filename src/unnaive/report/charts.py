@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _SIZE, _LEFT, _TOP, _BOTTOM = 280.0, 46.0, 10.0, 44.0
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
-_HISTOGRAM = 52.0  # pixels below the reliability curve
+_HISTOGRAM = 48.0  # pixels below the reliability curve
 
 
 def _x(share: float) -> float:
@@ -48,9 +48,23 @@ def _line(points: Sequence[Sequence[float]], class_: str) -> str:
     return element("polyline", points=path, fill="none", class_=class_)
 
 
+def _short(count: int) -> str:
+    """Write a count in five letters at most.
+
+    Examples
+    --------
+    >>> _short(342), _short(45_678), _short(2_500_000)
+    ('342', '45.7k', '2.5M')
+    """
+    for unit, size in (("M", 1_000_000), ("k", 1_000)):
+        if count >= 10 * size or (unit == "M" and count >= size):
+            return f"{count / size:.3g}{unit}"
+    return str(count)
+
+
 def draw_reliability(calibration: dict[str, Any]) -> str:
     """Draw what came true against what was predicted, with intervals and the rows of each bin."""
-    bottom = _HISTOGRAM + 10
+    bottom = _HISTOGRAM + 22
     parts = _axes("predicted probability", "share that came true", bottom)
     filled = [entry for entry in calibration["bins"] if entry["rows"]]
     most = max(entry["rows"] for entry in filled)
@@ -74,6 +88,14 @@ def draw_reliability(calibration: dict[str, Any]) -> str:
                     width=wide,
                     height=tall,
                     class_="count",
+                ),
+                element(
+                    "text",
+                    words(_short(entry["rows"])),
+                    x=(_x(entry["low"]) + _x(entry["high"])) / 2,
+                    y=base - tall - 3,
+                    text_anchor="middle",
+                    class_="rows",
                 ),
                 element("line", x1=_x(at), x2=_x(at), y1=_y(low), y2=_y(high), class_="interval"),
                 element("circle", cx=_x(at), cy=_y(entry["observed"]), r=4.5, class_="point"),

@@ -210,6 +210,8 @@ def _edges(canvas: _Canvas, edges: Sequence[dict[str, Any]], unit: str | None) -
 def _amount(strength: float, unit: str | None) -> str:
     if unit == "of the bag":
         return f"{strength:.0%} {unit}"
+    if unit == "weight":
+        return f"weight {strength:.3g}"
     return f"{strength:.3g} {unit or ''}".strip()
 
 

@@ -11,14 +11,13 @@ import numpy as np
 from unnaive.explain.structure import pair_information
 from unnaive.structure.bags import HiddenParents
 from unnaive.structure.dag import DAG
-from unnaive.structure.graph import ClassGraphs, ParentGraph
+from unnaive.structure.graph import ClassGraphs, Graph, ParentGraph
 from unnaive.structure.groups import GroupGraph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unnaive.models import Classifier
-    from unnaive.structure.graph import Graph
 
 _MOST_NODES = 120
 _MOST_CLASSES = 6
@@ -42,7 +41,7 @@ def describe_structure(model: Classifier, information: Sequence[float]) -> dict[
     A node's ``information`` is that of its column with the class, in bits. The column −1 is the
     class, which is drawn among the others only where it is not a parent of all.
     """
-    structure = model.structure_
+    structure = getattr(model, "structure_", None)
     graphs: list[tuple[str, Any]] = [("", structure)]
     notes = []
     if isinstance(structure, ClassGraphs):
@@ -79,6 +78,8 @@ def _links(graph: Any, model: Classifier) -> Links:
         place = {name: column for column, name in enumerate(graph.names)}
         edges = [(place[a], place[b], nats / log(2)) for a, b, nats in graph.edges]
         return Links(list(edges), [], graph.used.tolist(), "bits")
+    if isinstance(graph, Graph) and any(len(edge) > 2 for edge in graph.edges):
+        return _weighed(graph)
     pairs, used = _arrows(graph)
     columns = [pair for pair in pairs if -1 not in pair]
     if len(columns) > _DENSE * len(used):
@@ -88,6 +89,16 @@ def _links(graph: Any, model: Classifier) -> Links:
     known = {pair: float(bits[pair]) for pair in columns if not np.isnan(bits[pair])}
     found = [(a, b, known.get((a, b))) for a, b in pairs]
     return Links(found, [], used, "bits" if known else None)
+
+
+def _weighed(graph: Graph) -> Links:
+    """Read edges that have weights, the heaviest of them where there are many."""
+    place = {name: column for column, name in enumerate(graph.names)}
+    edges = sorted(graph.edges, key=lambda edge: -edge[2])
+    most = _DENSE * len(graph.used) // 2
+    kept: list[tuple[int, int, float | None]] = [(place[a], place[b], w) for a, b, w in edges]
+    note = f"Of {len(edges):,} edges the {most:,} heaviest are drawn." if len(edges) > most else ""
+    return Links(kept[:most], [], graph.used.tolist(), "weight", note)
 
 
 def _arrows(graph: Graph | DAG) -> tuple[list[tuple[int, int]], list[int]]:

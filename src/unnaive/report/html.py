@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from base64 import b64encode
+from functools import cache
 from importlib.resources import files
 from math import exp, isfinite
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ from unnaive.report.tables import engine_script
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from jinja2 import Environment
 
 _SCRIPTS = ("explorer.js", "page.js")
 _STYLE = "report.css"
@@ -42,23 +45,11 @@ def render(summary: dict[str, Any], document: dict[str, Any] | None = None) -> s
         these alone, and whatever names and labels hold is text there, never markup.
     """
     try:
-        from jinja2 import (  # noqa: PLC0415 - optional, see the extra "report"
-            Environment,
-            PackageLoader,
-            StrictUndefined,
-        )
         from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+
+        environment = _environment()
     except ImportError:
         raise UnnaiveError('a report needs jinja2: pip install "unnaive[report]"') from None
-    environment = Environment(
-        loader=PackageLoader("unnaive.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: svg.readable(value) if type(value) is str else value,
-    )
-    environment.filters |= _FILTERS
     colours = _colours(summary["data"]["classes"])
     drawn = {
         name: (lambda *given, draw=draw: Markup(draw(*given)))  # noqa: S704 - escaped where written
@@ -79,6 +70,27 @@ def render(summary: dict[str, Any], document: dict[str, Any] | None = None) -> s
         **drawn,
     )
     return str(page)
+
+
+@cache
+def _environment() -> Environment:
+    """Set up the templates; they are compiled once."""
+    from jinja2 import (  # noqa: PLC0415 - optional, see the extra "report"
+        Environment,
+        PackageLoader,
+        StrictUndefined,
+    )
+
+    environment = Environment(
+        loader=PackageLoader("unnaive.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: svg.readable(value) if type(value) is str else value,
+    )
+    environment.filters |= _FILTERS
+    return environment
 
 
 def _policy(scripts: Sequence[str], style: str) -> str:

@@ -22,8 +22,8 @@ def back_off(counts, above, place, alpha, held, out):
             size += counts[context, value]
         size = max(size - held, 0.0) + alpha
         for value in range(n_values):
-            count = max(counts[context, value] - held, 0.0)
-            out[context, value] = (count + alpha * above[place[context], value]) / size
+            count = max(counts[context, value] - held, 0.0) + alpha * above[place[context], value]
+            out[context, value] = count / size if size > 0.0 else above[place[context], value]
 
 
 @kernel

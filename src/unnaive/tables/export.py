@@ -69,19 +69,36 @@ def conditional_table(
     held: HeldOut = PLAIN,
 ) -> FloatArray:
     """Log P(x | x_parents, c), or without the class; shape (k or 1, q, v)."""
-    table = family_counts(counts, columns)
+    child, *parents = _as_counted(counts, columns)
+    table = family_counts(counts, (child, *parents))
     if not given_class:
         table = table.sum(axis=0, keepdims=True)
-    margin = counts.marginal(columns[0]).sum(axis=0)
+    margin = counts.marginal(child).sum(axis=0)
     k, q, v = table.shape
+    shape = (k, *counts.schema.sizes[parents].tolist(), v)
     levels = [Level.of(table.reshape(k * q, v))]
     if smoothing.is_hierarchical:
-        levels = _levels(table.reshape(k, *counts.schema.sizes[list(columns[1:])].tolist(), v))
-    return conditional(smoothing, margin, levels, k * q, held).reshape(k, q, v)
+        levels = _levels(table.reshape(shape))
+        alone = counts.marginal(child)  # of all rows that have the cell
+        levels[0] = Level.of(alone if given_class else alone.sum(axis=0, keepdims=True))
+    found = conditional(smoothing, margin, levels, k * q, held).reshape(shape)
+    order = [1 + parents.index(parent) for parent in columns[1:]]
+    return found.transpose(0, *order, len(parents) + 1).reshape(k, q, v)
+
+
+def _as_counted(counts: JointCounts, columns: Sequence[int]) -> list[int]:
+    """Return a column and its parents in the order they were counted in, if they were.
+
+    Hierarchical smoothing leans along it.
+    """
+    for family in counts.families:
+        if family.columns[0] == columns[0] and sorted(family.columns) == sorted(columns):
+            return list(family.columns)
+    return list(columns)
 
 
 def _levels(table: CountArray) -> list[Level]:
-    """Sum counts (k, parents …, v) to those with no parent, with the first, with two, … with all."""
+    """Sum counts (k, parents …, v) to those with no parent, with the first, … with all."""
     levels, contexts = [], 1
     for depth in range(1, table.ndim):
         counts = table.sum(axis=tuple(range(depth, table.ndim - 1)))

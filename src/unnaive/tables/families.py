@@ -99,18 +99,23 @@ class FamilyTables:
         """Log of all factors of rows that miss the same cells; shape (n, k)."""
         families = [family.columns for family in self.counts.families]
         if not self.marginalize:
-            kept = [
-                (family[0], *(p for p in family[1:] if not gaps[p]))
-                for family in families
-                if not gaps[family[0]]
-            ]
-            return self._product(kept, codes, held)
+            return self._dropped(families, codes, held, gaps)
         relevant = self._relevant(families, gaps)
         known = [f for f in families if not gaps[list(f)].any()]
         gapped = [f for f in families if gaps[list(f)].any()]
         unknown = [f for f in gapped if not gaps[f[0]] or f[0] in relevant]
         total = self._product(known, codes, held)
         return total + self._eliminate(unknown, codes, held, gaps) if unknown else total
+
+    def _dropped(
+        self, families: list[tuple[int, ...]], codes: CodeArray, held: AnyArray, gaps: AnyArray
+    ) -> FloatArray:
+        """Log of all factors whose column is there, without the parents that are missing."""
+        there = [family for family in families if not gaps[family[0]]]
+        whole = [family for family in there if not gaps[list(family)].any()]
+        rest = [tuple(c for c in family if not gaps[c]) for family in there if family not in whole]
+        apart = self._product(rest, codes, held, (_OTHER, _PARENTLESS))
+        return self._product(whole, codes, held) + apart
 
     def _relevant(self, families: list[tuple[int, ...]], gaps: AnyArray) -> set[int]:
         """Missing columns that are above some observed one; the others sum to one."""
@@ -125,13 +130,17 @@ class FamilyTables:
         return relevant
 
     def _product(
-        self, families: list[tuple[int, ...]], codes: CodeArray, held: AnyArray
+        self,
+        families: list[tuple[int, ...]],
+        codes: CodeArray,
+        held: AnyArray,
+        sets: tuple[int, int] = (_OTHER, _OWN),
     ) -> FloatArray:
         sizes = self.counts.schema.sizes
         total = np.zeros((codes.shape[1], self.counts.n_classes))
         for family in families:
             entries = self._table(family).look_up(codes, sizes, codes[family[0]])
-            total += self._choose(entries, held)
+            total += self._choose(entries, held, sets)
         return total
 
     def _choose(
@@ -245,9 +254,10 @@ def _summed(counted: FamilyCounts, family: tuple[int, ...], sizes: IntArray) -> 
     for parent, stride in zip(kept, strides_of(sizes, kept), strict=True):
         number += counted.contexts // old[parent] % int(sizes[parent]) * stride
     contexts, place = np.unique(number, return_inverse=True)
-    table = np.zeros((len(contexts), len(counted.table), counted.table.shape[2]))
-    np.add.at(table, place, counted.table.transpose(1, 0, 2))
-    return contexts, table.transpose(1, 0, 2)
+    k, _, v = counted.table.shape
+    cell = (place.reshape(-1, 1) * v + np.arange(v)).reshape(-1)
+    summed = [np.bincount(cell, part.reshape(-1), len(contexts) * v) for part in counted.table]
+    return contexts, np.stack(summed).reshape(k, len(contexts), v)
 
 
 def family_tables(

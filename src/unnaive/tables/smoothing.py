@@ -141,6 +141,11 @@ class Hierarchical(Smoothing):
     key: ClassVar[str] = "hierarchical"
     is_hierarchical: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.s == 0:
+            raise ValueError(f"{self}: without a row a context has nothing to lean on; use 'ml'")
+
     def shares(self, n_contexts: int) -> tuple[float, float]:
         """Return one row a context, for what has no levels."""
         return 0.0, 1.0
@@ -189,6 +194,6 @@ def smoothing_policy(smoothing: Smoothing | str | None, default: Smoothing) -> S
         return POLICIES[name](float(strength))  # type: ignore[call-arg]
     except (TypeError, ValueError):
         raise ValueError(
-            f"smoothing={smoothing!r}: {strength!r} is no strength for {name!r}; give a number of "
-            "at least 0, as in 'laplace:0.5'"
+            f"smoothing={smoothing!r}: {strength!r} is no strength for {name!r}; give a number "
+            "above 0, as in 'laplace:0.5'"
         ) from None

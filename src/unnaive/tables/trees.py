@@ -69,6 +69,7 @@ def conditional(
     levels: Sequence[Level],
     n_contexts: int,
     held: HeldOut = PLAIN,
+    *,
     chosen: Sequence[float] | None = None,
 ) -> FloatArray:
     """Log P(x | context) of the last level's contexts; shape (q, v).
@@ -357,10 +358,12 @@ def column_factors(
     found = []
     for held in sets:
         factor = np.zeros((n_classes, above + 1, size + 1))
-        alone = conditional(smoothing, margin, levels[:1], n_classes, held, chosen)
+        alone = conditional(smoothing, margin, levels[:1], n_classes, held, chosen=chosen)
         factor[:, above, :size] = alone
         if parent >= 0:
-            given = conditional(smoothing, margin, levels, n_classes * int(above), held, chosen)
+            given = conditional(
+                smoothing, margin, levels, n_classes * int(above), held, chosen=chosen
+            )
             factor[:, :above, :size] = given.reshape(n_classes, above, size)
         found.append(factor)
     return found

@@ -63,7 +63,7 @@ class WeightedTables:
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
         return out
 
-    def entries(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:
+    def entries(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> AnyArray:
         """Return every term's entry for rows and classes; shape (m, n, k)."""
         found = np.empty((len(self.terms), codes.shape[1], self.n_classes), dtype=np.float32)
 
@@ -134,7 +134,7 @@ class Weighing:
 
     Attributes
     ----------
-    entries : ndarray of shape (m, n, k)
+    entries : ndarray of shape (m, n, k), in single precision
         Left-out log factors, finite.
     prior : ndarray of shape (k,)
         Log P(c).
@@ -145,7 +145,7 @@ class Weighing:
     n_jobs : int or None
     """
 
-    entries: FloatArray
+    entries: AnyArray
     prior: FloatArray
     classes: IntArray
     importance: FloatArray

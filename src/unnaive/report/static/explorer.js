@@ -18,6 +18,7 @@
   const MOST_REASONS = 8;
   const MOST_QUESTIONS = 6;
   const LEAST_SPAN = 3; // log-odds that the picture of reasons shows on either side at least
+  const MOST_LETTERS = 60; // of a name in a table; its field has all of it
   const APART = 0.2; // share of the picture between two ticks of its axis
   const QUIET = 600; // milliseconds before an answer is spoken
   const SVG = "http://www.w3.org/2000/svg";
@@ -44,6 +45,10 @@
     if (!Number.isFinite(value)) return value > 0 ? "+∞" : "−∞";
     const text = Math.abs(value).toFixed(2);
     return (value < 0 ? "−" : "+") + text;
+  }
+
+  function shortened(text) {
+    return text.length <= MOST_LETTERS ? text : text.slice(0, MOST_LETTERS - 1) + "…";
   }
 
   const probability = (logOdds) => 1 / (1 + Math.exp(-logOdds));
@@ -213,7 +218,7 @@
       if (code === best) line.className = "first";
       line.title = `${chances[code]}; the line is where it stood before anything was known`;
       line.append(
-        make("th", { scope: "row" }, isolated(classes[code])),
+        make("th", { scope: "row" }, isolated(shortened(classes[code]))),
         make("td", {}, bar(0, chances[code], code === best ? "for" : "total", [prior[code]], "prior")),
         make("td", { class: "n" }, percent(chances[code])),
       );
@@ -267,7 +272,7 @@
 
   function reasonName({ own, through }) {
     const named = own.filter((column) => cells[column] !== null);
-    const what = named.map(knownAs).join(", ");
+    const what = named.map((column) => shortened(knownAs(column))).join(", ");
     const name = make("th", { scope: "row" }, isolated(what));
     const beside = Array.from(through, (column) => columns[column].name);
     if (beside.length > 0) name.title = `together with ${beside.join(", ")}`;
@@ -343,7 +348,7 @@
       const entries = found.map(({ column, bits }) => {
         const told = make("span", { class: "bits" }, bits < 0.0005 ? "< 0.001" : bits.toFixed(3));
         const button = make("button", { type: "button", "data-ask": column });
-        button.append(isolated(columns[column].name), bar(0, bits / most, "for"), told);
+        button.append(isolated(shortened(columns[column].name)), bar(0, bits / most, "for"), told);
         button.addEventListener("click", () => goTo(column));
         return make("li", {}, button);
       });

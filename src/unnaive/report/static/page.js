@@ -28,7 +28,8 @@
       const near = edge.dataset.parent === column || edge.dataset.child === column;
       edge.classList.toggle("near", near);
     }
-    story.textContent = node === null ? "\u00a0" : node.getAttribute("aria-label");
+    story.textContent = node === null ? "" : node.getAttribute("aria-label");
+    story.classList.toggle("told", node !== null);
   }
 
   /* One node of a picture is reached by Tab, the others by the arrow keys. */

@@ -8,6 +8,7 @@ import numpy as np
 
 from unnaive.tables.hidden import HiddenParentTables
 from unnaive.tables.kernels import drop_generalisations
+from unnaive.tables.terms.blend import posterior_terms
 from unnaive.tables.terms.divisia import log_sum, shares_of_sum
 from unnaive.tables.terms.split import Key, Terms, merged, observed, split
 from unnaive.tables.trees import AveragedTrees
@@ -123,7 +124,7 @@ def _of_averaged_trees(tables: AveragedTrees, codes: CodeArray) -> Terms:
     found = [split(member, codes) for member in tables.members]
     joints = [terms.joint for terms in found]
     if tables.of_posteriors:
-        found = [_posterior_terms(terms) for terms in found]
+        found = [posterior_terms(terms) for terms in found]
     base = found[0].base
     after = np.stack([terms.joint for terms in found], axis=-1)
     before = np.stack([terms.base for terms in found], axis=-1)
@@ -136,14 +137,6 @@ def _of_averaged_trees(tables: AveragedTrees, codes: CodeArray) -> Terms:
         parts[:, :, [place[key] for key in terms.keys]] += shares[:, :, member]
     evidence = log_sum(np.concatenate(joints, axis=1)) - np.log(len(joints))
     return Terms(keys, base, parts, evidence if tables.of_posteriors else None)
-
-
-def _posterior_terms(terms: Terms) -> Terms:
-    """Split the log posterior: the log joint less the log of its sum over classes."""
-    terms = terms.answered(terms.base)
-    shares = shares_of_sum(terms.joint, terms.base, terms.parts).sum(axis=1, keepdims=True)
-    base = terms.base - log_sum(terms.base)[:, None]
-    return Terms(terms.keys, base, terms.parts - shares)
 
 
 @split.register(HiddenParentTables)
