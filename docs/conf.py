@@ -68,8 +68,10 @@ html_show_sourcelink = False
 
 
 def leave_out_foreign(app, what, name, member, skip, options):
-    """Leave out what classes inherit from scikit-learn, whose own documentation has it."""
-    return skip or str(getattr(member, "__module__", "")).startswith("sklearn.")
+    """Leave out what comes from scikit-learn, and fields that Python describes by number."""
+    foreign = str(getattr(member, "__module__", "")).startswith("sklearn.")
+    numbered = str(getattr(member, "__doc__", "")).startswith("Alias for field number")
+    return skip or foreign or numbered
 
 
 def escape_formulas(app, what, name, member, options, lines):

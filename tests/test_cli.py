@@ -4,7 +4,6 @@ import csv
 import errno
 import json
 import os
-import random
 import re
 import subprocess
 import sys
@@ -13,60 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import unnaive
+from commands import HEADER, fails, patients, run, write
 from unnaive.cli import terminal
-from unnaive.cli.app import app
 from unnaive.evaluate import cross_validate
 from unnaive.io.files import read
 
 KEYS = list(unnaive.all_models())
 PROGRAM = "from unnaive.cli.app import main; main()"
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
-
-
-def fails(*arguments, code=1):
-    """The one line that a user reads when something is wrong."""
-    result = run(*arguments, code=code)
-    lines = result.stderr.splitlines()
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    assert lines[-1].startswith("error: ")
-    return lines[-1]
-
-
-def write(path, header, rows):
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream).writerows([header, *rows])
-    return path
-
-
-def patients(n, seed, towns=("Oslo", "Bern")):
-    """Rows of an id, labels, numbers, gaps, a column that may look like numbers, the class."""
-    chance = random.Random(seed)
-    for number in range(n):
-        ill = chance.random() < 0.4
-        age = round(chance.gauss(65 if ill else 45, 10), 1)
-        smoker = chance.choice(["yes", "yes", "no"] if ill else ["no", "no", "ex"])
-        stage = chance.choice(["2", "3", "x"] if ill else ["1", "2"])
-        town = chance.choice(towns)
-        yield [
-            number,
-            "" if chance.random() < 0.1 else age,
-            "?" if chance.random() < 0.1 else smoker,
-            stage,
-            town,
-            "ill" if ill else "well",
-        ]
-
-
-HEADER = ["id", "age", "smoker", "stage", "town", "diagnosis"]
 
 
 @pytest.fixture(scope="module")
@@ -328,7 +282,10 @@ def test_progress_waits_then_shows(monkeypatch, capsys):
     [
         (["fit", "none.csv", "-t", "y"], "none.csv: no such file"),
         (["fit", "DATA", "-t", "diagnos"], "no column 'diagnos'; did you mean 'diagnosis'?"),
-        (["fit", "DATA", "-t", "diagnosis", "-m", "tann"], "there is no model 'tann'; the models"),
+        (
+            ["fit", "DATA", "-t", "diagnosis", "-m", "tann"],
+            "there is no model 'tann'; did you mean 'tan'?",
+        ),
         (
             ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--set", "rot=1"],
             "'tan' has no parameter 'rot'; it has",
@@ -428,7 +385,11 @@ def test_a_full_disk_leaves_the_old_file(command, data, model, tmp_path, monkeyp
     [
         (KeyboardInterrupt(), 130, "interrupted\n"),
         (MemoryError(), 1, "error: there is not enough memory (MemoryError)\n"),
-        (PermissionError(13, "Permission denied", "d.csv"), 1, "error: d.csv: Permission denied\n"),
+        (
+            PermissionError(13, "Permission denied", "d.csv"),
+            1,
+            "error: d.csv: Permission denied; ask its owner for permission, or use a copy\n",
+        ),
         (ValueError("two\n  lines"), 1, "error: two lines\n"),
         (BrokenPipeError(), 1, ""),
     ],

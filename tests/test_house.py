@@ -211,6 +211,7 @@ def observed(key, settings, X, y, unknown):
     try:
         model = unnaive.make(key, **settings).fit(X, y)
         known, new = model.predict_proba(X).tolist(), model.predict_proba(unknown).tolist()
-        return known, new, model.predict(X).tolist(), type(getattr(model, "structure_", None)).__name__
+        structure = type(getattr(model, "structure_", None)).__name__
+        return known, new, model.predict(X).tolist(), structure
     except ValueError as error:
         return str(error)

@@ -1,5 +1,6 @@
 """The command ``unnaive``: its sub-commands, and how each of them fails."""
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -27,6 +28,13 @@ from unnaive.cli.terminal import notes, say
 # The commands import the rooms they use when they run, so that --help and a mistyped option
 # answer at once: scikit-learn and numba alone take longer to import than most people wait.
 
+_INTERRUPTED = 130  # exit code, as shells have it
+_CURES = {
+    errno.ENOENT: "check its name and folder",
+    errno.EACCES: "ask its owner for permission, or use a copy",
+    errno.ENOSPC: "make room, or write elsewhere",
+}
+
 
 class Commands(TyperGroup):
     """The sub-commands; whatever the user can mend ends in one line and an exit code."""
@@ -38,8 +46,7 @@ class Commands(TyperGroup):
                 result = super().invoke(ctx)
             sys.stdout.flush()
         except KeyboardInterrupt:
-            say("interrupted")
-            raise typer.Exit(130) from None
+            raise typer.Exit(_INTERRUPTED) from None
         except (ValueError, OSError, MemoryError) as error:
             _give_up_stdout()
             if os.environ.get("UNNAIVE_TRACEBACK"):
@@ -49,14 +56,25 @@ class Commands(TyperGroup):
             raise typer.Exit(1) from None
         return result
 
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program; Ctrl-C is one line, wherever it comes."""
+        try:
+            return super().main(*args, **kwargs)
+        except SystemExit as end:
+            if end.code == _INTERRUPTED:
+                say("interrupted")
+            raise
+
 
 def _one_line(error: BaseException) -> str:
-    """Return what an error says, without the number that the system gave it."""
+    """Return what an error says, with a cure instead of the number that the system gave it."""
     text = str(error) or type(error).__name__
     if isinstance(error, MemoryError):
         text = f"there is not enough memory ({text})"
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        if error.errno in _CURES and error.strerror == os.strerror(error.errno):
+            text += f"; {_CURES[error.errno]}"
     return " ".join(text.split())
 
 
@@ -78,11 +96,18 @@ def _version(wanted: bool) -> None:
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: unnaive demo. Set UNNAIVE_TRACEBACK=1 to see where an error comes from.",
+    epilog="""\b
+For example:
+  unnaive demo
+  unnaive fit patients.csv --target diagnosis -o patients.unb
+  unnaive predict patients.unb new.csv
+
+\b
+unnaive --install-completion lets the Tab key complete commands, options and models.
+UNNAIVE_TRACEBACK=1 shows where an error comes from; NO_COLOR=1 takes colours away.""",
 )
 
 
@@ -104,10 +129,15 @@ def _add(command: Callable[..., None], *examples: str) -> None:
 
 _add(
     fit.fit,
-    "fit patients.csv --target diagnosis --model tan -o patients.unb",
+    "fit patients.csv --target diagnosis -o patients.unb",
+    "fit patients.csv -t diagnosis --ignore id --model tan -o patients.unb",
     "fit all.counts --model tan -o patients.unb",
 )
-_add(predict.predict, "predict patients.unb new.csv --proba -o predicted.csv")
+_add(
+    predict.predict,
+    "predict patients.unb new.csv",
+    "predict patients.unb new.csv --proba -o predicted.csv",
+)
 _add(
     explain.explain,
     "explain patients.unb new.csv --row 3",
@@ -136,7 +166,7 @@ _add(
     "reproduce eda --honest --resume eda.jsonl -o eda.json",
     "reproduce gnb --only Wdbc --runs 20",
 )
-_add(models.models, "models")
+_add(models.models, "models", "models --json")
 _add(demo.demo, "demo")
 _add(
     counts.schema,
@@ -156,4 +186,11 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that lacks ± shows ? instead
             stream.reconfigure(errors="replace")
-    app(prog_name="unnaive")
+    try:
+        app(prog_name="unnaive")
+    except (KeyboardInterrupt, SystemExit) as end:
+        # All is tidied up, but threads may be busy for minutes, with work that nobody wants now.
+        if getattr(end, "code", _INTERRUPTED) == _INTERRUPTED:
+            sys.stderr.flush()
+            os._exit(_INTERRUPTED)
+        raise

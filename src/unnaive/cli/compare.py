@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unnaive.cli import options
+from unnaive.cli.completion import complete_models
 from unnaive.cli.output import require_writable
 from unnaive.cli.rows import read_training
 from unnaive.cli.terminal import console, milliseconds, print_json, print_table, progress, say
@@ -22,7 +23,14 @@ _NAMES = {"auc": "AUC", "auc_hand_till": "AUC H-T", "f1": "F1", "brier": "Brier"
 _WIDE = 20  # columns that "0.953 ± 0.028*" and its rank need, with their margins
 
 Models = Annotated[
-    str, typer.Option("--models", "-m", metavar="KEYS", help="See: unnaive models; or all.")
+    str,
+    typer.Option(
+        "--models",
+        "-m",
+        metavar="KEYS",
+        help="Separated by commas; see: unnaive models. Or: all.",
+        autocompletion=complete_models,
+    ),
 ]
 Folds = Annotated[int, typer.Option("--folds", metavar="N", min=2, help="Folds of a repeat.")]
 Repeats = Annotated[int, typer.Option("--repeats", metavar="N", min=1, help="Times to deal anew.")]

@@ -1,6 +1,7 @@
 """``unnaive schema``, ``count`` and ``merge``: counts travel, rows stay where they are."""
 
 from pathlib import Path
+from shlex import quote
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -99,10 +100,11 @@ def schema(
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
-    """Write down columns, categories and bins, for sites that count apart.
+    """Write down columns, categories and bins.
 
-    The file is JSON, a column a line. Categories and edges come from the rows: read it before it
-    leaves the house. To add a category or move an edge, edit it and take its line "sha256" out.
+    Sites that count apart agree on them first. The file is JSON, a column a line. Categories and
+    edges come from the rows: read it before it leaves the house. To add a category or move an
+    edge, edit it and take its line "sha256" out.
     """
     from unnaive import __version__  # noqa: PLC0415 - see app.py
     from unnaive.schema.document import save_schema  # noqa: PLC0415 - see app.py
@@ -121,7 +123,7 @@ def schema(
         columns=_columns(summary),
         classes=f"{found.target}: {_some(list(map(str, found.classes)))}",
         written=f"{output} ({size_of(output)})",
-        next=f"unnaive count SITE.csv --schema {output} -o site{ENDING}",
+        next=f"unnaive count SITE.csv --schema {quote(str(output))} -o site{ENDING}",
     )
 
 
@@ -142,9 +144,10 @@ def count(
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
-    """Count the rows of files: all that most models need, and no row of them.
+    """Count the rows of files, for models and other sites.
 
-    Counts that were made with one --schema add up. Columns that it does not name are left out.
+    Counts are all that most models need, and hold no row. Those that were made with one --schema
+    add up. Columns that it does not name are left out.
     """
     given = options.parameters(discretize, bins, None, categorical, None)
     _check_options(target, schema, min_cell, epsilon, given)
@@ -169,7 +172,7 @@ def count(
     if json:
         print_json(summary)
     else:
-        _show_counts(summary, f"unnaive merge {output} OTHER{ENDING} -o all{ENDING}")
+        _show_counts(summary, f"unnaive merge {quote(str(output))} OTHER{ENDING} -o all{ENDING}")
 
 
 def merge(
@@ -192,7 +195,7 @@ def merge(
     if json:
         print_json(summary)
     else:
-        _show_counts(summary, f"unnaive fit {output} --model tan -o model.unb")
+        _show_counts(summary, f"unnaive fit {quote(str(output))} --model tan -o model.unb")
 
 
 # What is asked for

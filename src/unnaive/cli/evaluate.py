@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unnaive.cli import options
+from unnaive.cli.completion import complete_model
 from unnaive.cli.rows import read_training
 from unnaive.cli.scores import show_classes, show_confusion, show_scores, summary
 from unnaive.cli.terminal import print_json, progress, say
@@ -31,6 +32,7 @@ def evaluate(
             "-m",
             metavar="KEY",
             help="See: unnaive models; repeatable. Without it: nb, tan and aode.",
+            autocompletion=complete_model,
         ),
     ] = None,
     folds: Annotated[
@@ -129,4 +131,7 @@ def _show(found: "dict[str, Evaluation]", title: str) -> None:
         show_confusion(only.pooled)
         show_classes(only.pooled)
     else:
-        say("Name a single --model to see its confusion matrix.")
+        say(
+            "Name a single --model to see its confusion matrix; --model auto is what unnaive fit "
+            "makes."
+        )

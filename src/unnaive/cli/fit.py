@@ -1,12 +1,14 @@
 """``unnaive fit``: learn a model from a file of rows or of counts and save it."""
 
 from pathlib import Path
+from shlex import quote
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unnaive.cli import options
+from unnaive.cli.completion import complete_model
 from unnaive.cli.counting import describe_counts, describe_schema, is_counts, load_counts
 from unnaive.cli.output import require_writable, size_of
 from unnaive.cli.rows import read_training
@@ -49,6 +51,7 @@ def fit(
             metavar="KEY",
             help="See: unnaive models. Without it: auto, which tries several and blends the "
             "best; for counts, which have no rows to judge by, tan.",
+            autocompletion=complete_model,
         ),
     ] = None,
     discretize: options.Discretize = None,
@@ -77,7 +80,9 @@ def fit(
         with progress(f"learning {model}"), options.checked(given):
             summary = _fit_counts(classifier, data, model, target)
     elif target is None:
-        raise typer.BadParameter("rows need it; counts do not", param_hint="--target")
+        raise typer.BadParameter(
+            "name the column that holds the class, as in --target diagnosis", param_hint="--target"
+        )
     else:
         with progress(f"reading {data.name}"):
             rows = read_training(
@@ -157,20 +162,34 @@ def _show(summary: dict[str, Any], data: Path) -> None:
         classes = [*classes[:_SHOWN], f"… {len(classes)} in all"]
     settings = ", ".join(f"{name}={value!r}" for name, value in summary["parameters"].items())
     file = summary["file"]
-    members = [
-        f"{line['name']} {line['weight']:.0%}"
-        for line in sorted(summary.get("leaderboard", []), key=lambda line: -line["weight"])
-        if line["weight"] > 0
-    ]
-    blend = {"blend": ", ".join(members)} if members else {}
     for name, value in {
         "data": f"{data}: {summary['rows']:,} rows",
         "columns": f"{summary['columns']:,} ({summary['categorical']:,} categorical, "
         f"{summary['numeric']:,} numeric), {missing}",
         "classes": f"{summary['target']}: {', '.join(classes)}",
         "model": f"{summary['model']}: {summary['class_name']}({settings})",
-        **blend,
+        **_blend(summary.get("leaderboard", [])),
         "written": f"{file} ({size_of(Path(file))}) in {summary['seconds']:.2f} s",
-        "next": f"unnaive predict {file} NEW.csv",
+        "next": f"unnaive predict {quote(file)} NEW.csv",
+        **({} if "pairs" in summary else {"or": _report(file, data)}),
     }.items():
         typer.echo(f"{name:<9}{value}")
+
+
+def _blend(board: list[dict[str, Any]]) -> dict[str, str]:
+    """Say how many models were tried, and which of them answer together."""
+    tried = [line for line in board if "log_loss" in line]
+    members = [
+        f"{line['name']} {line['weight']:.0%}"
+        for line in sorted(tried, key=lambda line: -line["weight"])
+        if line["weight"] > 0
+    ]
+    if not members:
+        return {}
+    how = f" (of {len(tried)} models tried on rows left out)"
+    return {"blend": ", ".join(members) + how}
+
+
+def _report(file: str, data: Path) -> str:
+    page = Path(file).with_suffix(".html")
+    return f"unnaive report {quote(file)} {quote(str(data))} -o {quote(str(page))}"

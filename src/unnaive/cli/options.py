@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -104,6 +105,11 @@ def build(key: str, given: dict[str, Any]) -> "Classifier":
     """Make a model; a parameter that it does not have is named."""
     import unnaive  # noqa: PLC0415 - see app.py
 
+    close = get_close_matches(key.lower(), unnaive.all_models(), n=1)
+    if key not in unnaive.all_models() and close:
+        raise ValueError(
+            f"there is no model {key!r}; did you mean {close[0]!r}? unnaive models lists them all"
+        )
     model = unnaive.make(key)
     known = model.get_params(deep=False)
     for name in given:

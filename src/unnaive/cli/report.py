@@ -70,11 +70,11 @@ def report(
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
-    """Write a page on a model: how good it is, why it answers what it does, and an explorer.
+    """Write a page on a model, with an explorer inside.
 
-    The page is one file that needs no network. It shows some rows of the data as they are: those
-    that the model got most wrong. With --json what the page says is printed, and a page is written
-    only where --output names one.
+    It tells how good the model is and why it answers what it does. The page is one file that needs
+    no network. It shows some rows of the data as they are: those that the model got most wrong.
+    With --json what the page says is printed, and a page is written only where --output names one.
     """
     import unnaive  # noqa: PLC0415 - see app.py
     from unnaive.report import summarise, write  # noqa: PLC0415 - see app.py

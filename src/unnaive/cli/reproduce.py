@@ -10,7 +10,7 @@ import typer
 
 from unnaive.cli import options
 from unnaive.cli.output import require_writable
-from unnaive.cli.terminal import console, print_json, print_table, say
+from unnaive.cli.terminal import console, new_bar, print_json, print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from unnaive.evaluate.papers import Experiment, Reproduction, Step
 
 _ROOM_FOR_NOTES = 120  # columns of a terminal
-_MEMORY_OF_SPEED = 3600.0  # seconds that the time left is judged by: units may take minutes
 
 
 class Paper(StrEnum):
@@ -155,21 +154,12 @@ def _reproduced(experiment: "Experiment", *, n_jobs: int, store: Path | None) ->
 def _progress(label: str, costs: dict[str, float]) -> "Iterator[Callable[[Step], None]]":
     """Show on a terminal what was done last, how much of the work, and the time left."""
     from rich.console import Console  # noqa: PLC0415 - see app.py
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
     errors = Console(stderr=True, markup=False, emoji=False)
     if not errors.is_terminal:
         yield lambda _: None
         return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
-    bar = Progress(*columns, console=errors, transient=True, speed_estimate_period=_MEMORY_OF_SPEED)
-    with bar:
+    with new_bar(errors, timed=True) as bar:
         task = bar.add_task(label, total=sum(costs.values()))
 
         def watch(step: "Step") -> None:

@@ -67,8 +67,7 @@ def match(path: Path, frame: "Frame", model: "Classifier") -> "Frame":
         if name not in held:
             _require(path, name, frame.names, ", which the model needs")
     extra = [name for name in frame.names if name not in wanted]
-    if extra:
-        say(f"note: not used, because the model does not know them: {_some(extra)}")
+    _tell_extra(extra, model.schema_.target)
     matched = select(frame, names)
     for known, column in zip(model.schema_.columns, matched.columns, strict=True):
         unseen = (
@@ -80,6 +79,15 @@ def match(path: Path, frame: "Frame", model: "Classifier") -> "Frame":
             what = f"column {known.name!r} has values never seen in fit"
             say(f"note: {what}, which count as missing: {_some(unseen)}")
     return matched
+
+
+def _tell_extra(extra: list[str], target: str) -> None:
+    """Note which columns of a file are of no use."""
+    if extra == [target]:
+        say(f"note: column {target!r} is what the model predicts; it is not used")
+    elif extra:
+        own = f"; {target!r} is what it predicts" if target in extra else ""
+        say(f"note: not used, because the model does not know them: {_some(extra)}{own}")
 
 
 def _require(path: Path, name: str, names: "Sequence[str]", why: str = "") -> None:

@@ -1,24 +1,37 @@
 """What people see: lines, tables, notes, progress; and JSON for programs."""
 
+import ast
 import json
 import math
+import os
+import re
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Timer
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.box import SIMPLE
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
 from unnaive._progress import watched_by
 
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
 PATIENCE = 2.0  # seconds that work may take before it shows how far it is
 _PIPE_WIDTH = 140  # columns of a table that goes to a file or another program
+_MEMORY_OF_SPEED = 3600.0  # seconds that the time left is judged by: steps may take minutes
+_FOLDED = 8  # columns that text needs at least
+_BAR = 40  # columns of a bar, where there is room
+_COLOURS = {"error": typer.colors.RED, "note": typer.colors.YELLOW}
+_NAMES_ROWS = re.compile(r"column (?P<name>'.*'|\".*\") has [\d,]+ labels in .*leave it out")
 
 
 def console() -> Console:
@@ -28,7 +41,11 @@ def console() -> Console:
 
 
 def say(line: str) -> None:
-    """Print a line on standard error, which is for people."""
+    """Print a line on standard error, which is for people; on a terminal, its kind in colour."""
+    kind, _, _ = line.partition(": ")
+    plainly = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    if kind in _COLOURS and not plainly:
+        line = typer.style(f"{kind}:", fg=_COLOURS[kind], bold=True) + line[len(kind) + 1 :]
     typer.echo(line, err=True)
 
 
@@ -54,15 +71,37 @@ def print_table(
     header: Sequence[str], lines: Sequence[Sequence[Any]], left: int = 1, title: str = ""
 ) -> None:
     """Print a table whose first ``left`` columns are text and whose others are numbers."""
+    screen = console()
+    if title:
+        screen.print(title, style="bold")
+    if _width(header, lines, left) > screen.width:
+        for line in lines:
+            _print_record(screen, header, line, left)
+        return
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
     for number, name in enumerate(header):
         table.add_column(name, justify="left" if number < left else "right", overflow="fold")
     for line in lines:
         table.add_row(*line)
-    screen = console()
-    if title:
-        screen.print(title, style="bold")
     screen.print(table)
+
+
+def _width(header: Sequence[str], lines: Sequence[Sequence[Any]], left: int) -> int:
+    """Return the columns that a table needs at least: text can be folded, numbers cannot."""
+    total = 0
+    for number, cells in enumerate(zip(header, *lines, strict=True)):
+        parts = [part for cell in cells for part in str(cell).split("\n")]
+        widest = max(map(cell_len, parts))
+        total += 1 + (min(widest, _FOLDED) if number < left else widest)
+    return total + 1
+
+
+def _print_record(screen: Console, header: Sequence[str], line: Sequence[Any], left: int) -> None:
+    """Print a line of a table as lines of their own, where a terminal is too narrow for it."""
+    screen.print(" ".join(str(cell) for cell in line[:left] if cell), style="bold")
+    room = max(map(cell_len, header))
+    for name, cell in zip(header[left:], line[left:], strict=True):
+        screen.print(f"  {name:<{room}}  {' '.join(str(cell).split())}")
 
 
 @contextmanager
@@ -73,7 +112,7 @@ def notes() -> Iterator[None]:
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in seen:
             seen.add(str(message))
-            say(f"note: {message}")
+            say(f"note: {_with_option(str(message))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
@@ -81,20 +120,27 @@ def notes() -> Iterator[None]:
         yield
 
 
+def _with_option(message: str) -> str:
+    """Name the option that cures what the library warns of."""
+    found = _NAMES_ROWS.fullmatch(message)
+    if found is None:
+        return message
+    name = shlex.quote(ast.literal_eval(found["name"]))
+    return f"{message} when you fit, with --ignore {name}"
+
+
 @contextmanager
 def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Show on a terminal how far work is that takes longer than two seconds.
 
-    Yields what is to be called with the number of steps done. A search within tells of its
-    generations.
+    Where the number of steps is known, the time left is shown; otherwise the time gone. Yields
+    what is to be called with the number of steps done. A search within tells of its generations.
     """
     errors = Console(stderr=True, markup=False, emoji=False)
     if not errors.is_terminal:
         yield lambda _: None
         return
-    from rich.progress import Progress  # noqa: PLC0415 - see app.py
-
-    bar = Progress(console=errors, transient=True)
+    bar = new_bar(errors, timed=total is not None)
     task = bar.add_task(label, total=total)
     timer = Timer(PATIENCE, bar.start)
     timer.daemon = True
@@ -113,6 +159,28 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
         bar.stop()
 
 
+def new_bar(errors: Console, *, timed: bool) -> "Progress":
+    """Return a bar with the time left, or with the time gone where nobody knows how much is left.
+
+    Nothing in its label is taken for markup: a file may be called data[red].csv.
+    """
+    from rich import progress as rich_progress  # noqa: PLC0415 - see app.py
+
+    text = rich_progress.TextColumn
+    columns: list[ProgressColumn] = [
+        text("{task.description}", markup=False),
+        rich_progress.BarColumn(bar_width=min(_BAR, errors.width // 4)),
+    ]
+    if timed:
+        columns += [text("{task.percentage:>3.0f}%"), rich_progress.TimeRemainingColumn()]
+        columns += [text("left")]
+    else:
+        columns += [rich_progress.TimeElapsedColumn()]
+    return rich_progress.Progress(
+        *columns, console=errors, transient=True, speed_estimate_period=_MEMORY_OF_SPEED
+    )
+
+
 def searching(step: Any, seconds: float) -> str:
     """Say how far a search is.
 
@@ -120,6 +188,10 @@ def searching(step: Any, seconds: float) -> str:
     >>> searching(Generation(12, 0.7612, 0.7433, 12_500, 300, 2.5), 2.5)
     'generation 12, best 0.7612, mean 0.7433, 12,500 evaluations, 5,000 a second'
     """
+    from unnaive.models.auto import Tried  # noqa: PLC0415 - see app.py
+
+    if isinstance(step, Tried):
+        return f"{step.number} models tried, least log loss {step.best:.4f}"
     spent = max(getattr(step, "seconds", seconds), 1e-9)
     what = "generation" if hasattr(step, "mean") else "step"
     mean = f", mean {step.mean:.4f}" if hasattr(step, "mean") else ""

@@ -83,7 +83,8 @@ class AutoBayes(Classifier):
     time_budget : float, default=None
         Seconds after which no further candidate is started.
     categorical_features, categories, handle_unknown, max_memory, class_prior
-        As in all models, for the candidates that take them.
+        As in all models, for the candidates that take them; what is left at its default leaves
+        a candidate's own setting alone.
     threshold_bias, n_jobs
         As in all models.
 
@@ -94,6 +95,11 @@ class AutoBayes(Classifier):
         one was left out.
     members_ : list of Member
         The models that answer: name, model, calibration, weight.
+
+    References
+    ----------
+    Smyth & Wolpert, "Linearly combining density estimators via stacking", Machine Learning 36,
+    1999.
 
     Examples
     --------
@@ -161,27 +167,40 @@ class AutoBayes(Classifier):
 
     def _candidates(self) -> dict[str, Classifier]:
         """Candidates with the settings that all share."""
-        given = self.candidates
-        if given is None:
-            found: dict[str, Any] = default_candidates(self.max_memory)
-        elif isinstance(given, dict):
-            found = {str(name): clone(model) for name, model in given.items()}
-        else:
-            from unnaive.models import make  # noqa: PLC0415 - which imports this module
-
-            found = {key: make(key) for key in given}
-        if not found or not all(isinstance(model, Classifier) for model in found.values()):
-            raise ValueError(
-                f"candidates={given!r}; it must name models, as in ['nb', 'tan'] or "
-                "{'my tan': TAN(smoothing='bdeu')}"
-            )
+        found = self._named_candidates()
+        usual = type(self)().get_params(deep=False)
         for model in found.values():
             known = model.get_params(deep=False)
-            shared = {name: getattr(self, name) for name in _COMMON if name in known}
+            shared = {
+                name: getattr(self, name)
+                for name in _COMMON
+                if name in known and not _same(getattr(self, name), usual[name])
+            }
             if "max_memory" in known:
                 shared["max_memory"] = min(self.max_memory, known["max_memory"])
             model.set_params(**shared, n_jobs=self.n_jobs)
         return found
+
+    def _named_candidates(self) -> dict[str, Classifier]:
+        """Candidates as they were named, or given."""
+        from unnaive.models import make  # noqa: PLC0415 - which imports this module
+
+        given = self.candidates
+        if given is None:
+            return default_candidates(self.max_memory)
+        if isinstance(given, list | tuple) and given and all(isinstance(key, str) for key in given):
+            found = {key: make(key) for key in given}
+        else:
+            found = dict(given) if isinstance(given, dict) else {}
+        good = [
+            isinstance(one, Classifier) and type(one) is not type(self) for one in found.values()
+        ]
+        if not good or not all(good):
+            raise ValueError(
+                f"candidates={given!r}; it must name models other than AutoBayes, as in "
+                "['nb', 'tan'] or {'my tan': TAN(smoothing='bdeu')}"
+            )
+        return {str(name): clone(model) for name, model in found.items()}
 
     def _take(self, judged: list[Judged], lines: list[dict[str, Any]]) -> Self:
         """Choose the members, and write the leaderboard."""
@@ -200,6 +219,9 @@ class AutoBayes(Classifier):
             if share > 0
         ]
         self.classes_ = self.members_[0].model.classes_
+        for member in self.members_:
+            names = member.model.schema_.names
+            member.model._set_names(names, named=hasattr(self, "feature_names_in_"))
         return self
 
     @property
@@ -273,6 +295,10 @@ class AutoBayes(Classifier):
         budget = self.time_budget
         if budget is not None and not (isinstance(budget, Real) and float(budget) > 0):
             raise ValueError(f"time_budget={budget!r}; it must be a number of seconds, or None")
+        if not isinstance(self.max_memory, Real) or not float(self.max_memory) > 0:
+            raise ValueError(
+                f"max_memory={self.max_memory!r}; it must be a number of bytes above 0"
+            )
 
     def _state(self) -> dict[str, Any]:
         members = {
@@ -304,6 +330,11 @@ class AutoBayes(Classifier):
     def __sklearn_is_fitted__(self) -> bool:
         """Tell scikit-learn whether there are members."""
         return hasattr(self, "members_")
+
+
+def _same(value: Any, usual: Any) -> bool:
+    """Whether a setting is the usual one, and a candidate's own stays."""
+    return isinstance(value, type(usual)) and bool(value == usual)
 
 
 class Tried(NamedTuple):

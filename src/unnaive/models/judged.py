@@ -11,6 +11,7 @@ from sklearn.base import clone
 from unnaive.models.classifier import Classifier, first_of_the_best
 from unnaive.models.left_out import left_out_joint
 from unnaive.models.weighted import WeightedBayes
+from unnaive.structure.tree import first_best
 from unnaive.tables.calibration import Calibration, calibrated
 from unnaive.tables.kernels import log_posterior
 
@@ -92,13 +93,21 @@ def left_out_of_counts(model: CountsClassifier, rows: CodedRows, chosen: IntArra
     weights = None if rows.weights is None else rows.weights[chosen]
     codes = np.ascontiguousarray(rows.codes[:, chosen])
     part = replace(rows, codes=codes, classes=rows.classes[chosen], weights=weights)
-    if not isinstance(model, WeightedBayes):
-        return left_out_joint(model, part)
+    joint = _of_weights(model, part) if isinstance(model, WeightedBayes) else None
+    if joint is None:
+        joint = left_out_joint(model, part)
+    if model._calibration is not None:
+        model._calibration.apply(joint)
+    return joint
+
+
+def _of_weights(model: WeightedBayes, rows: CodedRows) -> FloatArray | None:
+    """Left-out log joint by weights fitted without each of five folds, unless rows are many."""
     graph = model.structure_
-    weighing = model._weighing(model.counts_, graph.terms, part)
+    weighing = model._weighing(model.counts_, graph.terms, rows)
+    if len(weighing.classes) < len(rows.classes):
+        return None
     point = np.concatenate([graph.weights, graph.bias])
-    if len(weighing.classes) < len(chosen):
-        return left_out_joint(model, part)
     return weighing.cross_validated(point, FOLDS, _STEPS_A_FOLD)
 
 
@@ -127,7 +136,8 @@ def blend_weights(judged: list[Judged]) -> FloatArray:
     probability; the likelihood is concave, so any start leads to the same.
     """
     own = np.stack([j.left_out[np.arange(len(j.classes)), j.classes] for j in judged], axis=1)
-    chances = np.exp(own - own.max(axis=1, keepdims=True))
+    top = own.max(axis=1, keepdims=True)
+    chances = np.where(np.isneginf(top), 1.0, np.exp(own - np.where(np.isneginf(top), 0.0, top)))
     importance = judged[0].importance / judged[0].importance.sum()
     alive = np.ones(len(judged), dtype=bool)
     while True:
@@ -137,5 +147,15 @@ def blend_weights(judged: list[Judged]) -> FloatArray:
             shares = importance @ (parts / parts.sum(axis=1, keepdims=True))
         small = alive & (shares < _LEAST_SHARE)
         if not small.any():
-            return np.asarray(shares)
+            return _or_the_best(shares, chances, importance)
         alive &= ~small
+
+
+def _or_the_best(shares: FloatArray, chances: FloatArray, importance: FloatArray) -> FloatArray:
+    """Return the shares, or one member alone, if rounds were too few to come as near."""
+    with np.errstate(divide="ignore"):
+        alone = importance @ np.log(chances)
+    best = first_best(alone)
+    if importance @ np.log(chances @ shares) > alone[best]:
+        return shares
+    return np.asarray(np.arange(len(shares)) == best, dtype=np.float64)

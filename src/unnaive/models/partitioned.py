@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from unnaive.counts.engines.dispatch import count_more, count_partitions, engine_of
+from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_frame
 
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ def fit_partitions(
     model: CountsClassifier, engine: Engine, target: Any, sample_weight: Any
 ) -> CountsClassifier:
     """Learn from counts of partitions; families and triples, if asked for, take a second pass."""
+    if model.calibrate is not None:
+        raise UnnaiveError(
+            'calibrate="loo" leaves rows out, and partitions give counts alone; use calibrate=None '
+            "or fit on rows in memory, after which fit_counts keeps the calibration"
+        )
     counts = count_partitions(
         engine,
         target,
@@ -56,7 +62,7 @@ def fit_partitions(
         categorical_features=model.categorical_features,
         categories=model.categories,
     )
-    for learned in ("counts_", "structure_"):  # a kept structure is not one for these rows
+    for learned in ("counts_", "structure_", "_calibration"):  # what is kept is of other rows
         model.__dict__.pop(learned, None)
     model._take_names(counts.schema)
     structure = model._learn_structure(counts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -195,10 +196,11 @@ class WeightedBayes(CountsClassifier):
             )
         for name in ("penalty", "pair_penalty"):
             value = getattr(self, name)
-            if not isinstance(value, int | float) or not 0 <= value < np.inf:
+            if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
                 raise ValueError(f"{name}={value!r}; it must be a number of at least 0")
-        if self.n_pairs is not None and (not isinstance(self.n_pairs, int) or self.n_pairs < 0):
-            raise ValueError(f"n_pairs={self.n_pairs!r}; it must be a whole number or None")
+        n = self.n_pairs
+        if n is not None and (not isinstance(n, Integral) or isinstance(n, bool) or int(n) < 0):
+            raise ValueError(f"n_pairs={n!r}; it must be a whole number of at least 0, or None")
 
     def _pairs_of(self, structure: WeightedGraph) -> IntArray:
         return structure.pairs
@@ -207,7 +209,7 @@ class WeightedBayes(CountsClassifier):
         graph = WeightedGraph(schema.names, schema.target, **state)
         m, k = len(graph.terms), len(schema.classes)
         fits = graph.terms.shape == (m, 2) and graph.weights.shape == (m,)
-        within = fits and -1 <= graph.terms.min(initial=-1) <= graph.terms.max(initial=-1)
+        within = fits and (graph.terms >= [0, -1]).all()
         if not within or graph.terms.max(initial=-1) >= len(schema.names):
             raise UnnaiveError("the terms do not fit the columns")
         if graph.bias.shape != (k,) or not np.isfinite(graph.weights).all():

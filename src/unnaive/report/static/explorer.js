@@ -138,7 +138,7 @@
     cells[column] = select.value === "" ? null : Number(select.value);
     if (input !== null) input.value = "";
     complain(column, "");
-    update();
+    updateAloud();
   }
 
   function typeNumber(column) {
@@ -149,7 +149,7 @@
     complain(column, isNumber ? "" : "This is no number, so it counts as unknown.");
     cells[column] = number === null || !isNumber ? null : engine.codeOf(column, number);
     if (select !== null) select.value = cells[column] === null ? "" : String(cells[column]);
-    update();
+    updateAloud();
   }
 
   function complain(column, text) {
@@ -170,7 +170,7 @@
     for (const column of order) setCell(column, null, null);
     find("load").value = "";
     followed = true;
-    update();
+    updateAloud();
   }
 
   function loadRow(place) {
@@ -178,7 +178,7 @@
     for (const column of order) setCell(column, row.codes[column], row.numbers[column]);
     find("load").value = String(place);
     followed = true;
-    update();
+    updateAloud();
   }
 
   /* Show the first fields, or all, or those whose names have the text that is looked for. */
@@ -373,15 +373,17 @@
     showReasons(Number(picker.value));
     showQuestions();
     showFields();
-    announce(chances);
+    return chances;
   }
+
+  const updateAloud = () => announce(update());
 
   function begin() {
     find("fields").append(...order.map(makeField));
     classes.forEach((label, code) => find("why-class").append(option(code, label)));
     find("why-class").addEventListener("change", () => {
       followed = false;
-      update();
+      updateAloud();
     });
     find("load").append(option("", "that was mistaken"));
     given.rows.forEach((row, place) => find("load").append(option(place, row.title)));
