@@ -154,6 +154,9 @@ def test_shares_of_weighted_and_of_hopeless_rows():
     assert first[0] > even[0]
     own[:, 1] = -np.inf
     np.testing.assert_allclose(blend_weights(judged_of(own)), [1, 0])
+    own = np.log(np.full((2, 200), [[0.9], [0.1]]))
+    own[0, 0] = -np.inf  # the first rules a row out, and the second is of too little use to stay
+    np.testing.assert_allclose(blend_weights(judged_of(own)), [0, 1])
     X, y = numbers()
     impossible = {"a": NaiveBayes(smoothing="ml", discretize="width", bins=30)}
     model = AutoBayes(candidates=impossible).fit(X, y)

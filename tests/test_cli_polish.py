@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 import time
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -158,25 +159,27 @@ def test_the_tab_key():
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
 @pytest.mark.parametrize("command", ["fit", "evaluate", "compare", "count", "report"])
 def test_interrupted_work_leaves_nothing(command, data, model, tmp_path):
-    arguments = {
-        "fit": ["fit", data, "-t", "diagnosis", "-o", "out"],
-        "evaluate": ["evaluate", data, "-t", "diagnosis"],
-        "compare": ["compare", data, "-t", "diagnosis", "--html", "out"],
-        "count": ["count", data, "-t", "diagnosis", "-o", "out"],
-        "report": ["report", model, data, "-o", "out"],
+    arguments, moment = {
+        "fit": (["fit", data, "-t", "diagnosis", "-m", "nb", "-o", "out"], "os.fsync"),
+        "evaluate": (["evaluate", data, "-t", "diagnosis"], "files.read"),
+        "compare": (["compare", data, "-t", "diagnosis", "-m", "nb", "--html", "out"], "os.fsync"),
+        "count": (["count", data, "-t", "diagnosis", "-o", "out"], "os.fsync"),
+        "report": (["report", model, data, "-o", "out"], "os.fsync"),
     }[command]
-    # The signal comes once the work has begun: reading stops, says so, and waits for it.
+    # The signal comes at the worst moment: the file is written under another name, not renamed.
+    # A thread is busy, which must not keep the program.
     stop = (
-        "import sys, threading, time, unnaive.io.files as files, unnaive.counts.count as c\n"
+        "import os, sys, threading, time\n"
+        "from unnaive.io import files\n"
         "def wait(*_, **__): print('begun', flush=True); time.sleep(60)\n"
-        "c.count = files.read = wait\n"
-        # a thread that is busy must not keep the program
+        f"{moment} = wait\n"
         "threading.Thread(target=time.sleep, args=(60,)).start()\n"
         "from unnaive.cli.app import main; main()"
     )
     command = [sys.executable, "-c", stop, *map(str, arguments)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, cwd=tmp_path, **pipes) as process:
+    environment = {**os.environ, "PYTHONPATH": str(Path(unnaive.__file__).parents[1])}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, **pipes) as process:
         try:
             assert process.stdout.readline() == "begun\n"
             start = time.perf_counter()

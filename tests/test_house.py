@@ -177,6 +177,7 @@ OWN = {  # what a parameter is changed to, and beside what, in one model
     ("wanbia", "pair_penalty"): ({"dependences": "pairs"}, 50.0),
     **{(key, "n_pairs"): ({"dependences": "pairs"}, 0) for key in ("wanbia", "weighted-tan")},
     ("auto", "choose"): ({"candidates": ["nb", "tan"]}, "best"),
+    ("auto", "categories"): ({"candidates": ["nb"]}, {"b": [0, 1, 2, 3]}),
     ("k-naive", "k"): ({}, 4),
     ("k-naive", "random_state"): ({"k": "cv"}, "typo"),
     ("k-naive", "exact_k"): ({"k": 4}, False),

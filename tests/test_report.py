@@ -214,6 +214,17 @@ def test_few_rows_of_a_class_make_fewer_folds(patients):
     assert found["performance"]["protocol"]["folds"] == 3
 
 
+def test_rows_are_drawn_with_the_shares_of_the_classes(fitted, patients):
+    X, y = patients
+    found = report.summarise(fitted, X, y, folds=3, max_rows=60, seed=1)
+    rows = [entry["rows"] for entry in found["performance"]["classes"]]
+    assert sum(rows) == found["performance"]["rows"] == pytest.approx(60, abs=1)
+    assert rows[0] / sum(rows) == pytest.approx((y == "ill").mean(), abs=0.02)
+    for row in found["errors"]["rows"]:
+        assert row["actual"] == y[row["row"]]
+        assert row["cells"][2] == X["cough"][row["row"]]
+
+
 def test_wrong_settings(fitted, patients):
     with pytest.raises(ValueError, match="folds=1; it must be at least 2"):
         report.summarise(fitted, *patients, folds=1)

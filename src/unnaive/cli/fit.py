@@ -34,26 +34,28 @@ Target = Annotated[
         "--target", "-t", metavar="COLUMN", help="Column that holds the class; counts know it."
     ),
 ]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="Where the model is saved.")
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="KEY",
+        help="See: unnaive models. Without it: auto, which tries several and blends the best; "
+        "for counts, which have no rows to judge by, tan.",
+        autocompletion=complete_model,
+    ),
+]
 
 
 def fit(
     data: Data,
     *,
     target: Target = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the model is saved.")
-    ],
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="KEY",
-            help="See: unnaive models. Without it: auto, which tries several and blends the "
-            "best; for counts, which have no rows to judge by, tan.",
-            autocompletion=complete_model,
-        ),
-    ] = None,
+    output: Output,
+    model: Model = None,
     discretize: options.Discretize = None,
     bins: options.Bins = None,
     smoothing: options.Smoothing = None,

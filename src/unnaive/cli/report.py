@@ -42,6 +42,16 @@ NewRows = Annotated[
         help="The model has not learned from these rows: judge its own answers, without folds.",
     ),
 ]
+Rows = Annotated[
+    int | None,
+    typer.Option(
+        "--rows",
+        metavar="N",
+        min=2,
+        help="Judge on at most so many rows, drawn at random, where a model is slow; without it: "
+        "all.",
+    ),
+]
 Positive = Annotated[
     str | None,
     typer.Option("--positive", metavar="LABEL", help="Of two classes the one to find."),
@@ -61,6 +71,7 @@ def report(
     target: Target = None,
     folds: Folds = 10,
     new_rows: NewRows = False,
+    rows: Rows = None,
     positive: Positive = None,
     errors: Errors = 10,
     title: Annotated[
@@ -89,6 +100,7 @@ def report(
     settings: dict[str, Any] = {
         "folds": None if new_rows else folds,
         "seed": seed,
+        "max_rows": rows,
         "positive": positive,
         "errors": errors,
         "name": data.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -110,7 +111,7 @@ class AutoBayes(Classifier):
     >>> [line["name"] for line in model.leaderboard_]
     ['tan', 'nb']
     >>> model.predict(data.X[:1])
-    array(['M'], dtype='<U1')
+    array(['malignant'], dtype='<U9')
     """
 
     choose: str = "blend"
@@ -358,9 +359,11 @@ class _Rows:
         model._set_names(self.frame.names, named=True)
         if isinstance(model, CountsClassifier):
             return self._try_counts(name, model)
-        model.fit(self.frame, self.target, self.weights)
-        classes = model.schema_.encode_target(self.target)
-        joint = left_out_of_folds(model, self.frame, self.target, self.weights, classes)
+        with warnings.catch_warnings():  # of what only the candidate's own parameters could cure
+            warnings.simplefilter("ignore", UserWarning)
+            model.fit(self.frame, self.target, self.weights)
+            classes = model.schema_.encode_target(self.target)
+            joint = left_out_of_folds(model, self.frame, self.target, self.weights, classes)
         chosen = some_rows(classes)
         return judge(name, model, joint[chosen], classes[chosen], self._importance(chosen))
 

@@ -25,6 +25,7 @@ FOLDS = 5
 MOST_ROWS = 20_000  # that candidates are judged by; of more, an equal share of every class
 _STEPS_A_FOLD = 15  # weights of a fold start at those of all rows
 _LEAST_SHARE = 0.02
+_NO_CHANCE = 1e-300  # of a row that a member rules out
 _ROUNDS = 200
 
 
@@ -137,7 +138,8 @@ def blend_weights(judged: list[Judged]) -> FloatArray:
     """
     own = np.stack([j.left_out[np.arange(len(j.classes)), j.classes] for j in judged], axis=1)
     top = own.max(axis=1, keepdims=True)
-    chances = np.where(np.isneginf(top), 1.0, np.exp(own - np.where(np.isneginf(top), 0.0, top)))
+    level = own - np.where(np.isneginf(top), 0.0, top)
+    chances = np.maximum(np.exp(level), _NO_CHANCE)
     importance = judged[0].importance / judged[0].importance.sum()
     alive = np.ones(len(judged), dtype=bool)
     while True:
@@ -153,8 +155,7 @@ def blend_weights(judged: list[Judged]) -> FloatArray:
 
 def _or_the_best(shares: FloatArray, chances: FloatArray, importance: FloatArray) -> FloatArray:
     """Return the shares, or one member alone, if rounds were too few to come as near."""
-    with np.errstate(divide="ignore"):
-        alone = importance @ np.log(chances)
+    alone = importance @ np.log(chances)
     best = first_best(alone)
     if importance @ np.log(chances @ shares) > alone[best]:
         return shares

@@ -12,6 +12,7 @@ from unnaive.report.cells import explorer_cells, typed_numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from unnaive._typing import IntArray
     from unnaive.explain import Explanation
     from unnaive.io.frames import Frame
     from unnaive.models import Classifier
@@ -24,11 +25,11 @@ _CHANCES = 3  # classes of a row whose probabilities are told
 
 
 def describe_errors(
-    model: Classifier, rows: ReportRows, judged: Judged, most: int
+    model: Classifier, rows: ReportRows, judged: Judged, most: int, numbers_of_rows: IntArray
 ) -> dict[str, Any]:
     """Describe the rows whose own class had the least probability and was not predicted.
 
-    ``row`` counts from 0. ``judged`` is the probability by a model that did not learn from the
+    ``row`` counts from 0, as ``numbers_of_rows`` does. ``judged`` is the probability by a model that did not learn from the
     row, ``fitted`` that of the model of this report; the reasons are those of the latter, as
     log-odds of the class that was predicted against all others.
     """
@@ -47,7 +48,7 @@ def describe_errors(
         predicted = int(judged.predicted[row])
         found["rows"].append(
             {
-                "row": row,
+                "row": int(numbers_of_rows[row]),
                 "actual": rows.labels[part.codes[place]],
                 "predicted": rows.labels[predicted],
                 "own": float(own[row]),

@@ -29,6 +29,18 @@ class ReportRows(NamedTuple):
             frame=self.frame.take(rows), target=self.target.take(rows), codes=self.codes[rows]
         )
 
+    def drawn(self, most: int | None, seed: int) -> IntArray:
+        """Draw rows with the shares of the classes, two of each at least; positions in order."""
+        n = len(self.codes)
+        if most is None or n <= most:
+            return np.arange(n)
+        order = np.random.default_rng(seed).permutation(n)
+        ranked = order[np.argsort(self.codes[order], kind="stable")]
+        counts = np.bincount(self.codes)
+        place = np.arange(n) - np.repeat(np.cumsum(counts) - counts, counts)
+        wanted = np.maximum(np.round(counts * most / n), 2)
+        return np.sort(ranked[place < np.repeat(wanted, counts)])
+
 
 def report_rows(model: Classifier, X: Any, y: Any) -> ReportRows:
     """Read rows and labels, and refuse those that the model does not know."""

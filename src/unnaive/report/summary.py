@@ -33,7 +33,8 @@ def summarise(
     seed: int = 0,
     positive: Any = None,
     errors: int = 10,
-    sample: int = 1000,
+    sample: int = 500,
+    max_rows: int | None = None,
     name: str = "",
     title: str | None = None,
     origin: dict[str, str] | None = None,
@@ -58,8 +59,11 @@ def summarise(
         Of two classes the one to find; None: the last.
     errors : int, default=10
         Most rows that are shown of those that the model got wrong.
-    sample : int, default=1000
+    sample : int, default=500
         Most rows that the importance of columns is the mean over.
+    max_rows : int or None, default=None
+        Most rows that the model is judged on, drawn with the shares of the classes, for models
+        that are slow on many; None: all.
     name : str
         Of the data, a file for one.
     title : str or None, default=None
@@ -98,12 +102,14 @@ def summarise(
     performance: dict[str, Any]
     wrong = None
     try:
-        judged = judge(model, rows, folds=folds, seed=seed, n_jobs=n_jobs, progress=progress)
+        drawn = rows.drawn(max_rows, seed)
+        part = rows if len(drawn) == len(rows.codes) else rows.take(drawn)
+        judged = judge(model, part, folds=folds, seed=seed, n_jobs=n_jobs, progress=progress)
     except UnnaiveError as error:
         performance = {"error": str(error)}
     else:
-        performance = describe_performance(judged, rows, place)
-        wrong = describe_errors(model, rows, judged, errors)
+        performance = describe_performance(judged, part, place)
+        wrong = describe_errors(model, part, judged, errors, drawn)
     found = {
         "format": FORMAT,
         "unnaive": __version__,
@@ -147,7 +153,7 @@ def _lead(data: dict[str, Any], performance: dict[str, Any]) -> str:
     how = performance["protocol"]["description"]
     return (
         f"{what} On {how if 'new' in how else 'rows it had not seen'}, it is right in "
-        f"{accuracy['value']:.1%} of {data['rows']:,} rows (95% interval {low:.1%} to "
+        f"{accuracy['value']:.1%} of {performance['rows']:,} rows (95% interval {low:.1%} to "
         f"{high:.1%}); always answering “{largest}” would be right in {accuracy['baseline']:.1%}."
     )
 
