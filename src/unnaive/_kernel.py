@@ -38,7 +38,19 @@ def kernel(function: Callable[..., Any]) -> Any:
     With one difference: no state of the disk can make the decoration or a call fail. Where
     numba finds no folder to write to, every process compiles for itself.
     """
-    compiled: Any = numba.njit(nogil=True)(function)
+    return _compiled(function, fastmath=False)
+
+
+def summing_kernel(function: Callable[..., Any]) -> Any:
+    """Compile as :func:`kernel` does; sums may be taken in another order, so that they vectorise.
+
+    The order is that of the compiled code: the same for any number of threads.
+    """
+    return _compiled(function, fastmath={"reassoc", "contract"})
+
+
+def _compiled(function: Callable[..., Any], **options: Any) -> Any:
+    compiled: Any = numba.njit(nogil=True, **options)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT
         return function
     with suppress(RuntimeError, OSError):

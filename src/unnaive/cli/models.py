@@ -34,12 +34,13 @@ def _describe(key: str, factory: Any) -> dict[str, Any]:
     settings = ", ".join(f"{k}={v!r}" for k, v in getattr(factory, "keywords", {}).items())
     text = cleandoc(kind.__doc__ or "")
     section = re.search(r"^References\n-+\n(.+?)(?=\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
-    references = re.split(r"(?<=\d{4}\.)\n", section.group(1)) if section else []
+    cited = " ".join(section.group(1).split()) if section else ""
+    references = [one for one in re.split(r"(?<=\d{4}\.) |(?<=\d{4}); ", cited) if one]
     return {
         "key": key,
         "class": f"{kind.__name__}({settings})" if settings else kind.__name__,
         "summary": text.split("\n", 1)[0],
-        "references": [" ".join(reference.split()) for reference in references],
+        "references": references,
     }
 
 

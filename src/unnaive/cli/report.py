@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
     from unnaive.models import Classifier
 
+_PATIENCE = 40.0  # seconds that a cross-validation may take; the rest of a minute is for the rest
+
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page, an .html file.")
 ]
@@ -48,8 +50,8 @@ Rows = Annotated[
         "--rows",
         metavar="N",
         min=2,
-        help="Judge on at most so many rows, drawn at random, where a model is slow; without it: "
-        "all.",
+        help="Judge on at most so many rows, drawn at random. Without it: on all, or on as many "
+        "as a slow model manages in a minute.",
     ),
 ]
 Positive = Annotated[
@@ -101,6 +103,7 @@ def report(
         "folds": None if new_rows else folds,
         "seed": seed,
         "max_rows": rows,
+        "seconds": _PATIENCE,
         "positive": positive,
         "errors": errors,
         "name": data.name,

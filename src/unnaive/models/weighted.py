@@ -104,9 +104,8 @@ class WeightedBayes(CountsClassifier):
     References
     ----------
     Zaidi, Cerquides, Carman & Webb, "Alleviating naive Bayes attribute independence assumption by
-    attribute weighting", JMLR 14, 2013 (none); Zaidi, Webb, Carman, Petitjean & Cerquides,
-    "ALRⁿ: accelerated higher-order logistic regression", Machine Learning 104, 2016 (factors of
-    pairs).
+    attribute weighting", JMLR 14, 2013; Zaidi, Webb, Carman, Petitjean & Cerquides, "ALRⁿ:
+    accelerated higher-order logistic regression", Machine Learning 104, 2016.
 
     Examples
     --------

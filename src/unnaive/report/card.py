@@ -91,8 +91,7 @@ def describe_model(model: Classifier, rows: ReportRows) -> dict[str, Any]:
         "summary": cleandoc(type(model).__doc__ or name).split("\n", 1)[0],
         "assumes": _ASSUMES.get(name, ""),
         "members": [
-            {"name": member.name, "weight": float(member.weight)}
-            for member in getattr(model, "members_", ())
+            {"name": member.name, "weight": float(member.weight)} for member in members_of(model)
         ],
         "without_graph": _NO_GRAPH.get(name, "This model has no graph of columns to draw."),
         "references": _references(type(model).__doc__ or ""),
@@ -105,6 +104,11 @@ def describe_model(model: Classifier, rows: ReportRows) -> dict[str, Any]:
         "learned_by_class": learned,
         "limits": _limits(model, learned, rows),
     }
+
+
+def members_of(model: Classifier) -> list[Any]:
+    """Return the models that a blend answers by, the heaviest first; of others none."""
+    return sorted(getattr(model, "members_", ()), key=lambda member: -member.weight)
 
 
 def _key(model: Classifier) -> str | None:

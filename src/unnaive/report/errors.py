@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unnaive.report.rows import ReportRows
 
 _REASONS = 8  # of a row; what is left is added up
-_CHANGES = 2  # of a row that are tried to have it told right
+_FEW = 20  # columns of which two at a time can be changed in a moment, to have a row told right
 _CHANCES = 3  # classes of a row whose probabilities are told
 
 
@@ -29,9 +29,9 @@ def describe_errors(
 ) -> dict[str, Any]:
     """Describe the rows whose own class had the least probability and was not predicted.
 
-    ``row`` counts from 0, as ``numbers_of_rows`` does. ``judged`` is the probability by a model that did not learn from the
-    row, ``fitted`` that of the model of this report; the reasons are those of the latter, as
-    log-odds of the class that was predicted against all others.
+    ``row`` counts from 0, as ``numbers_of_rows`` does. ``judged`` is the probability by a model
+    that did not learn from the row, ``fitted`` that of the model of this report; the reasons are
+    those of the latter, as log-odds of the class that was predicted against all others.
     """
     own = judged.probabilities[np.arange(len(rows.codes)), rows.codes]
     wrong = np.flatnonzero(judged.predicted != rows.codes)
@@ -106,12 +106,12 @@ def _cure(model: Classifier, row: Frame, label: Any) -> str:
     """Say what would have to be different for the row to be told right."""
     if model.predict(row).tolist()[0] == label:
         return "The model of this report, which may have learned from the row, tells it right."
-    found = what_if(model, row, to=label, at_most=_CHANGES)
+    most = 2 if len(row.names) <= _FEW else 1
+    found = what_if(model, row, to=label, at_most=most)
     if found.instead is None:
-        return (
-            f"No change of up to {_CHANGES} of its cells would make it {label}"
-            f"{'' if found.complete else ', as far as was tried'}."
-        )
+        few = "one or two of its cells" if most == 2 else "a single cell"
+        cut = "" if found.complete else ", as far as was tried"
+        return f"No change of {few} would make it {label}{cut}."
     changes = " and ".join(
         f"{one.column} were {one.instead} instead of {one.value}" for one in found.changes
     )

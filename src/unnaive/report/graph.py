@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from unnaive.explain.structure import pair_information
+from unnaive.report.card import members_of
 from unnaive.structure.bags import HiddenParents
 from unnaive.structure.dag import DAG
 from unnaive.structure.graph import ClassGraphs, Graph, ParentGraph
@@ -42,18 +43,22 @@ def describe_structure(model: Classifier, information: Sequence[float]) -> dict[
     class, which is drawn among the others only where it is not a parent of all.
     """
     structure = getattr(model, "structure_", None)
-    graphs: list[tuple[str, Any]] = [("", structure)]
+    graphs: list[tuple[str, Any, Classifier]] = []
     notes = []
     if isinstance(structure, ClassGraphs):
-        shown = list(zip(map(str, model.schema_.classes), structure.graphs, strict=True))
-        graphs = shown[:_MOST_CLASSES]
-        if len(shown) > len(graphs):
+        named = zip(model.schema_.classes, structure.graphs, strict=True)
+        graphs = [(f"Within {label}", graph, model) for label, graph in named][:_MOST_CLASSES]
+        if len(structure.graphs) > len(graphs):
             notes.append(f"Every class has a graph of its own; the first {len(graphs)} are drawn.")
-    elif structure is None:
-        graphs = []
+    elif structure is not None:
+        graphs = [("", structure, model)]
+    for member in members_of(model):
+        own = getattr(member.model, "structure_", None)
+        if own is not None and not isinstance(own, ClassGraphs):
+            graphs.append((f"{member.name}, {member.weight:.0%} of the blend", own, member.model))
     names, pictures, left_out, unit = model.schema_.names, [], set(range(len(information))), None
-    for title, graph in graphs:
-        links = _links(graph, model)
+    for title, graph, owner in graphs:
+        links = _links(graph, owner)
         unit, left_out = links.unit or unit, left_out - set(links.used)
         links, cut = _most_informative(links, information)
         notes += [note for note in (links.note, cut) if note and note not in notes]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from unnaive import __version__
 from unnaive.exceptions import UnnaiveError
+from unnaive.report.budget import affordable_rows
 from unnaive.report.card import describe_model
 from unnaive.report.data import describe_data
 from unnaive.report.errors import describe_errors
@@ -35,6 +36,7 @@ def summarise(
     errors: int = 10,
     sample: int = 500,
     max_rows: int | None = None,
+    seconds: float | None = None,
     name: str = "",
     title: str | None = None,
     origin: dict[str, str] | None = None,
@@ -62,8 +64,10 @@ def summarise(
     sample : int, default=500
         Most rows that the importance of columns is the mean over.
     max_rows : int or None, default=None
-        Most rows that the model is judged on, drawn with the shares of the classes, for models
-        that are slow on many; None: all.
+        Most rows that the model is judged on, drawn with the shares of the classes; None: all.
+    seconds : float or None, default=None
+        Time that the cross-validation may take, about: of more than 8000 rows as many are drawn
+        as a slow model manages, which depends on the machine. None: however long it takes.
     name : str
         Of the data, a file for one.
     title : str or None, default=None
@@ -102,6 +106,8 @@ def summarise(
     performance: dict[str, Any]
     wrong = None
     try:
+        if seconds is not None and max_rows is None and folds is not None:
+            max_rows = affordable_rows(model, rows, folds, seconds, seed)
         drawn = rows.drawn(max_rows, seed)
         part = rows if len(drawn) == len(rows.codes) else rows.take(drawn)
         judged = judge(model, part, folds=folds, seed=seed, n_jobs=n_jobs, progress=progress)
@@ -144,7 +150,7 @@ def _lead(data: dict[str, Any], performance: dict[str, Any]) -> str:
     """Say in two sentences what the model does and how well."""
     d, classes = len(data["columns"]), [entry["label"] for entry in data["classes"]]
     which = ", ".join(classes[:5]) + (f" and {len(classes) - 5} more" if len(classes) > 5 else "")
-    what = f"The model tells {data['target']} ({which}) from {d:,} column{'s' if d > 1 else ''}."
+    what = f"The model predicts {data['target']} ({which}) from {d:,} column{'s' if d > 1 else ''}."
     if "scores" not in performance:
         return what
     accuracy = performance["scores"][0]
