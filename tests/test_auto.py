@@ -56,7 +56,7 @@ def patients(n=200, seed=0):
 
 @pytest.mark.parametrize("choose", ["blend", "best"])
 @pytest.mark.parametrize(
-    ("rows", "gaussian"), [(numbers(gaps=0.0), True), (numbers(), False), (told(), False)]
+    ("rows", "gaussian"), [(numbers(gaps=0.0), True), (numbers(), False), (told(), True)]
 )
 def test_the_leaderboard(choose, rows, gaussian):
     X, y = rows
