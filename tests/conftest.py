@@ -4,3 +4,5 @@ from hypothesis import settings
 
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
+
+collect_ignore = ["conftest.py"]  # docs/ has one of this name, too, and doctest imports both

@@ -14,17 +14,16 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 from sklearn.metrics import roc_curve
-from typer.testing import CliRunner
 
 import unnaive
 from unnaive import report
-from unnaive.cli.app import app
 from unnaive.datasets import load_wdbc
 from unnaive.evaluate import cross_validate
 from unnaive.exceptions import SchemaMismatch
-from unnaive.report import performance
+from unnaive.report import budget, performance
 from unnaive.report.drawing import draw_structure
 from unnaive.report.html import _environment, waterfall
+from unnaive.report.rows import report_rows
 
 
 def mixed(n=240, seed=3):
@@ -225,6 +224,21 @@ def test_rows_are_drawn_with_the_shares_of_the_classes(fitted, patients):
         assert row["cells"][2] == X["cough"][row["row"]]
 
 
+def test_a_slow_model_is_judged_on_fewer_rows(monkeypatch):
+    X, y = mixed(9000)
+    model = unnaive.NaiveBayes().fit(X.iloc[:100], y.iloc[:100])
+    monkeypatch.setattr(budget, "_seconds", lambda _, rows: 1.0 + len(rows.codes) / 1000)
+    rows = report_rows(model, X, y)
+    assert budget.affordable(model, rows, 10, 1000.0, 0) == (10, None)
+    assert budget.affordable(model, rows, 10, 65.0, 0) == (10, 5000)
+    assert budget.affordable(model, rows, 10, 40.0, 0) == (5, 5000)
+    assert budget.affordable(model, rows, 3, 10.0, 0) == (3, 2000)
+    few = rows.take(np.arange(5000))
+    assert budget.affordable(model, few, 10, 1.0, 0) == (10, None)
+    found = report.summarise(model, X, y, seconds=40.0, errors=0)["performance"]
+    assert (found["protocol"]["folds"], found["rows"]) == (5, 5000)
+
+
 def test_wrong_settings(fitted, patients):
     with pytest.raises(ValueError, match="folds=1; it must be at least 2"):
         report.summarise(fitted, *patients, folds=1)
@@ -245,9 +259,11 @@ def test_every_structure_is_drawn(key):
     found = report.summarise(model, X, data.y[::3], folds=None, errors=0)
     structure = found["structure"]
     json.dumps(found, allow_nan=False)
-    assert bool(structure["pictures"]) == (getattr(model, "structure_", None) is not None)
+    owners = [model, *(member.model for member in getattr(model, "members_", ()))]
+    has_graph = any(getattr(owner, "structure_", None) is not None for owner in owners)
+    assert bool(structure["pictures"]) == has_graph
     for picture in structure["pictures"]:
-        drawn = ET.fromstring(draw_structure(picture, "y", structure["unit"]))
+        drawn = ET.fromstring(draw_structure(picture, "y"))
         nodes = [node for node in drawn.iter("g") if "node" in node.get("class").split()]
         stories = {node.get("data-column"): node.get("aria-label") for node in nodes}
         assert set(stories) == {str(node["column"]) for node in picture["nodes"]} | {"-1"}
@@ -257,7 +273,8 @@ def test_every_structure_is_drawn(key):
             if edge["child"] >= 0 and edge["parent"] >= 0:
                 assert X.columns[edge["parent"]] in stories[str(edge["child"])]
         used = {X.columns[node["column"]] for node in picture["nodes"]}
-        assert used | set(structure["left_out"]) == set(X.columns)
+        if len(owners) == 1:
+            assert used | set(structure["left_out"]) == set(X.columns)
 
 
 def test_wider_edges_tell_more(fitted, found):
@@ -267,7 +284,7 @@ def test_wider_edges_tell_more(fitted, found):
     for edge in picture["edges"]:
         pair = names[edge["parent"]], names[edge["child"]]
         assert edge["strength"] == pytest.approx(wanted[pair])
-    drawn = ET.fromstring(draw_structure(picture, "y", "bits"))
+    drawn = ET.fromstring(draw_structure(picture, "y"))
     widths = {
         (int(edge.get("data-parent")), int(edge.get("data-child"))): float(
             edge.find("path").get("stroke-width")
@@ -286,8 +303,14 @@ def test_deep_trees_are_an_outline_within_the_page():
         for i in range(50)
     ]
     edges = [{"parent": i, "child": i + 1, "strength": 0.5} for i in range(49)]
-    chain = {"class_is_above_all": True, "nodes": nodes, "edges": edges, "boxes": []}
-    drawn = ET.fromstring(draw_structure(chain, "y", "bits"))
+    chain = {
+        "unit": "bits",
+        "class_is_above_all": True,
+        "nodes": nodes,
+        "edges": edges,
+        "boxes": [],
+    }
+    drawn = ET.fromstring(draw_structure(chain, "y"))
     lines = {float(g.find("rect").get("y")) for g in drawn.iter("g") if "node" in g.get("class")}
     assert len(lines) >= 50
     assert float(drawn.get("width")) < 49 * 60
@@ -414,72 +437,3 @@ def test_without_jinja(fitted, patients, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r'pip install "unnaive\[report\]"'):
         report.write(fitted, *patients, tmp_path / "report.html", folds=2)
     assert not list(tmp_path.iterdir())
-
-
-# The command
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, patients):
-    path = tmp_path_factory.mktemp("report")
-    X, y = patients
-    X.assign(id=range(len(X)), diagnosis=y).to_csv(path / "patients.csv", index=False)
-    run("fit", path / "patients.csv", "-t", "diagnosis", "--ignore", "id", "-o", path / "m.unb")
-    return path
-
-
-def test_the_command_writes_a_page(folder, tmp_path):
-    path = tmp_path / "report.html"
-    result = run("report", folder / "m.unb", folder / "patients.csv", "-o", path, "--folds", 4)
-    assert result.stdout == ""
-    assert f"report written to {path} (" in result.stderr
-    assert "not used, because the model does not know them: 'id'" in result.stderr
-    assert_safe(path)
-    text = path.read_text(encoding="utf-8")
-    assert "<code>m.unb</code>, saved 20" in text
-    assert f"by unnaive {unnaive.__version__}" in text
-    assert "patients.csv" in text
-
-
-def test_the_command_is_the_function(folder):
-    options = ["--folds", 4, "--seed", 3, "--positive", "ill", "--errors", 2, "--title", "Cough"]
-    told = json.loads(
-        run("report", folder / "m.unb", folder / "patients.csv", *options, "--json").stdout
-    )
-    frame, target = unnaive.io.files.read(folder / "patients.csv").split("diagnosis")
-    model = unnaive.load(folder / "m.unb")
-    X = frame.__class__(frame.names[:4], frame.n_rows, frame.columns[:4])
-    found = report.summarise(
-        model, X, target, folds=4, seed=3, positive="ill", errors=2, title="Cough"
-    )
-    for part in ("title", "structure", "importance", "errors", "positive"):
-        assert told[part] == json.loads(json.dumps(found[part])), part
-    assert told["performance"]["roc"]["positive"] == "ill"
-
-
-def test_a_class_of_another_name_and_new_rows(folder, tmp_path):
-    X, y = mixed(60, seed=9)
-    X.assign(truth=y).to_csv(tmp_path / "later.csv", index=False)
-    given = ["report", folder / "m.unb", tmp_path / "later.csv", "--json"]
-    told = json.loads(run(*given, "--target", "truth", "--new-rows").stdout)
-    assert told["performance"]["protocol"]["kind"] == "new rows"
-    assert "has no column 'diagnosis'" in run(*given, code=1).stderr
-
-
-def test_the_command_says_what_is_wrong(folder, tmp_path):
-    model, data = folder / "m.unb", folder / "patients.csv"
-    assert "--output" in run("report", model, data, code=2).stderr
-    assert "would be lost" in run("report", model, data, "-o", data, code=1).stderr
-    wrong = run("report", model, data, "--positive", "sick", "--json", code=1).stderr
-    assert "positive='sick' is no class" in wrong
-    text = data.read_text().replace(",well", ",fine")
-    (tmp_path / "other.csv").write_text(text)
-    told = run("report", model, tmp_path / "other.csv", "-o", tmp_path / "r.html", code=1).stderr
-    assert "the target has the label 'fine'" in told
-    assert not (tmp_path / "r.html").exists()

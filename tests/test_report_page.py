@@ -16,7 +16,7 @@ from unnaive.explain import ask_next
 from unnaive.schema import NumericColumn
 
 PHONE = (360, 800)
-CASES = ("tan", "aode", "gaussian-nb", "bsej", "nasty", "many classes")
+CASES = ("auto", "tan", "aode", "gaussian-nb", "bsej", "nasty", "many classes")
 
 
 def case(name):

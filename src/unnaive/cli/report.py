@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
     from unnaive.models import Classifier
 
-_PATIENCE = 40.0  # seconds that a cross-validation may take; the rest of a minute is for the rest
+_PATIENCE = 30.0  # seconds that a cross-validation may take; the rest of a minute is for the rest
 
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page, an .html file.")

@@ -2,7 +2,7 @@
 
 from unnaive.report.file import write
 from unnaive.report.html import render
-from unnaive.report.summary import summarise
+from unnaive.report.summary import Settings, summarise
 from unnaive.report.tables import explorer_document
 
-__all__ = ["explorer_document", "render", "summarise", "write"]
+__all__ = ["Settings", "explorer_document", "render", "summarise", "write"]

@@ -15,27 +15,35 @@ if TYPE_CHECKING:
     from unnaive.report.rows import ReportRows
 
 _FEW = 8000  # rows of which all are judged, however long it takes
-_PILOTS = (500, 1000, 4000)  # the first is for the compiler
+_PILOTS = (500, 3000)
 _LEAST = 2000
+_LEAST_FOLDS = 5
 
 
-def affordable_rows(
+def affordable(
     model: Classifier, rows: ReportRows, folds: int, seconds: float, seed: int
-) -> int | None:
-    """Most rows for a cross-validation of about so many seconds, a round number; None: all.
+) -> tuple[int, int | None]:
+    """Folds and most rows of a cross-validation of about so many seconds; None: all rows.
 
-    Two small fits tell what a fit takes at all and what a row adds to it.
+    Two small fits tell what a fit takes at all and what a row adds to it. Rows are a round
+    number; where even few are too many for a slow model, there are fewer folds.
     """
-    if len(rows.codes) <= _FEW:
-        return None
+    n = len(rows.codes)
+    if n <= _FEW:
+        return folds, None
     try:
-        _, low, high = (_seconds(model, rows.take(rows.drawn(size, seed))) for size in _PILOTS)
+        low, high = (_seconds(model, rows.take(rows.drawn(size, seed))) for size in _PILOTS)
     except UnnaiveError:
-        return None
-    a_row = max(high - low, 1e-9) / (_PILOTS[2] - _PILOTS[1])
-    fixed = max(low - a_row * _PILOTS[1], 0.0)
-    most = (seconds / folds - fixed) / a_row
-    return None if most >= len(rows.codes) else rounded(max(most, _LEAST))
+        return folds, None
+    a_row = max(high - low, 1e-9) / (_PILOTS[1] - _PILOTS[0])
+    fixed = max(low - a_row * _PILOTS[0], 0.0)
+    for number in (folds, min(folds, _LEAST_FOLDS)):
+        most = (seconds / number - fixed) / a_row
+        if most >= n:
+            return number, None
+        if most >= 2 * _LEAST:
+            return number, rounded(most)
+    return min(folds, _LEAST_FOLDS), _LEAST
 
 
 def _seconds(model: Classifier, rows: ReportRows) -> float:

@@ -62,14 +62,14 @@ class _Canvas:
         self.right = max(self.right, x + wide)
 
 
-def draw_structure(drawn: dict[str, Any], target: str, unit: str | None) -> str:
+def draw_structure(drawn: dict[str, Any], target: str) -> str:
     """Draw one picture of :func:`~unnaive.report.graph.describe_structure`.
 
     Nodes with edges are trees from left to right, columns that are joined share a box, and so
     do those that depend on the class alone. Every node has its story as a title.
     """
     canvas = _Canvas(target, {node["column"]: node for node in drawn["nodes"]})
-    above_all = drawn["class_is_above_all"]
+    above_all, unit = drawn["class_is_above_all"], drawn["unit"]
     left = _MARGIN + (canvas.width(CLASS) + _GAP if above_all else 0.0)
     edges = drawn["edges"]
     tied = {end for edge in edges for end in (edge["parent"], edge["child"])}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unnaive.report.rows import ReportRows
 
 _REASONS = 8  # of a row; what is left is added up
-_FEW = 20  # columns of which two at a time can be changed in a moment, to have a row told right
+_FEW, _MANY = 20, 40  # columns of which two at a time, or one, can be tried to be others
 _CHANCES = 3  # classes of a row whose probabilities are told
 
 
@@ -45,23 +45,32 @@ def describe_errors(
     codes, numbers = explorer_cells(model, part.frame), typed_numbers(model, part.frame)
     labels = model.classes_.tolist()
     for place, row in enumerate(worst.tolist()):
-        predicted = int(judged.predicted[row])
+        predicted, own_class = int(judged.predicted[row]), int(part.codes[place])
+        cells = _texts(explanation.cells[place].tolist(), numbers[place])
         found["rows"].append(
             {
                 "row": int(numbers_of_rows[row]),
-                "actual": rows.labels[part.codes[place]],
+                "actual": rows.labels[own_class],
                 "predicted": rows.labels[predicted],
                 "own": float(own[row]),
-                "judged": _chances(judged.probabilities[row], rows, int(part.codes[place])),
-                "fitted": _chances(fitted[place], rows, int(part.codes[place])),
-                "cells": explanation.cells[place].tolist(),
+                "judged": _chances(judged.probabilities[row], rows, own_class),
+                "fitted": _chances(fitted[place], rows, own_class),
+                "cells": cells,
                 "codes": codes[place],
                 "numbers": numbers[place],
-                **_reasons(explanation, place, labels[predicted], numbers[place]),
-                "cure": _cure(model, part.frame.block(place, place + 1), labels[part.codes[place]]),
+                **_reasons(explanation, place, labels[predicted], cells),
+                "cure": _cure(model, part.frame.block(place, place + 1), labels[own_class], cells),
             }
         )
     return found
+
+
+def _texts(cells: Sequence[str], numbers: Sequence[float | None]) -> list[str]:
+    """Return what the cells of a row are, numbers without their bins."""
+    return [
+        text if number is None else f"{number:.6g}"
+        for text, number in zip(cells, numbers, strict=True)
+    ]
 
 
 def _chances(chances: Any, rows: ReportRows, own: int) -> list[dict[str, Any]]:
@@ -72,13 +81,9 @@ def _chances(chances: Any, rows: ReportRows, own: int) -> list[dict[str, Any]]:
 
 
 def _reasons(
-    explanation: Explanation, place: int, label: Any, numbers: Sequence[float | None]
+    explanation: Explanation, place: int, label: Any, cells: Sequence[str]
 ) -> dict[str, Any]:
     """List what spoke most for and against a class, in log-odds."""
-    cells = [
-        text if number is None else f"{number:.6g}"
-        for text, number in zip(explanation.cells[place], numbers, strict=True)
-    ]
     odds = explanation.log_odds(positive=label, by="group")
     parts, groups = odds.contributions[place], explanation.groups
     order = np.argsort(-np.abs(parts), kind="stable")
@@ -102,10 +107,12 @@ def _reasons(
     }
 
 
-def _cure(model: Classifier, row: Frame, label: Any) -> str:
+def _cure(model: Classifier, row: Frame, label: Any, cells: Sequence[str]) -> str:
     """Say what would have to be different for the row to be told right."""
     if model.predict(row).tolist()[0] == label:
         return "The model of this report, which may have learned from the row, tells it right."
+    if len(row.names) > _MANY:
+        return ""
     most = 2 if len(row.names) <= _FEW else 1
     found = what_if(model, row, to=label, at_most=most)
     if found.instead is None:
@@ -113,6 +120,8 @@ def _cure(model: Classifier, row: Frame, label: Any) -> str:
         cut = "" if found.complete else ", as far as was tried"
         return f"No change of {few} would make it {label}{cut}."
     changes = " and ".join(
-        f"{one.column} were {one.instead} instead of {one.value}" for one in found.changes
+        f"{one.column} were {'in ' if one.instead.startswith('(') else ''}{one.instead} instead of "
+        f"{cells[row.names.index(one.column)]}"
+        for one in found.changes
     )
     return f"It would be taken for {label} if {changes}."

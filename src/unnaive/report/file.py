@@ -45,7 +45,7 @@ def write(
     max_bytes : int, default=3,000,000
         Most bytes of tables for the explorer, which is left out of the page beyond that.
     **settings
-        Of :func:`~unnaive.report.summarise`, as in ``folds=5``.
+        Fields of :class:`~unnaive.report.Settings`, as in ``folds=5``.
 
     Returns
     -------

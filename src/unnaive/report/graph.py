@@ -56,17 +56,16 @@ def describe_structure(model: Classifier, information: Sequence[float]) -> dict[
         own = getattr(member.model, "structure_", None)
         if own is not None and not isinstance(own, ClassGraphs):
             graphs.append((f"{member.name}, {member.weight:.0%} of the blend", own, member.model))
-    names, pictures, left_out, unit = model.schema_.names, [], set(range(len(information))), None
+    names, pictures, left_out = model.schema_.names, [], set(range(len(information)))
     for title, graph, owner in graphs:
         links = _links(graph, owner)
-        unit, left_out = links.unit or unit, left_out - set(links.used)
+        left_out -= set(links.used)
         links, cut = _most_informative(links, information)
         notes += [note for note in (links.note, cut) if note and note not in notes]
         if links.used:
             pictures.append({"title": title, **_picture(links, names, information)})
     return {
         "pictures": pictures,
-        "unit": unit,
         "left_out": [names[column] for column in sorted(left_out)] if graphs else [],
         "notes": notes,
     }
@@ -174,6 +173,7 @@ def _picture(links: Links, names: Sequence[str], information: Sequence[float]) -
         for column in links.used
     ]
     return {
+        "unit": links.unit,
         "class_is_above_all": not with_class,
         "nodes": nodes,
         "edges": [

@@ -180,12 +180,12 @@ def _drawings(summary: dict[str, Any], colours: Sequence[int]) -> dict[str, Any]
         lines = [merged(by_class) for by_class in values] or [[0] * len(kinds)]
         return svg.small_bars(list(zip(*lines, strict=True)), kinds)
 
-    target, unit = summary["data"]["target"], summary["structure"]["unit"]
+    target = summary["data"]["target"]
     return {
         "class_shares": class_shares,
         "small_bars": small_bars,
         "bar": svg.bar,
-        "structure_picture": lambda drawn: draw_structure(drawn, target, unit),
+        "structure_picture": lambda drawn: draw_structure(drawn, target),
         "reliability": charts.draw_reliability,
         "roc_curve": charts.draw_roc,
     }

@@ -45,8 +45,8 @@ class Judged(NamedTuple):
 def judge(
     model: Classifier,
     rows: ReportRows,
-    *,
     folds: int | None,
+    *,
     seed: int,
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,

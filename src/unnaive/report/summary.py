@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from unnaive import __version__
 from unnaive.exceptions import UnnaiveError
-from unnaive.report.budget import affordable_rows
+from unnaive.report.budget import affordable
 from unnaive.report.card import describe_model
 from unnaive.report.data import describe_data
 from unnaive.report.errors import describe_errors
@@ -21,36 +22,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from unnaive.models import Classifier
+    from unnaive.report.rows import ReportRows
 
 FORMAT = 1
 
 
-def summarise(
-    model: Classifier,
-    X: Any,
-    y: Any,
-    *,
-    folds: int | None = 10,
-    seed: int = 0,
-    positive: Any = None,
-    errors: int = 10,
-    sample: int = 500,
-    max_rows: int | None = None,
-    seconds: float | None = None,
-    name: str = "",
-    title: str | None = None,
-    origin: dict[str, str] | None = None,
-    n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> dict[str, Any]:
-    """Say all that a report says, in plain values.
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a report is made; :func:`summarise` and :func:`write` take each by its name.
 
-    Parameters
+    Attributes
     ----------
-    model : Classifier
-        Fitted.
-    X, y : rows of the model's columns, labels of shape (n,)
-        What the model learned from, as a rule.
     folds : int or None, default=10
         Folds of the cross-validation, fewer where the smallest class has fewer rows; every fold
         learns bins, structure and tables anew. None: the rows are new to the model, and its own
@@ -67,7 +49,8 @@ def summarise(
         Most rows that the model is judged on, drawn with the shares of the classes; None: all.
     seconds : float or None, default=None
         Time that the cross-validation may take, about: of more than 8000 rows as many are drawn
-        as a slow model manages, which depends on the machine. None: however long it takes.
+        as a slow model manages, perhaps in 5 folds, which depends on the machine. None: however
+        long it takes.
     name : str
         Of the data, a file for one.
     title : str or None, default=None
@@ -78,6 +61,39 @@ def summarise(
         Folds side by side, as threads. Changes nothing but the time.
     progress : callable, default=None
         Called as ``progress(done, total)`` after every fold.
+    """
+
+    folds: int | None = 10
+    seed: int = 0
+    positive: Any = None
+    errors: int = 10
+    sample: int = 500
+    max_rows: int | None = None
+    seconds: float | None = None
+    name: str = ""
+    title: str | None = None
+    origin: dict[str, str] | None = None
+    n_jobs: int | None = None
+    progress: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.folds is not None and self.folds < 2:
+            raise ValueError(
+                f"folds={self.folds}; it must be at least 2, or None for rows new to the model"
+            )
+
+
+def summarise(model: Classifier, X: Any, y: Any, **settings: Any) -> dict[str, Any]:
+    """Say all that a report says, in plain values.
+
+    Parameters
+    ----------
+    model : Classifier
+        Fitted.
+    X, y : rows of the model's columns, labels of shape (n,)
+        What the model learned from, as a rule.
+    **settings
+        Fields of :class:`Settings`, as in ``folds=5``.
 
     Returns
     -------
@@ -96,35 +112,21 @@ def summarise(
     >>> found["performance"]["scores"][0]["name"], found["performance"]["roc"]["positive"]
     ('accuracy', 'malignant')
     """
-    if folds is not None and folds < 2:
-        raise ValueError(f"folds={folds}; it must be at least 2, or None for rows new to the model")
-    rows = report_rows(model, X, y)
-    place = _positive(model, positive)
-    data = {"name": name, **describe_data(model, rows)}
+    given = Settings(**settings)
+    rows, place = report_rows(model, X, y), _positive(model, given.positive)
+    data = {"name": given.name, **describe_data(model, rows)}
     information = [column["information"] for column in data["columns"]]
-    importance, note = describe_importance(model, rows, information, sample, seed)
-    performance: dict[str, Any]
-    wrong = None
-    try:
-        if seconds is not None and max_rows is None and folds is not None:
-            max_rows = affordable_rows(model, rows, folds, seconds, seed)
-        drawn = rows.drawn(max_rows, seed)
-        part = rows if len(drawn) == len(rows.codes) else rows.take(drawn)
-        judged = judge(model, part, folds=folds, seed=seed, n_jobs=n_jobs, progress=progress)
-    except UnnaiveError as error:
-        performance = {"error": str(error)}
-    else:
-        performance = describe_performance(judged, part, place)
-        wrong = describe_errors(model, part, judged, errors, drawn)
+    importance, note = describe_importance(model, rows, information, given.sample, given.seed)
+    performance, wrong = _judged(model, rows, place, given)
     found = {
         "format": FORMAT,
         "unnaive": __version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        "title": title or f"{type(model).__name__} model of {model.schema_.target}",
+        "title": given.title or f"{type(model).__name__} model of {model.schema_.target}",
         "lead": _lead(data, performance),
         "positive": place,
         "data": data,
-        "model": {**describe_model(model, rows), "origin": origin},
+        "model": {**describe_model(model, rows), "origin": given.origin},
         "structure": describe_structure(model, information),
         "importance": importance,
         "importance_note": note,
@@ -133,6 +135,25 @@ def summarise(
         "explorer_note": "",
     }
     return dict(_finite(found))
+
+
+def _judged(
+    model: Classifier, rows: ReportRows, positive: int, given: Settings
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Describe performance and errors, or say why there are none."""
+    folds, most = given.folds, given.max_rows
+    try:
+        if given.seconds is not None and most is None and folds is not None:
+            folds, most = affordable(model, rows, folds, given.seconds, given.seed)
+        drawn = rows.drawn(most, given.seed)
+        part = rows if len(drawn) == len(rows.codes) else rows.take(drawn)
+        judged = judge(
+            *(model, part, folds), seed=given.seed, n_jobs=given.n_jobs, progress=given.progress
+        )
+    except UnnaiveError as error:
+        return {"error": str(error)}, None
+    wrong = describe_errors(model, part, judged, given.errors, drawn)
+    return describe_performance(judged, part, positive), wrong
 
 
 def _positive(model: Classifier, given: Any) -> int:
