@@ -346,7 +346,7 @@
       const found = engine.askNext(cells).slice(0, MOST_QUESTIONS);
       const most = Math.max(1e-9, ...found.map(({ bits }) => bits));
       const entries = found.map(({ column, bits }) => {
-        const told = make("span", { class: "bits" }, bits < 0.0005 ? "< 0.001" : bits.toFixed(3));
+        const told = make("span", { class: "bits" }, bits < 0.0005 ? "<\u00a00.001" : bits.toFixed(3));
         const button = make("button", { type: "button", "data-ask": column });
         button.append(isolated(shortened(columns[column].name)), bar(0, bits / most, "for"), told);
         button.addEventListener("click", () => goTo(column));
