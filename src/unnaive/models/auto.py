@@ -34,7 +34,6 @@ from unnaive.models.weighted import WeightedBayes
 from unnaive.schema import label_array
 from unnaive.structure.tree import first_best
 from unnaive.tables.calibration import Calibration
-from unnaive.tables.terms.blend import blended
 
 if TYPE_CHECKING:
     from typing import Self
@@ -283,6 +282,8 @@ class AutoBayes(Classifier):
         return out
 
     def _terms(self, frame: Frame) -> Terms:
+        from unnaive.tables.terms.blend import blended  # noqa: PLC0415 - loads when asked
+
         found = []
         for member in self.members_:
             terms = member.model._terms(frame)

@@ -30,7 +30,6 @@ from unnaive.tables.conditionals import factors_alone, full_conditionals
 from unnaive.tables.export import class_node, network_of
 from unnaive.tables.kernels import log_posterior, posterior
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
-from unnaive.tables.terms import Terms, split
 from unnaive.tables.trees import leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
     from unnaive.tables.network import Network
+    from unnaive.tables.terms import Terms
 
 _BLOCK_ROWS = 1 << 13
 Joints: TypeAlias = "Callable[[float, CodeArray, IntArray], Iterable[FloatArray]]"
@@ -331,6 +331,8 @@ class CountsClassifier(Classifier):
 
     def _split(self, frame: Frame) -> Terms:
         """Split the log joint into terms, hopeless rows included."""
+        from unnaive.tables.terms import split  # noqa: PLC0415 - loads when asked
+
         model = self._as_fitted
         codes = model.schema_.encode(frame, handle_unknown=self.handle_unknown, n_jobs=self.n_jobs)
         return split(model._tables, codes)

@@ -19,11 +19,11 @@ from unnaive.models.classifier import Classifier, all_or_nothing
 from unnaive.schema import Schema, learn_target, sorted_labels
 from unnaive.schema.columns import refuse_infinite
 from unnaive.tables.gaussian import GaussianTables, complete_forms, log_conditionals
-from unnaive.tables.terms import Terms, number_parts, topological
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
+    from unnaive.tables.terms import Terms
 
 _COMMON = """
     var_smoothing : float, default=1e-9
@@ -274,6 +274,8 @@ class GaussianClassifier(Classifier):
         return given, alone, self._log_prior
 
     def _terms(self, frame: Frame) -> Terms:
+        from unnaive.tables.terms import Terms, number_parts  # noqa: PLC0415 - loads when asked
+
         used = self.moments_.used
         base, parts = number_parts(self._tables, self._numbers(frame)[:, used], self._orders())
         places = self._number_columns[used].tolist()
@@ -291,6 +293,8 @@ class GaussianClassifier(Classifier):
 
     def _orders(self) -> list[IntArray]:
         """Orders of the columns in use in which each is explained by those before it."""
+        from unnaive.tables.terms import topological  # noqa: PLC0415 - loads when asked
+
         parents = self._acts_through()
         return [np.array(topological(parents, range(len(parents))), dtype=np.int64)]
 

@@ -26,7 +26,6 @@ from unnaive.structure.graph import FamilyGraph, ParentGraph, independent
 from unnaive.structure.parents import ordered_parents
 from unnaive.tables.barrow import BarrowTables, Quirks, sorted_columns
 from unnaive.tables.gaussian import independent_forms, network_covariance
-from unnaive.tables.terms import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from unnaive.counts.moments import Moments
     from unnaive.io.frames import Column
     from unnaive.schema import Schema
+    from unnaive.tables.terms import Terms
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -202,6 +202,8 @@ class GaussianNaiveBayes(BarrowClassifier):
         return np.asarray(joint + labels + np.log(len(self.classes_)))
 
     def _terms(self, frame: Frame) -> Terms:
+        from unnaive.tables.terms import Terms  # noqa: PLC0415 - loads when asked
+
         numbers = super()._terms(frame)
         if self._labels is None:
             return numbers
