@@ -114,7 +114,7 @@ class GroupTables:
     def _leaning(self, counts: FloatArray, n_values: float, held: HeldOut) -> FloatArray:
         """Log P(x_G | c) that leans on P(x_G); the last cell is any one that never occurred."""
         margin, levels = counts.sum(axis=0), [Level.of(counts)]
-        alphas = concentrations(margin, levels, getattr(self.smoothing, "s", None), n_values)
+        alphas = concentrations(margin, levels, self.smoothing.concentration, n_values)
         off = (held.total, held.alone, held.value)
         return np.log(hierarchical(margin, levels, alphas, off, n_values))
 

@@ -36,6 +36,11 @@ class Smoothing(ABC):
         """The policy's one number."""
         return float(next(iter(asdict(self).values()), 0.0) or 0.0)
 
+    @property
+    def concentration(self) -> float | None:
+        """What every level of a hierarchy leans with; None: as leave-one-out chooses."""
+        return None
+
     @abstractmethod
     def shares(self, n_contexts: int) -> tuple[float, float]:
         """Return what every value gets, and what all values of a context share."""
@@ -140,6 +145,11 @@ class Hierarchical(Smoothing):
     s: float | None = None
     key: ClassVar[str] = "hierarchical"
     is_hierarchical: ClassVar[bool] = True
+
+    @property
+    def concentration(self) -> float | None:
+        """Return s."""
+        return self.s
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -182,7 +182,7 @@ def _leaning(
     counts: JointCounts, pairs: FloatArray, slots: IntArray, smoothing: Smoothing, held: HeldOut
 ) -> tuple[FloatArray, FloatArray]:
     """α·P(x_i | c) of every class and slot (k, S), and α of every column, for all its parents."""
-    given = getattr(smoothing, "s", None)
+    given = smoothing.concentration
     found = []
     for off in (HeldOut(1.0, 1.0, 1.0), held):
         alone = np.zeros((counts.n_classes, slots[-1]))

@@ -94,7 +94,7 @@ def chosen_concentrations(
     """Return the concentrations of levels, none where smoothing has none."""
     if not smoothing.is_hierarchical:
         return []
-    return concentrations(margin, levels, getattr(smoothing, "s", None))
+    return concentrations(margin, levels, smoothing.concentration)
 
 
 def log_prior(

@@ -144,7 +144,7 @@ class Sweep:
         levels = [Level.of(depths[0].table[0].T)]
         levels += [below.level(len(above.above)) for above, below in pairwise(depths)]
         margin = self.counts.marginal(child).sum(axis=0)
-        return tuple(concentrations(margin, levels, getattr(self.smoothing, "s", None)))
+        return tuple(concentrations(margin, levels, self.smoothing.concentration))
 
 
 @dataclass(frozen=True, eq=False)
