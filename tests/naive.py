@@ -154,7 +154,12 @@ def factor_given(rows, classes, k, values, policy, i, x, j, xj, c, weights=None)
 
 
 def joint_prior(rows, classes, k, values, policy, p, x, c, weights=None):
-    """P(c, x_p), one variable of k·v_p values, from the rows where column p is observed."""
+    """P(c, x_p), one variable of k·v_p values, from the rows where column p is observed.
+
+    A class that cannot be stays so: 0/0 of a column without values is no chance.
+    """
+    if class_prior(classes, k, policy, weights)[c] == 0:
+        return 0
     counts = [n for line in marginal(rows, classes, k, values, p, weights) for n in line]
     cell = c * values[p] + x
     return smooth(policy, counts[cell], sum(counts), k * values[p], 1, share(counts, cell))

@@ -20,6 +20,7 @@ from unnaive.tables.trees import (
     HeldOut,
     conditional,
     leave_one_out_sets,
+    log_prior,
 )
 
 if TYPE_CHECKING:
@@ -121,7 +122,10 @@ def _of_pair(
         entries = conditional(smoothing, marginal.sum(axis=0), levels, len(table), held)
         place = slice(slots[child], slots[child] + size)
         out[..., place] = entries.reshape(k, v_p, v_q, size)
-    prior = super_parent_prior(counts.pair(p, q).reshape(k, -1), smoothing, class_prior, held)
+    of_class = log_prior(counts, smoothing, class_prior, held)
+    prior = super_parent_prior(
+        counts.pair(p, q).reshape(k, -1), smoothing, of_class, held, given=class_prior is not None
+    )
     for value in range(v_p):
         out[:, value, :, slots[p] + value] = prior.reshape(k, v_p, v_q)[:, value]
     return out

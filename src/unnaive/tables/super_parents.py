@@ -18,6 +18,8 @@ from unnaive.tables.trees import (
     frequencies,
     joint_prior,
     leave_one_out_sets,
+    log_prior,
+    possible,
 )
 
 if TYPE_CHECKING:
@@ -134,10 +136,12 @@ def all_super_parents(
     tables = np.zeros((len(sets), n_classes, slots[-1], slots[-1]))
     for index, held in enumerate(sets):
         conditional_tables(tables[index], counts, smoothing, held)
+        of_class = log_prior(counts, smoothing, class_prior, held)
         for column, size in enumerate(sizes):
             diagonal = np.arange(slots[column], slots[column] + size)
-            prior = super_parent_prior(counts.marginal(column), smoothing, class_prior, held)
-            tables[index][:, diagonal, diagonal] = prior
+            tables[index][:, diagonal, diagonal] = super_parent_prior(
+                counts.marginal(column), smoothing, of_class, held, given=class_prior is not None
+            )
     off = held_out or 0.0
     occurs = np.zeros(slots[-1])
     values = np.delete(np.arange(slots[-1]), slots[1:] - 1)
@@ -201,15 +205,14 @@ def _leaning(
 
 
 def super_parent_prior(
-    table: CountArray, smoothing: Smoothing, class_prior: FloatArray | None, held: HeldOut
+    table: CountArray, smoothing: Smoothing, prior: FloatArray, held: HeldOut, *, given: bool
 ) -> FloatArray:
     """Log P(c, x) of a super-parent's table (k, v): one variable, unless P(c) is given."""
-    if class_prior is None:
-        return joint_prior(table, smoothing, held)
-    with np.errstate(divide="ignore"):
-        given = np.log(class_prior)[:, None]
+    if not given:
+        return possible(joint_prior(table, smoothing, held), prior)
     levels = [Level.of(table)]
-    return np.asarray(given + conditional(smoothing, table.sum(axis=0), levels, len(table), held))
+    of_value = conditional(smoothing, table.sum(axis=0), levels, len(table), held)
+    return np.asarray(prior[:, None] + of_value)
 
 
 def _generalises(counts: JointCounts, slots: IntArray, critical: float) -> BoolArray:

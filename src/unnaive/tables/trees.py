@@ -127,6 +127,11 @@ def joint_prior(table: CountArray, smoothing: Smoothing, held: HeldOut = PLAIN) 
     return estimate(joint, pseudo, (held.value, held.total)).reshape(table.shape)
 
 
+def possible(joint: FloatArray, prior: FloatArray) -> FloatArray:
+    """Keep a class that cannot be so, also where a column without values gives it 0/0 = 1/(k·v)."""
+    return np.where(np.isneginf(prior)[:, None], -np.inf, joint)
+
+
 def frequencies(counts: CountArray, held: float = 0.0, held_total: float = 0.0) -> FloatArray:
     """Relative frequencies of values, less ``held`` of each value's rows and of all rows."""
     total = float(counts.sum()) - held_total
@@ -318,7 +323,7 @@ def tree_tables(
         for column in graph.used:
             key = (index, column, int(parents[column]))
             if root_of and together and column == roots[0]:
-                own = root_of(counts, column, smoothing, held)
+                own = possible(root_of(counts, column, smoothing, held), prior)
                 shared[key] = np.concatenate([own, prior[:, None]], axis=1)[:, None]
             elif key not in shared:
                 estimated = column_factor if key[2] < 0 else (factor_of or column_factor)
