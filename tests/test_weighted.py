@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.special import softmax
 from sklearn.metrics import log_loss
 
 import naive_weighted as slow
@@ -21,17 +23,18 @@ from unnaive import IterativeBayes, NaiveBayes, WeightedBayes
 from unnaive.exceptions import UnnaiveError
 from unnaive.models import weighted as weighted_models
 from unnaive.tables.calibration import Calibration, calibrated
+from unnaive.tables.weighing import FOLDS
 
 KINDS = ["none", "tree", "pairs"]
 SMALL = problems(max_rows=14, max_columns=4, sizes=(1, 2, 3))
 
 
 def weighing_of(problem, dependences="pairs", **parameters):
-    """Fit a model to a problem; return it, what its weights are fitted to, and the twin."""
+    """Fit a model; return it, what its weights are fitted to, the order of rows, and the twin."""
     model = fitted(WeightedBayes(dependences=dependences, **parameters), problem)
     terms = model.structure_.terms
-    weighing = model._weighing(model.counts_, terms, problem.coded())
-    return model, weighing, slow.Hierarchy(*problem.data, problem.weights)
+    weighing, order = model._weighing(model.counts_, terms, problem.coded())
+    return model, weighing, order, slow.Hierarchy(*problem.data, problem.weights)
 
 
 def twin_loss(model, twin, problem):
@@ -67,7 +70,7 @@ def weight_of(model, column, parent=-1):
 @given(SMALL, st.sampled_from(KINDS))
 @settings(max_examples=30)
 def test_the_joint_equals_the_twin(problem, dependences):
-    model, _, twin = weighing_of(problem, dependences)
+    model, _, _, twin = weighing_of(problem, dependences)
     graph = model.structure_
     test = made(6, problem.values, 1, gaps=0.3, seed=len(problem.rows))
     expected = [
@@ -80,18 +83,53 @@ def test_the_joint_equals_the_twin(problem, dependences):
 
 @given(SMALL, st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
 @settings(max_examples=30)
-def test_entries_loss_and_gradient_equal_the_twin(problem, dependences, seed):
-    model, weighing, twin = weighing_of(problem, dependences, pair_penalty=3.0)
+def test_entries_loss_and_derivatives_equal_the_twin(problem, dependences, seed):
+    model, weighing, order, twin = weighing_of(problem, dependences, pair_penalty=3.0)
     entries = slow.left_out_terms(twin, model.structure_.terms.tolist())
-    np.testing.assert_allclose(
-        weighing.entries, np.reshape(entries, weighing.entries.shape), rtol=1e-6, atol=1e-6
-    )
+    expected = np.reshape(entries, (len(entries), len(order), problem.k))[:, order]
+    np.testing.assert_allclose(weighing.entries, expected.transpose(0, 2, 1), rtol=1e-6, atol=1e-6)
     loss = twin_loss(model, twin, problem)
     random = np.random.default_rng(seed)
     point = np.concatenate([random.random(len(entries)) * 2, random.normal(size=problem.k)])
-    value, gradient = weighing.loss(point, weighing.importance)
-    assert value == pytest.approx(loss(point), rel=1e-6, abs=1e-6)
-    np.testing.assert_allclose(gradient, slow.slopes(loss, point), rtol=1e-5, atol=1e-4)
+    curve = weighing.curve(point)
+    assert weighing.loss(point) == pytest.approx(loss(point), rel=1e-6, abs=1e-6)
+    assert curve.loss == pytest.approx(loss(point), rel=1e-6, abs=1e-6)
+    np.testing.assert_allclose(curve.gradient, slow.slopes(loss, point), rtol=1e-5, atol=1e-4)
+    for place, step in enumerate(np.eye(len(point)) * 1e-3):
+        ahead, behind = (weighing.curve(point + move).gradient for move in (step, -step))
+        bend = (ahead - behind) / 2e-3
+        np.testing.assert_allclose(curve.curvature[place], bend, rtol=1e-3, atol=1e-2)
+    some = random.random(len(point)) < 0.5
+    part = weighing.curve(point, some)
+    np.testing.assert_allclose(part.gradient, curve.gradient, rtol=1e-12, atol=1e-12)
+    expected = curve.curvature[np.ix_(some, some)]
+    np.testing.assert_allclose(part.curvature, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dependences", KINDS)
+def test_weights_without_a_fold_are_near_those_of_a_fit_without_it(dependences):
+    X, y = told(200)
+    model = WeightedBayes(dependences=dependences, discretize=None).fit(X, y)
+    rows = model._learn_rows(*model._rows(X, y, None, reset=False))
+    graph = model.structure_
+    weighing, order = model._weighing(model.counts_, graph.terms, rows)
+    point = np.concatenate([graph.weights, graph.bias])
+    found = weighing.cross_validated(point)
+    exact = np.empty_like(found)
+    for fold in range(FOLDS):
+        inside = np.zeros(len(order), dtype=bool)
+        for block in weighing._blocks[fold::FOLDS]:
+            inside[slice(*block)] = True
+        assert abs(y[order][inside].mean() - y.mean()) < 0.05
+        others = replace(weighing, importance=np.where(inside, 0.0, 1.0))
+        exact[inside] = weighing.joint(others.fit(point))[inside]
+    own, true, all_rows = (
+        log_loss(weighing.classes, softmax(joint, axis=1))
+        for joint in (found, exact, weighing.joint(point))
+    )
+    assert all_rows < true
+    assert abs(own - true) < 0.2 * (true - all_rows)
+    np.testing.assert_allclose(found, exact, atol=0.1 * np.abs(exact).max())
 
 
 @pytest.mark.parametrize("dependences", KINDS)
@@ -104,7 +142,7 @@ def test_no_other_weights_have_less_loss(dependences, gaps):
         for t, (row, c) in enumerate(zip(problem.rows, y, strict=True))
     ]
     problem = type(problem)(rows, y, 2, problem.values)
-    model, _, twin = weighing_of(problem, dependences)
+    model, _, _, twin = weighing_of(problem, dependences)
     loss, graph = twin_loss(model, twin, problem), model.structure_
     bounds = [(0, None)] * len(graph.terms) + [(None, None)] * 2
     best = minimize(loss, np.full(len(bounds), 0.3), bounds=bounds, options={"ftol": 1e-13})
@@ -113,14 +151,15 @@ def test_no_other_weights_have_less_loss(dependences, gaps):
 
 def test_importance_weighs_rows_of_the_loss():
     problem = made(20, [3, 2], 2, seed=1)
-    model, weighing, twin = weighing_of(problem, "none")
+    model, weighing, order, twin = weighing_of(problem, "none")
     entries = slow.left_out_terms(twin, model.structure_.terms.tolist())
     importance = np.resize([0.5, 2.0, 1.0], 20)
     point = [0.7, 0.2, 0.1, -0.3]
     expected = slow.weighted_loss(
         entries, twin.prior(), problem.classes, [1.0, 1.0], point, importance.tolist()
     )
-    assert weighing.loss(np.array(point), importance)[0] == pytest.approx(expected, rel=1e-6)
+    weighed = replace(weighing, importance=importance[order])
+    assert weighed.loss(np.array(point)) == pytest.approx(expected, rel=1e-6)
 
 
 # What weights are good for

@@ -23,8 +23,8 @@ from unnaive.models.judged import (
     Judged,
     Member,
     blend_weights,
+    fitted_and_left_out,
     judge,
-    left_out_of_counts,
     left_out_of_folds,
     some_rows,
 )
@@ -382,9 +382,8 @@ class _Rows:
         rows = self._coded[repr(settings)]
         model._check_settings()
         model.classes_ = label_array(rows.schema.classes, self.target)
-        model._fit_rows(rows)
         chosen = some_rows(rows.classes)
-        joint = left_out_of_counts(model, rows, chosen)
+        joint = fitted_and_left_out(model, rows, chosen)
         return judge(name, model, joint, rows.classes[chosen], self._importance(chosen))
 
     def _importance(self, chosen: IntArray) -> FloatArray:

@@ -14,6 +14,7 @@ from unnaive.models.weighted import WeightedBayes
 from unnaive.structure.tree import first_best
 from unnaive.tables.calibration import Calibration, calibrated
 from unnaive.tables.kernels import log_posterior
+from unnaive.tables.weighted_kernels import mixture_shares
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 MOST_ROWS = 20_000  # that candidates are judged by; of more, an equal share of every class
-_STEPS_A_FOLD = 15  # weights of a fold start at those of all rows
 _LEAST_SHARE = 0.02
 _NO_CHANCE = 1e-300  # of a row that a member rules out
-_ROUNDS = 200
+_ROUNDS = 500
+_ENOUGH = 1e-6  # no further round after one that moves no share by more
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,27 +90,23 @@ def judge(
     return Judged(member, member.calibrate(joint), classes, importance)
 
 
-def left_out_of_counts(model: CountsClassifier, rows: CodedRows, chosen: IntArray) -> FloatArray:
-    """Left-out log joint of some rows, by a model of counts; shape (m, k)."""
-    weights = None if rows.weights is None else rows.weights[chosen]
-    codes = np.ascontiguousarray(rows.codes[:, chosen])
-    part = replace(rows, codes=codes, classes=rows.classes[chosen], weights=weights)
-    joint = _of_weights(model, part) if isinstance(model, WeightedBayes) else None
-    if joint is None:
-        joint = left_out_joint(model, part)
+def fitted_and_left_out(model: CountsClassifier, rows: CodedRows, chosen: IntArray) -> FloatArray:
+    """Fit a model of counts to all rows; left-out log joint of some of them; shape (m, k)."""
+    joint = None
+    if isinstance(model, WeightedBayes):
+        joint = model._fit_and_leave_out(rows)
+    else:
+        model._fit_rows(rows)
+    joint = left_out_joint(model, _part(rows, chosen)) if joint is None else joint[chosen]
     if model._calibration is not None:
         model._calibration.apply(joint)
     return joint
 
 
-def _of_weights(model: WeightedBayes, rows: CodedRows) -> FloatArray | None:
-    """Left-out log joint by weights fitted without each of five folds, unless rows are many."""
-    graph = model.structure_
-    weighing = model._weighing(model.counts_, graph.terms, rows)
-    if len(weighing.classes) < len(rows.classes):
-        return None
-    point = np.concatenate([graph.weights, graph.bias])
-    return weighing.cross_validated(point, FOLDS, _STEPS_A_FOLD)
+def _part(rows: CodedRows, chosen: IntArray) -> CodedRows:
+    weights = None if rows.weights is None else rows.weights[chosen]
+    codes = np.ascontiguousarray(rows.codes[:, chosen])
+    return replace(rows, codes=codes, classes=rows.classes[chosen], weights=weights)
 
 
 def left_out_of_folds(
@@ -133,8 +130,7 @@ def left_out_of_folds(
 def blend_weights(judged: list[Judged]) -> FloatArray:
     """Shares of largest left-out likelihood; small ones are dropped, and the rest fitted anew.
 
-    Expectation–maximisation: a member's share is the mean of its share of every row's
-    probability; the likelihood is concave, so any start leads to the same.
+    The likelihood is concave in the shares, so any start leads to the same.
     """
     own = np.stack([j.left_out[np.arange(len(j.classes)), j.classes] for j in judged], axis=1)
     top = own.max(axis=1, keepdims=True)
@@ -144,9 +140,7 @@ def blend_weights(judged: list[Judged]) -> FloatArray:
     alive = np.ones(len(judged), dtype=bool)
     while True:
         shares = alive / alive.sum()
-        for _ in range(_ROUNDS):
-            parts = chances * shares
-            shares = importance @ (parts / parts.sum(axis=1, keepdims=True))
+        mixture_shares(chances, importance, shares, _ROUNDS, _ENOUGH)
         small = alive & (shares < _LEAST_SHARE)
         if not small.any():
             return _or_the_best(shares, chances, importance)

@@ -17,7 +17,8 @@ from unnaive.structure.graph import Graph
 from unnaive.structure.tree import TIE_TOLERANCE, maximum_spanning_tree
 from unnaive.tables.smoothing import Hierarchical, Smoothing
 from unnaive.tables.trees import log_prior
-from unnaive.tables.weighted import Weighing, WeightedTables, table_cells, weighted_tables
+from unnaive.tables.weighing import Weighing, dealt
+from unnaive.tables.weighted import WeightedTables, table_cells, weighted_tables
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 _DEPENDENCES = ("none", "tree", "pairs")
 _LEAST_PAIRS, _PAIRS_A_COLUMN, _MOST_PAIRS = 60, 2, 300
 _MOST_ENTRIES = 50_000_000  # that weights are fitted to; of more rows, a share of each class
+_LEAST_START = 0.01
+_LEFT_OUT = "_left_out"  # is there while left-out predictions are wanted of a fit
 _LEAST_LOG = -30.0  # of a factor that the rows give no chance, while weights are fitted
 
 
@@ -85,10 +88,10 @@ class WeightedBayes(CountsClassifier):
               \prod_{ij} \left(\frac{P(x_i \mid x_j, c)}{P(x_i \mid c)}\right)^{w_{ij}}
 
     Probabilities come from counts. The weights :math:`w \ge 0` maximise the conditional
-    likelihood of the classes, less :math:`\sum w^2/2` times the penalties, by L-BFGS-B with the
-    exact gradient. Each row is looked up in tables that it was left out of. So columns that say
-    the same share their weight, those that say nothing get none, and a table that is too thin to
-    be trusted is not trusted. Missing cells, and pairs with one, say nothing.
+    likelihood of the classes, less :math:`\sum w^2/2` times the penalties, by Newton's method.
+    Each row is looked up in tables that it was left out of. So columns that say the same share
+    their weight, those that say nothing get none, and a table that is too thin to be trusted is
+    not trusted. Missing cells, and pairs with one, say nothing.
 
     Parameters
     ----------
@@ -134,15 +137,35 @@ class WeightedBayes(CountsClassifier):
         terms = self._terms_of(source)
         if not isinstance(source, JointCounts):
             source = rows.select(np.unique(np.sort(terms[terms[:, 1] >= 0], axis=1), axis=0))
-        weighing = self._weighing(source, terms, rows)
+        weighing, order = self._weighing(source, terms, rows)
         point = weighing.fit(self._start(weighing, terms))
+        if _LEFT_OUT in vars(self) and len(order) == len(rows.classes):
+            left_out = np.empty((len(order), len(weighing.prior)))
+            left_out[order] = weighing.cross_validated(point)
+            vars(self)[_LEFT_OUT] = left_out
         schema, m = rows.schema, len(terms)
         return WeightedGraph(schema.names, schema.target, terms, point[:m], point[m:])
 
+    def _fit_and_leave_out(self, rows: CodedRows) -> FloatArray | None:
+        """Fit to rows; their log joint by weights of other folds (n, k), if all were used."""
+        vars(self)[_LEFT_OUT] = None
+        try:
+            self._fit_rows(rows)
+        finally:
+            left_out: FloatArray | None = vars(self).pop(_LEFT_OUT)
+        return left_out
+
     def _start(self, weighing: Weighing, terms: IntArray) -> FloatArray:
-        """Half of naive Bayes."""
-        bias = np.zeros(len(weighing.prior))
-        return np.concatenate([np.where(terms[:, 1] < 0, 0.5, 0.0), bias])
+        """Naive Bayes with all weights equal: halves of 1 as long as the loss falls."""
+        alone = (terms[:, 1] < 0).astype(float)
+        point = np.concatenate([alone, np.zeros(len(weighing.prior))])
+        loss = weighing.loss(point)
+        while point.max() > _LEAST_START:
+            half = weighing.loss(point / 2)
+            if half >= loss:
+                break
+            point, loss = point / 2, half
+        return point
 
     def _terms_of(self, source: JointCounts | CodedRows) -> IntArray:
         """Choose the factors: every column, then pairs by falling information; shape (m, 2)."""
@@ -168,19 +191,26 @@ class WeightedBayes(CountsClassifier):
         rounded = np.round(information[above[:, 0], above[:, 1]] / TIE_TOLERANCE)
         return above[np.argsort(-rounded, kind="stable")[:wanted]]
 
-    def _weighing(self, counts: JointCounts, terms: IntArray, rows: CodedRows) -> Weighing:
-        """Look every row up in the tables without it; rows of other weights as if of weight 1."""
+    def _weighing(
+        self, counts: JointCounts, terms: IntArray, rows: CodedRows
+    ) -> tuple[Weighing, IntArray]:
+        """Look rows up in the tables without them; also return which rows, in which order.
+
+        Rows of other weights are left out as if of weight 1.
+        """
         cells = int(table_cells(counts.schema.sizes, terms).sum())
         what = f"the tables of {type(self).__name__}"
         require_memory(counts.schema, 16 * counts.n_classes * cells, self.max_memory, what)
         chosen = self._some_rows(rows, len(terms) * counts.n_classes)
+        chosen = chosen[dealt(rows.classes[chosen], len(terms), counts.n_classes)]
         tables = weighted_tables(counts, terms, self._smoothing, held_out=1.0)
         codes, classes = np.ascontiguousarray(rows.codes[:, chosen]), rows.classes[chosen]
-        entries = np.maximum(tables.entries(codes, classes, self.n_jobs), np.float32(_LEAST_LOG))
+        entries = tables.entries(codes, classes, self.n_jobs)
+        np.maximum(entries, np.float32(_LEAST_LOG), out=entries)
         weights = np.ones(len(chosen)) if rows.weights is None else rows.weights[chosen]
         prior = np.maximum(log_prior(counts, self._smoothing, self._class_prior), _LEAST_LOG)
         penalty = np.where(terms[:, 1] < 0, self.penalty, self.pair_penalty)
-        return Weighing(entries, prior, classes, weights, penalty, self.n_jobs)
+        return Weighing(entries, prior, classes, weights, penalty, self.n_jobs), chosen
 
     def _some_rows(self, rows: CodedRows, width: int) -> IntArray:
         """All rows, or, where their entries would be too many, an equal share of every class."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive.tables.weighted import Weighing
+from unnaive.tables.weighing import Weighing
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
@@ -53,7 +53,7 @@ def calibrated(
     """Fit τ and b to left-out log joints (n, k) of rows of known classes: least log loss."""
     top = joint.max(axis=1, keepdims=True)
     level = np.where(np.isfinite(top), joint - np.where(np.isfinite(top), top, 0.0), 0.0)
-    entries = np.maximum(level, _FAR).astype(np.float32)[None]
+    entries = np.ascontiguousarray(np.maximum(level, _FAR).T, dtype=np.float32)[None]
     k = joint.shape[1]
     rows = np.ones(len(classes)) if importance is None else importance
     weighing = Weighing(entries, np.zeros(k), classes, rows, np.array([_PENALTY]), n_jobs)

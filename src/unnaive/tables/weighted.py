@@ -19,11 +19,9 @@ from unnaive import _parallel
 from unnaive.counts.joint import starts_of
 from unnaive.tables.trees import PLAIN, column_factors, leave_one_out_sets, log_prior
 from unnaive.tables.weighted_kernels import (
-    conditional_loss,
     gather_terms,
     place_terms,
     sum_terms,
-    weighted_joint,
 )
 
 if TYPE_CHECKING:
@@ -32,9 +30,6 @@ if TYPE_CHECKING:
     from unnaive.tables.smoothing import Smoothing
 
 ROWS_A_TASK = 1 << 11
-ROWS_A_STEP = 1 << 8  # whose entries stay in the cache between the two halves of a gradient
-ITERATIONS = 100
-BIAS_PENALTY = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +59,12 @@ class WeightedTables:
         return out
 
     def entries(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> AnyArray:
-        """Return every term's entry for rows and classes; shape (m, n, k)."""
-        found = np.empty((len(self.terms), codes.shape[1], self.n_classes), dtype=np.float32)
+        """Return every term's entry for classes and rows; shape (m, k, n)."""
+        found = np.empty((len(self.terms), self.n_classes, codes.shape[1]), dtype=np.float32)
 
         def look_up(rows: tuple[int, int]) -> None:
             places, part = self._places(codes, rows), slice(*rows)
-            gather_terms(places, self.tables, held[part], self.n_classes, found[:, part])
+            gather_terms(places, self.tables, held[part], self.n_classes, found[:, :, part])
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
         return found
@@ -126,89 +121,3 @@ def _less(factor: FloatArray, alone: FloatArray) -> FloatArray:
     """Divide in logarithms, with 0/0 = 1."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isneginf(alone), 0.0, factor - alone)
-
-
-@dataclass(frozen=True, eq=False)
-class Weighing:
-    """Rows as terms see them, each left out: what weights are fitted to.
-
-    Attributes
-    ----------
-    entries : ndarray of shape (m, n, k), in single precision
-        Left-out log factors, finite.
-    prior : ndarray of shape (k,)
-        Log P(c).
-    classes, importance : ndarray of shape (n,)
-        The rows' own classes, and how much each row weighs.
-    penalty : ndarray of shape (m,)
-        How strongly each weight is drawn to 0.
-    n_jobs : int or None
-    """
-
-    entries: AnyArray
-    prior: FloatArray
-    classes: IntArray
-    importance: FloatArray
-    penalty: FloatArray
-    n_jobs: int | None = None
-
-    def loss(self, point: FloatArray, importance: FloatArray) -> tuple[float, FloatArray]:
-        """Penalised log loss of weights and biases (m + k,), and its gradient."""
-        m = len(self.penalty)
-        weights, bias = point[:m], point[m:]
-
-        def part(rows: tuple[int, int]) -> tuple[float, FloatArray]:
-            gradient, loss = np.zeros(len(point)), 0.0
-            for start in range(rows[0], rows[1], ROWS_A_STEP):
-                stop = min(start + ROWS_A_STEP, rows[1])
-                arrays = (self.entries, weights, self.prior + bias, self.classes, importance)
-                loss += conditional_loss(*arrays, start, stop, gradient)
-            return loss, gradient
-
-        loss = float(self.penalty @ weights**2 + BIAS_PENALTY * bias @ bias) / 2
-        gradient = np.concatenate([self.penalty * weights, BIAS_PENALTY * bias])
-        blocks = _parallel.row_blocks(len(self.classes), ROWS_A_TASK)
-        for one, slope in _parallel.run(part, blocks, self.n_jobs):
-            loss, gradient = loss + one, gradient + slope
-        return loss, gradient
-
-    def fit(
-        self, start: FloatArray, importance: FloatArray | None = None, iterations: int = ITERATIONS
-    ) -> FloatArray:
-        """Weights, none below 0, and biases of least penalised log loss; shape (m + k,)."""
-        from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
-
-        rows = self.importance if importance is None else importance
-        bounds = [(0.0, None)] * len(self.penalty) + [(None, None)] * len(self.prior)
-        found = minimize(
-            self.loss,
-            start,
-            (rows,),
-            method="L-BFGS-B",
-            jac=True,
-            bounds=bounds,
-            options={"maxiter": iterations, "ftol": 1e-7},
-        )
-        return np.asarray(found.x)
-
-    def joint(self, point: FloatArray) -> FloatArray:
-        """Log joint of every row by some weights and biases; shape (n, k)."""
-        m = len(self.penalty)
-        out = np.repeat((self.prior + point[m:])[None], len(self.classes), axis=0)
-        weighted_joint(self.entries, point[:m], 0, len(out), out)
-        return out
-
-    def cross_validated(self, point: FloatArray, folds: int, iterations: int) -> FloatArray:
-        """Log joint of every row by weights fitted without its fold; shape (n, k).
-
-        Folds are dealt class by class. Fits start at ``point``, the weights of all rows.
-        """
-        order = np.argsort(self.classes, kind="stable")
-        fold = np.empty(len(order), dtype=np.int64)
-        fold[order] = np.arange(len(order)) % folds
-        found = np.empty((len(order), len(self.prior)))
-        for number in range(folds):
-            rows = np.where(fold == number, 0.0, self.importance)
-            own = self.joint(self.fit(point, rows, iterations))
-            found[fold == number] = own[fold == number]
-        return found

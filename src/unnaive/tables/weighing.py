@@ -1,0 +1,240 @@
+r"""Weights of largest conditional likelihood, none below 0, by Newton's method.
+
+.. math:: \min_{w \ge 0,\, b} \; -\sum_r \log P(c_r \mid x_r)
+          + \tfrac{1}{2} \sum_t \lambda_t w_t^2 + \tfrac{1}{2} \sum_c b_c^2
+
+The loss is convex. Every step goes to the least of its second-order expansion under the bounds,
+found coordinate by coordinate, and is halved until the loss falls. Weights that are 0 and want
+to fall are left out of the expansion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from unnaive import _parallel
+from unnaive.tables.weighted_kernels import bounded_step, curve_rows, loss_rows, weighted_joint
+
+if TYPE_CHECKING:
+    from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
+
+FOLDS = 5
+BIAS_PENALTY = 1.0
+STEPS = 50
+_HALVINGS = 20
+_ENOUGH = 1e-6  # no step that would gain less than this part of the loss
+_SWEEPS = 200
+_BLOCK_NUMBERS = 1 << 18  # of the spread of a block's rows, so that it stays in the cache
+
+
+class Curve(NamedTuple):
+    """Loss at a point, its gradient (m + k,) and second derivatives (m + k, m + k)."""
+
+    loss: float
+    gradient: FloatArray
+    curvature: FloatArray
+
+
+def number_of_blocks(n_rows: int, n_terms: int, n_classes: int) -> int:
+    """Blocks of rows, as many in every fold."""
+    numbers = n_rows * (n_terms + n_classes) * n_classes
+    return FOLDS * max(-(-numbers // (FOLDS * _BLOCK_NUMBERS)), 1)
+
+
+def dealt(classes: IntArray, n_terms: int, n_classes: int) -> IntArray:
+    """Order of rows in which every block of a :class:`Weighing` has its share of each class."""
+    by_class = np.argsort(classes, kind="stable")
+    number = number_of_blocks(len(classes), n_terms, n_classes)
+    return np.concatenate([by_class[block::number] for block in range(number)])
+
+
+@dataclass(frozen=True, eq=False)
+class Weighing:
+    """Rows as terms see them, each left out: what weights are fitted to.
+
+    Attributes
+    ----------
+    entries : ndarray of shape (m, k, n), in single precision
+        Left-out log factors, finite.
+    prior : ndarray of shape (k,)
+        Log P(c).
+    classes, importance : ndarray of shape (n,)
+        The rows' own classes, and how much each row weighs.
+    penalty : ndarray of shape (m,)
+        How strongly each weight is drawn to 0.
+    n_jobs : int or None
+    """
+
+    entries: AnyArray
+    prior: FloatArray
+    classes: IntArray
+    importance: FloatArray
+    penalty: FloatArray
+    n_jobs: int | None = None
+
+    @cached_property
+    def _blocks(self) -> list[tuple[int, int]]:
+        """First and last row of every block; the b-th belongs to fold b modulo FOLDS."""
+        n, m, k = len(self.classes), len(self.penalty), len(self.prior)
+        number = number_of_blocks(n, m, k)
+        sizes = [len(range(block, n, number)) for block in range(number)]
+        stops = np.cumsum(sizes).tolist()
+        return list(zip([0, *stops], stops, strict=False))
+
+    @cached_property
+    def _team(self) -> _parallel.Team:
+        return _parallel.Team(self.n_jobs if self.entries.size > _BLOCK_NUMBERS else 1)
+
+    @cached_property
+    def _penalties(self) -> FloatArray:
+        return np.concatenate([self.penalty, np.full(len(self.prior), BIAS_PENALTY)])
+
+    def loss(self, point: FloatArray) -> float:
+        """Penalised log loss of weights and biases (m + k,)."""
+        weights, prior = self._split(point)
+
+        def part(rows: tuple[int, int]) -> float:
+            arrays = (self.entries, weights, prior, self.classes, self.importance)
+            return float(loss_rows(*arrays, *rows))
+
+        return sum(self._team.run(part, self._blocks)) + self._penalty(point)
+
+    def curve(self, point: FloatArray, chosen: BoolArray | None = None) -> Curve:
+        """Penalised log loss and derivatives; the second ones of the chosen coordinates alone."""
+        return self._total(self._parts(point, chosen), point, chosen)
+
+    def fit(self, start: FloatArray) -> FloatArray:
+        """Weights, none below 0, and biases of least penalised log loss; shape (m + k,)."""
+        bounded = np.arange(len(start)) < len(self.penalty)
+        point, chosen = start, np.ones(len(start), dtype=bool)
+        with _one_thread_each():
+            for _ in range(STEPS):
+                curve = self.curve(point, chosen)
+                part = self._step(curve, point, chosen)
+                slope = curve.gradient[chosen] + curve.curvature @ part / 2
+                late = (curve.gradient < 0) & ~chosen
+                if -part @ slope <= _ENOUGH * abs(curve.loss) and not late.any():
+                    break
+                step = np.zeros(len(point))
+                step[chosen] = part
+                after = self._shortened(point, step, curve.loss)
+                if after is None and not late.any():
+                    break
+                point = point if after is None else after
+                chosen = ~bounded | (point > 0) | (curve.gradient < 0)
+        return point
+
+    def joint(self, point: FloatArray) -> FloatArray:
+        """Log joint of every row by some weights and biases; shape (n, k)."""
+        weights, prior = self._split(point)
+        out = np.repeat(prior[:, None], len(self.classes), axis=1)
+        weighted_joint(self.entries, weights, 0, len(self.classes), out)
+        return out.T
+
+    def cross_validated(self, point: FloatArray) -> FloatArray:
+        """Log joint of every row by weights without its fold; shape (n, k).
+
+        ``point`` are the weights of all rows, and rows must have been :func:`dealt`. A fold's
+        weights are one step away, by the second-order expansion of the loss of all other rows.
+        """
+        found = np.empty((len(self.classes), len(self.prior)))
+        with _one_thread_each():
+            parts = self._parts(point, None)
+            for fold in range(FOLDS):
+                others = [part for block, part in enumerate(parts) if block % FOLDS != fold]
+                step = self._step(self._total(others, point, None), point, None)
+                joint = self.joint(point + step)
+                for rows in self._blocks[fold::FOLDS]:
+                    found[slice(*rows)] = joint[slice(*rows)]
+        return found
+
+    def _split(self, point: FloatArray) -> tuple[FloatArray, FloatArray]:
+        m = len(self.penalty)
+        return point[:m], self.prior + point[m:]
+
+    def _penalty(self, point: FloatArray) -> float:
+        return float(self._penalties @ point**2) / 2
+
+    def _parts(self, point: FloatArray, chosen: BoolArray | None) -> list[Curve]:
+        """Log loss and derivatives of every block's rows."""
+        weights, prior = self._split(point)
+        every = np.ones(len(point), dtype=bool) if chosen is None else chosen
+        width = int(every.sum())
+        places = np.where(every, np.cumsum(every) - 1, width)  # the last line is for the others
+
+        def part(rows: tuple[int, int]) -> Curve:
+            gradient = np.zeros(len(point))
+            shape = (width + 1, len(prior) - 1, rows[1] - rows[0])
+            spread = np.empty(shape, dtype=np.float32)
+            arrays = (self.entries, weights, prior, self.classes, self.importance)
+            loss = curve_rows(*arrays, *rows, places, gradient, spread)
+            flat = spread[:width].reshape(width, shape[1] * shape[2])
+            return Curve(loss, gradient, flat @ flat.T)
+
+        return self._team.run(part, self._blocks)
+
+    def _total(self, parts: list[Curve], point: FloatArray, chosen: BoolArray | None) -> Curve:
+        """Add up blocks, and what weights are penalised by."""
+        penalties = self._penalties if chosen is None else self._penalties[chosen]
+        curvature = np.diag(penalties)
+        loss, gradient = self._penalty(point), self._penalties * point
+        for part in parts:
+            loss, gradient = loss + part.loss, gradient + part.gradient
+            curvature += part.curvature
+        return Curve(loss, gradient, curvature)
+
+    def _step(self, curve: Curve, point: FloatArray, chosen: BoolArray | None) -> FloatArray:
+        """Step of the chosen coordinates to the least of the expansion."""
+        every = slice(None) if chosen is None else chosen
+        least = np.concatenate([np.zeros(len(self.penalty)), np.full(len(self.prior), -np.inf)])
+        room, gradient = (least - point)[every], curve.gradient[every]
+        enough = _ENOUGH * abs(curve.loss) / len(point)
+        step: FloatArray = bounded_step(curve.curvature, gradient, room, _SWEEPS, enough)
+        return _solved(curve.curvature, gradient, room, step)
+
+    def _shortened(self, point: FloatArray, step: FloatArray, loss: float) -> FloatArray | None:
+        """Where a step leads, halved until the loss falls; None if it never does."""
+        for _ in range(_HALVINGS):
+            after = point + step
+            if self.loss(after) < loss:
+                return after
+            step = step / 2
+        return None
+
+
+def _solved(
+    curvature: FloatArray, gradient: FloatArray, room: FloatArray, step: FloatArray
+) -> FloatArray:
+    """Return the least of an expansion among steps with the same ones at their bounds.
+
+    Coordinates reach it slowly where terms are alike. Where it lies beyond another bound, the
+    step stays as it is.
+    """
+    free = step > room
+    within = curvature[np.ix_(free, free)]
+    rest = gradient[free] + curvature[np.ix_(free, ~free)] @ step[~free]
+    try:
+        solved = -np.linalg.solve(within, rest)
+    except np.linalg.LinAlgError:  # without penalties
+        return step
+    if not (solved >= room[free]).all():
+        return step
+    better = step.copy()
+    better[free] = solved
+    return better
+
+
+def _one_thread_each() -> Any:
+    """Let matrix products use no threads beside ours: the same bits, and no crowd."""
+    return _libraries().limit(limits=1, user_api="blas")
+
+
+@cache
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - looks at all libraries
+
+    return ThreadpoolController()
