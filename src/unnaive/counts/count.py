@@ -14,9 +14,7 @@ from unnaive.counts.engines.dispatch import count_partitions, engine_of
 from unnaive.counts.engines.memory import CodedRows, count_codes, pair_bytes, require_memory
 from unnaive.discretize import discretizer
 from unnaive.exceptions import UnnaiveError
-from unnaive.io.files import read
 from unnaive.io.frames import to_column, to_frame
-from unnaive.io.parts import is_files
 from unnaive.schema import Schema, learn_schema
 
 if TYPE_CHECKING:
@@ -92,6 +90,8 @@ def count(
 
 def _in_batches(source: Any, schema: Schema | None, files: dict[str, Any]) -> bool:
     """Whether rows come from files that are not read as a whole."""
+    from unnaive.io.parts import is_files  # noqa: PLC0415 - costs import time
+
     if not is_files(source):
         return False
     if not isinstance(source, str | PathLike) or schema is not None or files:
@@ -152,7 +152,12 @@ def weighted_rows(
 
 def _split(source: Any, target: Any) -> tuple[Frame, Column]:
     """Tell the rows from their labels."""
-    frame = read(source) if isinstance(source, str | PathLike) else to_frame(source)
+    if isinstance(source, str | PathLike):
+        from unnaive.io.files import read  # noqa: PLC0415 - costs import time
+
+        frame = read(source)
+    else:
+        frame = to_frame(source)
     if isinstance(target, str):
         return frame.split(target)
     return frame, to_column(target)

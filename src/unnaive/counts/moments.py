@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,8 @@ from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.schema import Schema
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unnaive._typing import FloatArray, IntArray
 
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
@@ -57,6 +61,12 @@ class Moments:
     sums: FloatArray
     products: FloatArray
 
+    @cached_property
+    def complete(self) -> bool:
+        """Whether no cell is missing, so that the weight of a pair is that of its class."""
+        weights = np.einsum("kii->ki", self.weights)
+        return bool((weights == self.class_weights[:, None]).all())
+
     @property
     def used(self) -> IntArray:
         """Columns that are observed in some row; shape (m,)."""
@@ -77,47 +87,63 @@ class Moments:
         weight = np.einsum("kii->i", self.weights)
         mean = _ratio(np.einsum("kii->i", self.sums), weight)
         square = _ratio(np.einsum("kii->i", self.products), weight)
-        return np.asarray(np.maximum(square - mean**2, 0.0))
+        return _unless_rounding(square - mean**2, square)
 
     def covariances(self, ddof: int = 0) -> FloatArray:
         """Covariance of every class and pair of columns, from the rows that have both; (k, d, d).
 
         A class without rows of a column has the variance of all rows there.
         """
-        means = _ratio(self.sums, self.weights)
-        covariance = _ratio(self.products, self.weights) - means * means.transpose(0, 2, 1)
+        covariance = self._whole() if self.complete else self._of_pairs()
         if ddof:
             covariance *= _ratio(self.weights, np.maximum(self.weights - ddof, 0.0))
-        own = np.einsum("kii->ki", covariance)
-        squares = np.einsum("kii->ki", _ratio(self.products, self.weights))
-        own[own <= _ROUNDING * squares] = 0.0  # what subtracting left of a constant
-        seen = np.einsum("kii->ki", self.weights) > 0
-        own[...] = np.where(seen, np.maximum(own, 0.0), self.variances)
+        own, squares, weights = (
+            np.einsum("kii->ki", part) for part in (covariance, self.products, self.weights)
+        )
+        own[...] = _unless_rounding(own, _ratio(squares, weights))
+        label, column = np.nonzero(own == 0)
+        covariance[label, column, :] = covariance[label, :, column] = 0.0
+        own[...] = np.where(weights > 0, own, self.variances)
+        return covariance
+
+    def _of_pairs(self) -> FloatArray:
+        means = _ratio(self.sums, self.weights)
+        covariance = _ratio(self.products, self.weights)
+        covariance -= means * means.transpose(0, 2, 1)
+        return covariance
+
+    def _whole(self) -> FloatArray:
+        """Do the same where all pairs of a class are of the same rows, in fewer steps."""
+        covariance = np.zeros(self.products.shape)
+        for label in np.flatnonzero(self.class_weights > 0).tolist():
+            weight, own = self.class_weights[label], covariance[label]
+            mean = np.diag(self.sums[label]) / weight
+            np.divide(self.products[label], weight, out=own)
+            own -= np.outer(mean, mean)
         return covariance
 
     def __add__(self, other: Moments) -> Moments:
-        return self._combined(other, 1.0)
+        return self._combined(other, np.add)
 
     def __sub__(self, other: Moments) -> Moments:
-        return self._combined(other, -1.0)
+        return self._combined(other, np.subtract)
 
-    def _combined(self, other: Moments, sign: float) -> Moments:
+    def _combined(self, other: Moments, combine: np.ufunc) -> Moments:
         self.schema.require_same(other.schema)
         if (other.origin != self.origin).any():
             raise SchemaMismatch(
                 "these moments were taken from different origins; make them with moments_of(…, "
                 "origin=first.origin)"
             )
-        parts = {
-            name: getattr(self, name) + sign * getattr(other, name)
-            for name in ("class_weights", "weights", "sums", "products")
-        }
         slack = 1e-9 * max(float(self.class_weights.max(initial=0.0)), 1.0)
-        if (parts["class_weights"] < -slack).any() or (parts["weights"] < -slack).any():
-            raise UnnaiveError("more rows were taken out than there are; only rows learned can go")
-        parts["class_weights"] = np.maximum(parts["class_weights"], 0.0)
-        parts["weights"] = np.where(parts["weights"] > slack, parts["weights"], 0.0)
-        return replace(self, **parts)
+        rows = _left(combine(self.class_weights, other.class_weights), slack)
+        products = combine(self.products, other.products)
+        if self.complete and other.complete:
+            mine, theirs = (np.einsum("kii->ki", one.sums) for one in (self, other))
+            return complete_moments(self.schema, rows, self.origin, combine(mine, theirs), products)
+        weights = _left(combine(self.weights, other.weights), slack)
+        sums = combine(self.sums, other.sums)
+        return Moments(self.schema, rows, self.origin, weights, sums, products)
 
     def state(self) -> dict[str, Any]:
         """Plain values and arrays for the store."""
@@ -148,22 +174,73 @@ def moments_of(
     observed = ~np.isnan(X)
     if origin is None:
         origin = _ratio(np.where(observed, X, 0.0).sum(axis=0), observed.sum(axis=0))
-    weights = np.ones(len(X)) if weights is None else weights
-    found = {name: np.zeros((k, d, d)) for name in ("weights", "sums", "products")}
-    for label in range(k):
-        rows = np.flatnonzero(classes == label)
-        part, seen, weight = X[rows] - origin, observed[rows], weights[rows, None]
-        if seen.all():
-            found["weights"][label] = weight.sum()
-            found["sums"][label] = (weight * part).sum(axis=0)[:, None]
-        else:
-            part = np.where(seen, part, 0.0)
-            both = seen.astype(np.float64)
-            found["weights"][label] = (weight * both).T @ both
-            found["sums"][label] = (weight * part).T @ both
-        found["products"][label] = (weight * part).T @ part
-    counts = np.bincount(classes, weights, minlength=k).astype(np.float64)
-    return Moments(schema, counts, origin, **found)
+    members = [np.flatnonzero(classes == label) for label in range(k)]
+    shares = [np.ones(len(rows)) if weights is None else weights[rows] for rows in members]
+    totals = np.array([share.sum() for share in shares], dtype=np.float64)
+    sums, products = np.zeros((k, d)), np.zeros((k, d, d))
+    for label, rows in enumerate(members):
+        away = np.where(observed[rows], X[rows] - origin, 0.0)
+        weighted = away if weights is None else shares[label][:, None] * away
+        sums[label], products[label] = weighted.sum(axis=0), weighted.T @ away
+    found = complete_moments(schema, totals, origin, sums, products)
+    return found if observed.all() else _of_gaps(found, X, members, shares)
+
+
+def complete_moments(
+    schema: Schema, totals: FloatArray, origin: FloatArray, sums: FloatArray, products: FloatArray
+) -> Moments:
+    """Moments of rows without missing cells: one weight a class, and sums (k, d)."""
+    shape = products.shape
+    weights = np.broadcast_to(totals[:, None, None], shape)
+    return Moments(
+        schema, totals, origin, weights, np.broadcast_to(sums[:, :, None], shape), products
+    )
+
+
+def _of_gaps(
+    complete: Moments, X: FloatArray, members: list[IntArray], shares: list[FloatArray]
+) -> Moments:
+    """Take the weights and sums of pairs of columns, where both are observed."""
+    both, sums = complete.weights.copy(), complete.sums.copy()
+    for label, (rows, share) in enumerate(zip(members, shares, strict=True)):
+        gaps = np.isnan(X[rows])
+        if gaps.any():
+            seen = (~gaps).astype(np.float64)
+            away = np.where(gaps, 0.0, X[rows] - complete.origin)
+            both[label] = (share[:, None] * seen).T @ seen
+            sums[label] = (share[:, None] * away).T @ seen
+    return replace(complete, weights=both, sums=sums)
+
+
+def without_each(parts: Sequence[Moments]) -> list[Moments]:
+    """Moments of all parts but one, for each; from one origin.
+
+    They are sums of the others. What is left after a subtraction would hold the rounding of
+    all rows, and the variance of a column that is constant in the others would not be 0.
+
+    Examples
+    --------
+    >>> X, schema = np.array([[1.0], [3.0], [8.0]]), Schema.of_numbers(("a",), ("no",))
+    >>> parts = [moments_of(row[None], np.zeros(1, int), schema, origin=X[0]) for row in X]
+    >>> [found.means.item() for found in without_each(parts)]
+    [5.5, 4.5, 2.0]
+    """
+    before = list(accumulate(parts[:-1]))
+    after = list(accumulate(reversed(parts[1:])))[::-1]
+    inner = [one + other for one, other in zip(before, after[1:], strict=False)]
+    return [after[0], *inner, before[-1]]
+
+
+def _left(weights: FloatArray, slack: float) -> FloatArray:
+    """Weights after rows came or went: what rounding left of none is 0."""
+    if (weights < -slack).any():
+        raise UnnaiveError("more rows were taken out than there are; only rows learned can go")
+    return np.where(weights > slack, weights, 0.0)
+
+
+def _unless_rounding(variances: FloatArray, squares: FloatArray) -> FloatArray:
+    """Variances, 0 where they are no more than subtracting leaves of the squares of a constant."""
+    return np.where(variances > _ROUNDING * squares, variances, 0.0)
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -321,13 +321,13 @@ class AutoBayes(Classifier):
         return {"members": members, "leaderboard": self.leaderboard_}
 
     def _restore(self, state: dict[str, Any]) -> Self:
-        from unnaive.models import _CLASSES  # noqa: PLC0415 - which imports this module
+        from unnaive.models import class_of  # noqa: PLC0415 - which imports this module
 
         self.leaderboard_ = state["leaderboard"]
         self.members_ = [
             Member(
                 line["name"],
-                model_of(line["fitted"], _CLASSES),
+                model_of(line["fitted"], class_of),
                 Calibration(**line["calibration"]),
                 line["weight"],
             )

@@ -20,14 +20,11 @@ from unnaive.counts.engines.memory import largest_pair_bytes, pair_bytes, requir
 from unnaive.discretize import discretizer
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.models.classifier import Classifier, all_or_nothing, first_of_the_best
-from unnaive.models.left_out import left_out_joint
+from unnaive.models.left_out import calibration, restored_calibration
 from unnaive.models.partitioned import fit_partitions
 from unnaive.schema import Schema, label_array, learn_schema, sorted_labels
-from unnaive.structure.dag import DAG
 from unnaive.structure.graph import Graph
-from unnaive.tables.calibration import Calibration, calibrated
 from unnaive.tables.conditionals import factors_alone, full_conditionals
-from unnaive.tables.export import class_node, network_of
 from unnaive.tables.kernels import log_posterior, posterior
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 from unnaive.tables.trees import leave_one_out_sets, log_prior
@@ -283,6 +280,9 @@ class CountsClassifier(Classifier):
         It answers any question, ``network.query("age", {"ill": "yes"})``, draws samples, and
         ``network.write("model.bif")`` makes a file for other programs.
         """
+        from unnaive.structure.dag import DAG  # noqa: PLC0415 - loads when asked
+        from unnaive.tables.export import class_node, network_of  # noqa: PLC0415
+
         check_is_fitted(self)
         model = self._as_fitted
         graph, schema = model.structure_, model.schema_
@@ -437,10 +437,8 @@ class CountsClassifier(Classifier):
         triples = rows.count_triples() if self.needs_triples else None
         self._set(replace(counts, families=families, triples=triples), structure)
         if self.calibrate is not None:
-            joint = left_out_joint(self, rows)
-            found = calibrated(joint, rows.classes, rows.weights, self.n_jobs)
-            self._calibration = found  # type: ignore[misc]
-            self._as_fitted._calibration = found  # type: ignore[misc]
+            self._calibration = calibration(self, rows)  # type: ignore[misc]
+            self._as_fitted._calibration = self._calibration  # type: ignore[misc]
         return self
 
     def _refit(self, counts: JointCounts) -> Self:
@@ -461,7 +459,8 @@ class CountsClassifier(Classifier):
     def _restore(self, state: dict[str, Any]) -> Self:
         counts = JointCounts.from_state(state["counts"])
         if "calibration" in state:
-            self._calibration = Calibration(**state["calibration"])  # type: ignore[misc]
+            found = restored_calibration(state["calibration"])
+            self._calibration = found  # type: ignore[misc]
         return self._set(counts, self._restore_structure(state["structure"], counts.schema))
 
     def _set(self, counts: JointCounts, structure: Any) -> Self:

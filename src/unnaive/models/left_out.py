@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray
     from unnaive.counts import CodedRows
     from unnaive.models.base import CountsClassifier
+    from unnaive.tables.calibration import Calibration
 
 _MOST_WEIGHTS = 16  # of more distinct ones, all rows are left out as if of the mean weight
 
@@ -37,3 +38,18 @@ def left_out_joint(model: CountsClassifier, rows: CodedRows) -> FloatArray:
         model._answer_hopeless(joint, held, weight, model.counts_)
         out[part] = joint
     return out
+
+
+def calibration(model: CountsClassifier, rows: CodedRows) -> Calibration:
+    """Calibrate a model by left-out predictions of all rows."""
+    from unnaive.tables.calibration import calibrated  # noqa: PLC0415 - loads when asked
+
+    joint = left_out_joint(model, rows)
+    return calibrated(joint, rows.classes, rows.weights, model.n_jobs)
+
+
+def restored_calibration(state: dict[str, Any]) -> Calibration:
+    """Make the calibration of a saved model."""
+    from unnaive.tables.calibration import Calibration  # noqa: PLC0415 - loads when asked
+
+    return Calibration(**state)

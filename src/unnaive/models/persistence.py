@@ -14,13 +14,17 @@ from unnaive.discretize import Discretizer
 from unnaive.exceptions import ModelFileError
 from unnaive.io import store
 from unnaive.schema import label_array
-from unnaive.tables.barrow import Quirks
 from unnaive.tables.smoothing import POLICIES, Smoothing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from unnaive.models.classifier import Classifier
+
+    ClassOf = Callable[[str], type[Classifier]]
+
+_QUIRKS = "unnaive.tables.barrow"  # loads when asked
 
 
 def save_model(path: str | Path, model: Classifier) -> None:
@@ -41,11 +45,11 @@ def state_of(model: Classifier) -> dict[str, Any]:
     }
 
 
-def load_model(path: str | Path, models: dict[str, type[Classifier]]) -> Classifier:
+def load_model(path: str | Path, class_of: ClassOf) -> Classifier:
     """Read a model that :func:`save_model` wrote; nothing in the file is ever run."""
     state = store.load(path, kind="model")
     try:
-        return model_of(state, models)
+        return model_of(state, class_of)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ModelFileError(
             f"{path} is a model file, but not one that this version understands "
@@ -53,10 +57,10 @@ def load_model(path: str | Path, models: dict[str, type[Classifier]]) -> Classif
         ) from error
 
 
-def model_of(state: dict[str, Any], models: dict[str, type[Classifier]]) -> Classifier:
+def model_of(state: dict[str, Any], class_of: ClassOf) -> Classifier:
     """Make the model that :func:`state_of` described."""
-    parameters = {key: _object(value, models) for key, value in state["parameters"].items()}
-    model = models[state["model"]](**parameters)
+    parameters = {key: _object(value, class_of) for key, value in state["parameters"].items()}
+    model = class_of(state["model"])(**parameters)
     model._set_names(state["names"], named=bool(state["named"]))
     model.classes_ = label_array(state["labels"])
     if state["classes"] != "labels":
@@ -84,7 +88,7 @@ def _tagged(value: Any) -> tuple[str, Any]:
         if POLICIES.get(value.key) is not type(value):
             raise TypeError(f"smoothing={value!r} is no policy of this library and cannot be saved")
         return "__smoothing__", value.state()
-    if isinstance(value, Quirks):
+    if type(value).__module__ == _QUIRKS:
         return "__quirks__", value.state()
     if isinstance(value, BaseEstimator):
         kind = "__discretizer__" if isinstance(value, Discretizer) else "__model__"
@@ -94,27 +98,29 @@ def _tagged(value: Any) -> tuple[str, Any]:
     return "", None
 
 
-def _object(value: Any, models: dict[str, type[Classifier]]) -> Any:
+def _object(value: Any, class_of: ClassOf) -> Any:
     """Undo :func:`_plain`; only what this library knows is made."""
     if isinstance(value, list):
-        return [_object(entry, models) for entry in value]
+        return [_object(entry, class_of) for entry in value]
     if not isinstance(value, dict):
         return value
     if "__dict__" in value:
         pairs = value["__dict__"]
-        return {_object(key, models): _object(entry, models) for key, entry in pairs}
+        return {_object(key, class_of): _object(entry, class_of) for key, entry in pairs}
     ((tag, content),) = value.items()
     if tag == "__smoothing__":
         settings = dict(content)
         return POLICIES[settings.pop("policy")](**settings)
-    return Quirks(**content) if tag == "__quirks__" else _named(tag, content, models)
+    if tag == "__quirks__":
+        return import_module(_QUIRKS).Quirks(**content)
+    return _named(tag, content, class_of)
 
 
-def _named(tag: str, content: list[Any], models: dict[str, type[Classifier]]) -> Any:
+def _named(tag: str, content: list[Any], class_of: ClassOf) -> Any:
     """Make a discretiser, a model or an algorithm by its name."""
-    name, parameters = content[0], _object(content[1], models)
+    name, parameters = content[0], _object(content[1], class_of)
     if tag == "__model__":
-        return models[name](**parameters)
+        return class_of(name)(**parameters)
     home = import_module({"__discretizer__": "unnaive.discretize"}.get(tag, "unnaive.search"))
     if name not in home.__all__:
         raise ValueError(f"unknown name {name!r} in {home.__name__}")

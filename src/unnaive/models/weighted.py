@@ -139,20 +139,20 @@ class WeightedBayes(CountsClassifier):
             source = rows.select(np.unique(np.sort(terms[terms[:, 1] >= 0], axis=1), axis=0))
         weighing, order = self._weighing(source, terms, rows)
         point = weighing.fit(self._start(weighing, terms))
-        if _LEFT_OUT in vars(self) and len(order) == len(rows.classes):
+        if _LEFT_OUT in self.__dict__ and len(order) == len(rows.classes):
             left_out = np.empty((len(order), len(weighing.prior)))
             left_out[order] = weighing.cross_validated(point)
-            vars(self)[_LEFT_OUT] = left_out
+            self.__dict__[_LEFT_OUT] = left_out
         schema, m = rows.schema, len(terms)
         return WeightedGraph(schema.names, schema.target, terms, point[:m], point[m:])
 
     def _fit_and_leave_out(self, rows: CodedRows) -> FloatArray | None:
         """Fit to rows; their log joint by weights of other folds (n, k), if all were used."""
-        vars(self)[_LEFT_OUT] = None
+        self.__dict__[_LEFT_OUT] = None
         try:
             self._fit_rows(rows)
         finally:
-            left_out: FloatArray | None = vars(self).pop(_LEFT_OUT)
+            left_out: FloatArray | None = self.__dict__.pop(_LEFT_OUT)
         return left_out
 
     def _start(self, weighing: Weighing, terms: IntArray) -> FloatArray:

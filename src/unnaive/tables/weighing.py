@@ -36,7 +36,7 @@ class Curve(NamedTuple):
 
     loss: float
     gradient: FloatArray
-    curvature: FloatArray
+    curvature: AnyArray
 
 
 def number_of_blocks(n_rows: int, n_terms: int, n_classes: int) -> int:

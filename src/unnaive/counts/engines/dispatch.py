@@ -20,7 +20,6 @@ import numpy as np
 from unnaive.counts.engines.memory import code_rows, count_codes, pair_bytes, require_memory
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame
-from unnaive.schema.sketch import SchemaSketch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, FloatArray
     from unnaive.counts.joint import JointCounts
     from unnaive.schema import Schema
+    from unnaive.schema.sketch import SchemaSketch
 
 ENGINES = {"dask": "dask", "dask_expr": "dask", "distributed": "dask", "pyspark": "spark"}
 KNOWN_ERRORS = (SchemaMismatch, UnnaiveError, ValueError, TypeError)
@@ -125,10 +125,14 @@ class Sketching(Work):
 
     def new(self) -> SchemaSketch:
         """Make a sketch of no rows."""
+        from unnaive.schema.sketch import SchemaSketch  # noqa: PLC0415 - costs import time
+
         return SchemaSketch(**self.settings)
 
     def restored(self, state: dict[str, Any]) -> SchemaSketch:
         """Make the sketch whose state was sent."""
+        from unnaive.schema.sketch import SchemaSketch  # noqa: PLC0415 - costs import time
+
         return SchemaSketch.from_state(state, **self.settings)
 
     def join(self, results: list[SchemaSketch]) -> SchemaSketch:

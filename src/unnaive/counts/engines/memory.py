@@ -113,11 +113,17 @@ class CodedRows:
         return counts
 
     def count(self, pairs: IntArray | None = None) -> JointCounts:
-        """Count classes, values, and the given pairs i < j (all of them by default)."""
-        columns = all_pairs(len(self.codes)) if pairs is None else np.unique(pairs, axis=0)
+        """Count classes, values, and the given pairs i < j (all of them by default, once)."""
+        if pairs is None:
+            return self._all_pairs_counted
+        columns = np.unique(pairs, axis=0)
         return JointCounts(
             self.schema, self.class_counts, self.values, columns, self.count_pairs(columns)
         )
+
+    @cached_property
+    def _all_pairs_counted(self) -> JointCounts:
+        return self.count(all_pairs(len(self.codes)))
 
     def select(self, pairs: IntArray) -> JointCounts:
         """Count classes, values, and these pairs."""
