@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from unnaive._kernel import kernel
+from unnaive.structure.tree import TIE_TOLERANCE
 
 
 @kernel
@@ -48,6 +49,27 @@ def left_out_gains(counts, above, place, alphas, out):
                     share = max(count - 1.0, 0.0) + alpha * above[place[context], value]
                     gain += count * math.log(share)
             out[trial] += gain
+
+
+@kernel
+def best_concentration(counts, above, place, alphas):
+    """Return the first α of the largest gain; those within the tolerance are equals."""
+    gains = np.zeros(alphas.size)
+    left_out_gains(counts, above, place, alphas, gains)
+    return alphas[np.argmax(gains >= gains.max() - TIE_TOLERANCE)]
+
+
+@kernel
+def root_shares(margin, held, rows, even):
+    """P(x) from the counts of all contexts and some imaginary rows, spread evenly; (1, v)."""
+    out = np.empty((1, margin.size))
+    total = 0.0
+    for value in range(margin.size):
+        total += margin[value]
+    total = max(total - held, 0.0)
+    for value in range(margin.size):
+        out[0, value] = (max(margin[value] - held, 0.0) + rows * even) / (total + rows)
+    return out
 
 
 @kernel

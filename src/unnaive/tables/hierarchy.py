@@ -21,7 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive.structure.tree import first_best
-from unnaive.tables.back_off_kernels import back_off, left_out_gains, pair_gains
+from unnaive.tables.back_off_kernels import (
+    back_off,
+    best_concentration,
+    pair_gains,
+    root_shares,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,10 +53,11 @@ class Level:
 
 def root(margin: CountArray, held: float, n_values: float | None = None) -> FloatArray:
     """P(x) from the counts of all contexts, ``held`` of each value's rows left out; (1, v)."""
-    rest = np.maximum(margin - held, 0.0)
-    total = max(float(margin.sum()) - held, 0.0)
     even = 1.0 / max(len(margin) if n_values is None else n_values, 1)
-    return np.asarray((rest + ROOT * even) / (total + ROOT))[None]
+    found: FloatArray = root_shares(
+        np.ascontiguousarray(margin, dtype=np.float64), held, ROOT, even
+    )
+    return found
 
 
 def concentrations(
@@ -69,9 +75,7 @@ def concentrations(
     chosen: list[float] = []
     above = root(margin, 1.0, n_values)
     for level in levels:
-        gains = np.zeros(len(CONCENTRATIONS))
-        left_out_gains(level.counts, above, level.above, CONCENTRATIONS, gains)
-        chosen.append(float(CONCENTRATIONS[first_best(gains)]))
+        chosen.append(best_concentration(level.counts, above, level.above, CONCENTRATIONS))
         above = _level(level, above, chosen[-1], 1.0)
     return chosen
 
