@@ -205,7 +205,7 @@ def test_what_is_no_candidate(given):
     ("name", "value"),
     [
         ("choose", "worst"),
-        *[("time_budget", value) for value in (0, -1.0, "long", math.nan)],
+        *[("time_budget", value) for value in (0, -1.0, "long", math.nan, True)],
         *[("max_memory", value) for value in (0, "much")],
     ],
 )

@@ -129,7 +129,7 @@ def load(path: str | os.PathLike[str], kind: str = "model") -> dict[str, Any]:
             if isinstance(error, ModelFileError):
                 what = str(error)
             elif not b"PK\x03\x04".startswith(head):
-                what = f"is not a zip file; {_OTHER}"
+                what = f"is not a zip file; {_OTHER} (a model comes before the rows)"
             raise ModelFileError(f"{path} {what}") from error
 
 

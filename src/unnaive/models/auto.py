@@ -301,7 +301,8 @@ class AutoBayes(Classifier):
         if self.choose not in {"blend", "best"}:
             raise ValueError(f"choose={self.choose!r}; it must be 'blend' or 'best'")
         budget = self.time_budget
-        if budget is not None and not (isinstance(budget, Real) and float(budget) > 0):
+        number = isinstance(budget, Real) and not isinstance(budget, bool)
+        if budget is not None and not (number and float(budget) > 0):
             raise ValueError(f"time_budget={budget!r}; it must be a number of seconds, or None")
         if not isinstance(self.max_memory, Real) or not float(self.max_memory) > 0:
             raise ValueError(
