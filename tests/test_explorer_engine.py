@@ -211,6 +211,7 @@ VARIANTS = [
     unnaive.CherryTreeNB(order=5, smoothing="ml"),
     unnaive.AODE(min_count=30),
     unnaive.AODE(min_count=1000),
+    unnaive.AODE(weights="discriminative"),
     unnaive.A2DE(min_count=12, weighted=True),
     unnaive.PHNB(threshold=math.inf),
     unnaive.PazzaniNB(search="forward", criterion="log_loss"),

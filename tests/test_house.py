@@ -128,6 +128,7 @@ CHANGES = {
     "choose": "best",
     "candidates": ["nb"],
     "time_budget": "typo",
+    "weights": "discriminative",
 }
 INERT = {"n_jobs"}  # by promise: the same bits for any number of threads
 BASE = {"bins": {"discretize": "quantile"}, "critical": {"subsumption": True}}

@@ -11,6 +11,7 @@ import numpy as np
 
 from unnaive.counts.engines.memory import pair_bytes, require_memory
 from unnaive.counts.joint import all_pairs
+from unnaive.exceptions import UnnaiveError
 from unnaive.information import (
     conditional_mutual_information,
     mutual_information,
@@ -18,6 +19,8 @@ from unnaive.information import (
 )
 from unnaive.models.base import CountsClassifier
 from unnaive.structure import independent
+from unnaive.structure.graph import Graph
+from unnaive.tables.member_weights import MemberWeighing, member_weighing
 from unnaive.tables.pairs import all_pairs_of_parents, triple_bytes
 from unnaive.tables.smoothing import MEstimate, Smoothing
 from unnaive.tables.super_parents import all_super_parents, table_bytes
@@ -27,6 +30,39 @@ if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.schema import Schema
+
+_MOST_ENTRIES = 20_000_000  # that weights are fitted to; of more rows, a share of each class
+
+
+@dataclass(frozen=True, eq=False)
+class SuperParents(Graph):
+    """Every column as the parent of all others, and what it weighs as such.
+
+    Attributes
+    ----------
+    names, target
+        Names of the columns and of the class.
+    weights : ndarray of shape (d,)
+        Weights of the columns as super-parents, which sum to 1.
+    """
+
+    names: tuple[str, ...]
+    target: str
+    weights: FloatArray
+
+    @property
+    def edges(self) -> list[tuple[str, str, float]]:
+        """Edges as (parent, child, weight of the parent): every column to every other."""
+        return [
+            (parent, child, weight)
+            for parent, weight in zip(self.names, self.weights.tolist(), strict=True)
+            for child in self.names
+            if child != parent
+        ]
+
+    def state(self) -> dict[str, Any]:
+        """Arrays for the store."""
+        return {"weights": self.weights}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -79,6 +115,16 @@ class AODE(SuperParentClassifier):
     A holds the columns whose value is observed and occurs at least ``min_count`` times; where
     it is empty, naive Bayes answers. Nothing is searched for, so the variance is low.
 
+    With ``weights="discriminative"`` super-parents weigh what serves prediction:
+
+    .. math:: P(c, x) \propto \sum_{p \in A} w_p\, P(c, x_p) \prod_{i \ne p} P(x_i \mid c, x_p),
+              \qquad w_p \ge 0, \quad \sum_p w_p = 1
+
+    The weights maximise the conditional likelihood of the classes, each row left out, less half
+    the sum of squares of :math:`\log w_p` around their mean; so members that say the same of the
+    classes weigh the same, and one that misleads is not heard. Leave-one-out, ``partial_fit``,
+    ``forget`` and ``fit_counts`` hold the weights at those of the rows of the last ``fit``.
+
     Parameters
     ----------
     min_count : int, default=1
@@ -88,12 +134,24 @@ class AODE(SuperParentClassifier):
         superfluous): AODE with subsumption resolution, AODEsr.
     critical : int, default=50
         A value implies another if it occurs more often than this, and always with the other.
+    weights : {"discriminative", None}, default=None
+        "discriminative": weights of super-parents are fitted to rows, before any calibration;
+        None: super-parents weigh the same.
     {parameters}
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (d,)
+        The weights, which sum to 1; only with ``weights="discriminative"``.
 
     References
     ----------
     Webb, Boughton & Wang, "Not so naive Bayes", Machine Learning 58, 2005.
     Zheng & Webb, "Efficient lazy elimination for averaged one-dependence estimators", ICML 2006.
+    Yang, Webb, Cerquides, Korb, Boughton & Ting, "To select or to weigh: a comparative study of
+    linear combination schemes for superparent-one-dependence estimators", IEEE TKDE 19, 2007.
+    Zaidi, Cerquides, Carman & Webb, "Alleviating naive Bayes attribute independence assumption by
+    attribute weighting", JMLR 14, 2013.
 
     Examples
     --------
@@ -104,13 +162,91 @@ class AODE(SuperParentClassifier):
     >>> model = AODE().fit(X, X[:, 0] ^ X[:, 1])
     >>> float(model.score(X, X[:, 0] ^ X[:, 1]))
     1.0
+
+    The third column tells nothing, and what the first two tell is not seen from it:
+
+    >>> weighted = AODE(weights="discriminative").fit(X, X[:, 0] ^ X[:, 1])
+    >>> float(weighted.feature_importances_[2]) < 0.05
+    True
     """
 
     min_count: int = 1
     subsumption: bool = False
     critical: int = 50
+    weights: str | None = None
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Weights of the columns as super-parents; shape (d,)."""
+        graph: SuperParents | None = self.structure_
+        if graph is None:
+            raise AttributeError(
+                "columns have no weights where all super-parents weigh the same; fit with "
+                'weights="discriminative"'
+            )
+        return graph.weights
+
+    def _learn_structure(self, source: JointCounts | CodedRows) -> SuperParents | None:
+        super()._learn_structure(source)
+        if not self._weighs:
+            return None
+        if getattr(self, "structure_", None) is None:  # also that of a fit without weights
+            self.__dict__.pop("structure_", None)
+        graph: SuperParents = self._kept_structure(source)
+        return graph
+
+    def _learn_from_rows(
+        self, source: JointCounts | CodedRows, rows: CodedRows
+    ) -> SuperParents | None:
+        super()._learn_structure(source)
+        if not self._weighs:
+            return None
+        weights = self._weighing(rows).fit()
+        return SuperParents(rows.schema.names, rows.schema.target, weights)
+
+    def _weighing(self, rows: CodedRows) -> MemberWeighing:
+        """Look rows up in the members' tables without them.
+
+        Rows of other weights are left out as if of weight 1.
+        """
+        schema, counts = rows.schema, rows.count()
+        needed = 2 * table_bytes(schema.sizes, counts.n_classes)
+        require_memory(schema, needed, self.max_memory, f"leave-one-out with {type(self).__name__}")
+        given: dict[str, Any] = {"class_prior": self._class_prior, **self._members()}
+        tables = all_super_parents(counts, self._smoothing, held_out=1.0, **given)
+        step = max(-(-rows.codes.size // _MOST_ENTRIES), 1)
+        chosen = np.sort(np.argsort(rows.classes, kind="stable")[::step])
+        codes, classes = np.ascontiguousarray(rows.codes[:, chosen]), rows.classes[chosen]
+        importance = np.ones(len(chosen)) if rows.weights is None else rows.weights[chosen]
+        return member_weighing(tables, codes, classes, importance, self.n_jobs)
+
+    def _restore_structure(self, state: Any, schema: Schema) -> SuperParents | None:
+        if state is None:
+            return None
+        graph = SuperParents(schema.names, schema.target, **state)
+        fits = graph.weights.shape == (len(schema.names),) and np.isfinite(graph.weights).all()
+        if not fits or graph.weights.min() < 0 or graph.weights.sum() <= 0:
+            raise UnnaiveError("the weights do not fit the columns")
+        return graph
+
+    @property
+    def _weighs(self) -> bool:
+        """Whether super-parents have weights; raises where ``weights`` is neither."""
+        if self.weights is None:
+            return False
+        if not isinstance(self.weights, str) or self.weights != "discriminative":
+            raise ValueError(
+                f"weights={self.weights!r}; it must be 'discriminative', or None where "
+                "super-parents weigh the same; WAODE weighs them by information"
+            )
+        return True
 
     def _options(self) -> dict[str, Any]:
+        weights = None if self.structure_ is None else self.structure_.weights
+        return {"column_weights": weights, **self._members()}
+
+    def _members(self) -> dict[str, Any]:
+        """Tell which values can be super-parents, and which are left out."""
         for name in ("min_count", "critical"):
             value = getattr(self, name)
             if not isinstance(value, Real) or not float(value) >= 0:
