@@ -68,6 +68,7 @@ def test_the_leaderboard(choose, rows, gaussian):
     names = {"wanbia", "weighted-pairs", "kdb", "aode"}
     if gaussian:  # for numbers without gaps
         names |= {"gaussian-tan", "full-bayes"}
+        names |= {f"full-bayes, pooling {part}" for part in ("0.1", "0.5", "1")}
     assert {line["name"] for line in model.leaderboard_} == names
     weights = {line["name"]: line["weight"] for line in model.leaderboard_ if line["weight"]}
     assert sum(weights.values()) == pytest.approx(1, abs=1e-12)

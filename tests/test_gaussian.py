@@ -263,6 +263,8 @@ def test_shrinkage():
     [
         ({"shrinkage": 1.5}, "shrinkage=1.5; it must be None, 'ledoit-wolf' or a number from 0"),
         ({"shrinkage": "lw"}, "shrinkage='lw'"),
+        ({"pooling": -0.1}, "pooling=-0.1; it must be a number from 0 to 1"),
+        ({"pooling": "all"}, "pooling='all'"),
         ({"var_smoothing": -1}, "var_smoothing=-1; it must be at least 0"),
         ({"var_smoothing": "no"}, "var_smoothing='no'"),
         ({"ddof": np.inf}, "ddof=inf"),

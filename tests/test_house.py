@@ -94,6 +94,7 @@ CHANGES = {
     "var_smoothing": 0.5,
     "ddof": 100,
     "shrinkage": 0.5,
+    "pooling": 0.5,
     "naivete": "strong",
     "exact_k": False,
     "weighting": "typo",

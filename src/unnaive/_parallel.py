@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from joblib import effective_n_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -40,6 +42,19 @@ def run(
 ) -> list[Result]:
     """Apply ``function`` to every task with a :class:`Team` made for it."""
     return Team(n_jobs).run(function, tasks)
+
+
+def one_thread_each() -> AbstractContextManager[Any]:
+    """Let matrix products use no threads beside ours: the same bits, and no crowd."""
+    limited: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
+    return limited
+
+
+@cache
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - looks at all libraries
+
+    return ThreadpoolController()
 
 
 def row_blocks(n_rows: int, size: int) -> list[tuple[int, int]]:

@@ -135,7 +135,9 @@ class Moments:
                 "these moments were taken from different origins; make them with moments_of(…, "
                 "origin=first.origin)"
             )
-        slack = 1e-9 * max(float(self.class_weights.max(initial=0.0)), 1.0)
+        slack = 0.0
+        if combine is np.subtract:
+            slack = 1e-9 * max(float(self.class_weights.max(initial=0.0)), 1.0)
         rows = _left(combine(self.class_weights, other.class_weights), slack)
         products = combine(self.products, other.products)
         if self.complete and other.complete:
@@ -172,8 +174,7 @@ def moments_of(
     """Take the moments of rows (n, d) whose missing cells are NaN; cost n·d²."""
     k, d = len(schema.classes), X.shape[1]
     observed = ~np.isnan(X)
-    if origin is None:
-        origin = _ratio(np.where(observed, X, 0.0).sum(axis=0), observed.sum(axis=0))
+    origin = origin_of(X) if origin is None else origin
     members = [np.flatnonzero(classes == label) for label in range(k)]
     shares = [np.ones(len(rows)) if weights is None else weights[rows] for rows in members]
     totals = np.array([share.sum() for share in shares], dtype=np.float64)
@@ -184,6 +185,12 @@ def moments_of(
         sums[label], products[label] = weighted.sum(axis=0), weighted.T @ away
     found = complete_moments(schema, totals, origin, sums, products)
     return found if observed.all() else _of_gaps(found, X, members, shares)
+
+
+def origin_of(X: FloatArray) -> FloatArray:
+    """Means of the observed cells of every column, a good origin for all of the rows; (d,)."""
+    observed = ~np.isnan(X)
+    return _ratio(np.where(observed, X, 0.0).sum(axis=0), observed.sum(axis=0))
 
 
 def complete_moments(
@@ -212,23 +219,24 @@ def _of_gaps(
     return replace(complete, weights=both, sums=sums)
 
 
-def without_each(parts: Sequence[Moments]) -> list[Moments]:
-    """Moments of all parts but one, for each; from one origin.
+def all_and_without_each(parts: Sequence[Moments]) -> tuple[Moments, list[Moments]]:
+    """Moments of all parts, taken from one origin, and of all but one, for each.
 
-    They are sums of the others. What is left after a subtraction would hold the rounding of
-    all rows, and the variance of a column that is constant in the others would not be 0.
+    They are sums. What is left after a subtraction would hold the rounding of all rows, and a
+    column that is constant in the others would not have the variance 0.
 
     Examples
     --------
     >>> X, schema = np.array([[1.0], [3.0], [8.0]]), Schema.of_numbers(("a",), ("no",))
     >>> parts = [moments_of(row[None], np.zeros(1, int), schema, origin=X[0]) for row in X]
-    >>> [found.means.item() for found in without_each(parts)]
-    [5.5, 4.5, 2.0]
+    >>> whole, without = all_and_without_each(parts)
+    >>> whole.means.item(), [others.means.item() for others in without]
+    (4.0, [5.5, 4.5, 2.0])
     """
-    before = list(accumulate(parts[:-1]))
-    after = list(accumulate(reversed(parts[1:])))[::-1]
-    inner = [one + other for one, other in zip(before, after[1:], strict=False)]
-    return [after[0], *inner, before[-1]]
+    before = list(accumulate(parts))
+    after = list(accumulate(parts[:0:-1]))[::-1]
+    between = [one + other for one, other in zip(before, after[1:], strict=False)]
+    return before[-1], [after[0], *between, before[-2]]
 
 
 def _left(weights: FloatArray, slack: float) -> FloatArray:

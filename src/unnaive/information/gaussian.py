@@ -36,11 +36,16 @@ def gaussian_information(covariances: FloatArray, shares: FloatArray) -> FloatAr
     Pérez, Larrañaga & Inza, "Supervised classification with conditional Gaussian networks",
     International Journal of Approximate Reasoning 43, 2006.
     """
-    spread = np.sqrt(np.einsum("kii->ki", covariances))
-    both = spread[:, :, None] * spread[:, None, :]
-    correlations = np.divide(covariances, both, out=np.zeros_like(both), where=both > 0)
-    terms = np.log1p(-np.minimum(correlations**2, 1 - _CAP))
-    information = -np.einsum("k,kij->ij", shares, terms) / 2
+    information = np.zeros(covariances.shape[1:])
+    for own, share in zip(covariances, shares, strict=True):
+        variances = np.diag(own)
+        scale = 1.0 / np.sqrt(np.where(variances > 0, variances, np.inf))
+        squares = own * scale[:, None]
+        squares *= scale
+        squares *= squares
+        np.minimum(squares, 1 - _CAP, out=squares)
+        np.subtract(1.0, squares, out=squares)
+        information -= share / 2 * np.log(squares, out=squares)
     np.fill_diagonal(information, 0.0)
     return np.asarray(np.maximum(information, 0.0))
 

@@ -18,12 +18,15 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.models.aode import AODE
 from unnaive.models.base import CountsClassifier
 from unnaive.models.classifier import Classifier, all_or_nothing
+from unnaive.models.gaussian import GaussianClassifier
+from unnaive.models.gaussian_folds import NumberFolds, fit_and_leave_out
 from unnaive.models.gaussian_networks import FullBayes, GaussianTAN
 from unnaive.models.judged import (
     Judged,
     Member,
     blend_weights,
     fitted_and_left_out,
+    folds_of,
     judge,
     left_out_of_folds,
     some_rows,
@@ -31,7 +34,7 @@ from unnaive.models.judged import (
 from unnaive.models.kdb import KDB
 from unnaive.models.persistence import model_of, state_of
 from unnaive.models.weighted import WeightedBayes
-from unnaive.schema import label_array
+from unnaive.schema import label_array, learn_target
 from unnaive.structure.tree import first_best
 from unnaive.tables.calibration import Calibration
 
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from unnaive.tables.terms import Terms
 
 _COMMON = ("categorical_features", "categories", "handle_unknown", "class_prior")
+_POOLING = (0.1, 0.5, 1.0)
 _SMALL = 1 << 26  # bytes of tables that are worth their time
 
 
@@ -64,6 +68,7 @@ def default_candidates(frame: Frame, max_memory: int) -> dict[str, Classifier]:
     columns = [frame.column(index) for index in range(len(frame.names))]
     if not any(column.is_text or column.missing.any() for column in columns):
         found |= {"gaussian-tan": GaussianTAN(), "full-bayes": FullBayes()}
+        found |= {f"full-bayes, pooling {part:g}": FullBayes(pooling=part) for part in _POOLING}
     return found
 
 
@@ -85,7 +90,8 @@ class AutoBayes(Classifier):
     candidates : dict of models, list of keys, or None, default=None
         What is tried, as ``{"name": model}`` or as keys of :func:`unnaive.all_models`. None:
         weighted naive Bayes, weighted pairs, selective KDB and AODE with automatic bins, and
-        for numbers without gaps Gaussian TAN and full Bayes.
+        for numbers without gaps Gaussian TAN and full Bayes with more or less of the classes'
+        covariances pooled.
     time_budget : float, default=None
         Seconds after which no further candidate is started.
     categorical_features, categories, handle_unknown, max_memory, class_prior
@@ -361,6 +367,7 @@ class _Rows:
     def __init__(self, frame: Frame, target: Column, weights: FloatArray | None) -> None:
         self.frame, self.target, self.weights = frame, target, weights
         self._coded: dict[str, CodedRows] = {}
+        self._folds: NumberFolds | None = None
 
     def try_out(self, name: str, model: Classifier) -> Judged:
         """Fit a candidate and judge it."""
@@ -369,11 +376,21 @@ class _Rows:
             return self._try_counts(name, model)
         with warnings.catch_warnings():  # of what only the candidate's own parameters could cure
             warnings.simplefilter("ignore", UserWarning)
-            model.fit(self.frame, self.target, self.weights)
-            classes = model.schema_.encode_target(self.target)
-            joint = left_out_of_folds(model, self.frame, self.target, self.weights, classes)
+            if isinstance(model, GaussianClassifier) and model.learns_from_moments:
+                joint, classes = self._fit_numbers(model)
+            else:
+                model.fit(self.frame, self.target, self.weights)
+                classes = model.schema_.encode_target(self.target)
+                joint = left_out_of_folds(model, self.frame, self.target, self.weights, classes)
         chosen = some_rows(classes)
         return judge(name, model, joint[chosen], classes[chosen], self._importance(chosen))
+
+    def _fit_numbers(self, model: GaussianClassifier) -> tuple[FloatArray, IntArray]:
+        """Fit a Gaussian model; left-out log posteriors (n, k), and the classes (n,)."""
+        if self._folds is None:
+            fold = folds_of(learn_target(self.target)[1])
+            self._folds = NumberFolds.of(model, self.frame, self.target, self.weights, fold)
+        return fit_and_leave_out(model, self._folds), self._folds.rows.classes
 
     def _try_counts(self, name: str, model: CountsClassifier) -> Judged:
         settings = (model.discretize, model.bins, model.categorical_features, model.categories)

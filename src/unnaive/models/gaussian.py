@@ -67,6 +67,11 @@ class GaussianClassifier(Classifier):
             common = cleandoc(_COMMON.format(**cls.smoothed))
             cls.__doc__ = cleandoc(cls.__doc__).replace("{parameters}", common)
 
+    @property
+    def learns_from_moments(self) -> bool:
+        """Whether rows that fit takes are all numbers, and their moments merge."""
+        return True
+
     def _choose(self, moments: Moments, rows: NumberRows | None) -> dict[str, Any]:
         """Learn what the moments alone do not say, as plain values for the store."""
         return {}
@@ -189,14 +194,13 @@ class GaussianClassifier(Classifier):
 
     def _warn_of_few_rows(self) -> None:
         seen = self.moments_.class_weights
-        few = (
-            (seen > 0) & (seen <= len(self.moments_.used)) & (getattr(self, "shrinkage", 1) is None)
-        )
-        if few.any():
+        few = (seen > 0) & (seen <= len(self.moments_.used))
+        alone = getattr(self, "shrinkage", 1) is None and not self.pooling
+        if alone and few.any():
             label = self.classes_.tolist()[int(np.argmax(few))]
             warnings.warn(
                 f"class {label!r} has {seen[few][0]:g} rows for {len(self.moments_.used)} columns; "
-                'its covariances say little: set shrinkage="ledoit-wolf"',
+                'its covariances say little: set shrinkage="ledoit-wolf", or pooling=0.5',
                 UserWarning,
                 stacklevel=4,
             )
@@ -215,16 +219,20 @@ class GaussianClassifier(Classifier):
 
     @property
     def _scatter(self) -> FloatArray:
-        """Covariances of the columns in use, divided by the number of rows; shape (k, m, m)."""
-        used = self.moments_.used
-        return np.asarray(self.moments_.covariances()[:, used[:, None], used])
+        """Covariances of the columns in use, divided by the number of rows, a copy; (k, m, m)."""
+        covariances, used = self.moments_.covariances(), self.moments_.used
+        if len(used) == covariances.shape[1]:
+            return covariances
+        return np.asarray(covariances[:, used[:, None], used])
 
     @property
     def _covariances(self) -> FloatArray:
         """Covariances that densities are made of, with what var_smoothing adds; (k, m, m)."""
-        rows = self.moments_.class_weights
-        scale = np.divide(rows, rows - self.ddof, out=np.ones(len(rows)), where=rows > self.ddof)
-        covariances = self._scatter * scale[:, None, None]
+        covariances, rows = self._scatter, self.moments_.class_weights
+        if self.ddof:
+            left = np.maximum(rows - self.ddof, 0.0)
+            scale = np.divide(rows, left, out=np.ones(len(rows)), where=left > 0)
+            covariances *= scale[:, None, None]
         own = np.einsum("kii->ki", covariances)
         own += self._added_variances(self.moments_.variances[self.moments_.used])
         own[own <= 0] = 1.0
@@ -240,7 +248,9 @@ class GaussianClassifier(Classifier):
         return tables
 
     def _predict_rows(self, frame: Frame, normalise: Any = None) -> FloatArray:
-        joint = self._joint_of_frame(frame)
+        return self._normalised(self._joint_of_frame(frame), normalise)
+
+    def _normalised(self, joint: FloatArray, normalise: Any) -> FloatArray:
         if normalise is None:
             return joint
         out = np.empty_like(joint)
@@ -250,9 +260,12 @@ class GaussianClassifier(Classifier):
         return out
 
     def _joint_of_frame(self, frame: Frame) -> FloatArray:
-        X, used = self._numbers(frame), self.moments_.used
+        return self._joint_of_numbers(self._numbers(frame), self.n_jobs)
+
+    def _joint_of_numbers(self, X: FloatArray, n_jobs: int | None) -> FloatArray:
+        used = self.moments_.used
         X = X if len(used) == X.shape[1] else X[:, used]
-        return np.asarray(self._tables.joint(X, self.n_jobs))
+        return np.asarray(self._tables.joint(X, n_jobs))
 
     def _log_conditionals(
         self, frame: Frame, mode: str
@@ -331,11 +344,15 @@ class ShrinkingClassifier(GaussianClassifier):
     """
 
     shrinkage: Any = None
+    pooling: float = 0.0
 
     def _choose(self, moments: Moments, rows: NumberRows | None) -> dict[str, Any]:
-        learned: dict[str, Any] = {"shrinkage": self._shrinkage(moments, rows)}
+        learned: dict[str, Any] = {
+            "shrinkage": self._shrinkage(moments, rows),
+            "pooling": self._pooling,
+        }
         used = moments.used
-        if rows is not None and np.isnan(rows.X[:, used]).any():
+        if rows is not None and not moments.complete and np.isnan(rows.X[:, used]).any():
             found = [self._most_likely(moments, rows, c) for c in range(len(self.classes_))]
             learned["means"] = np.stack([mean for mean, _ in found])
             learned["covariances"] = np.stack([covariance for _, covariance in found])
@@ -359,16 +376,29 @@ class ShrinkingClassifier(GaussianClassifier):
     @property
     def _scatter(self) -> FloatArray:
         if "covariances" in self._learned:
-            return np.asarray(self._learned["covariances"])
+            return np.array(self._learned["covariances"])
         return _positive(super()._scatter, self.moments_)
 
     @property
     def _covariances(self) -> FloatArray:
         covariances = super()._covariances
+        pooling = self._learned.get("pooling", 0.0)
+        if pooling:
+            common = np.einsum("k,kij->ij", shares_of(self.moments_.class_weights), covariances)
+            covariances = (1 - pooling) * covariances + pooling * common
         share = np.asarray(self._learned["shrinkage"])[:, None, None]
+        if not share.any():
+            return covariances
         mean = np.einsum("kii->k", covariances) / max(covariances.shape[1], 1)
         target = mean[:, None, None] * np.eye(covariances.shape[1])
         return np.asarray((1 - share) * covariances + share * target)
+
+    @property
+    def _pooling(self) -> float:
+        """Share of the classes' common covariance."""
+        if not 0 <= as_number(self.pooling) <= 1:
+            raise ValueError(f"pooling={self.pooling!r}; it must be a number from 0 to 1")
+        return as_number(self.pooling)
 
     def _shrinkage(self, moments: Moments, rows: NumberRows | None) -> FloatArray:
         """Share of the mean variance in each class's covariance; shape (k,)."""
@@ -396,9 +426,8 @@ class ShrinkingClassifier(GaussianClassifier):
 
 def _positive(covariances: FloatArray, moments: Moments) -> FloatArray:
     """Covariances from pairs of cells need not be any: raise what is not positive."""
-    used = moments.used
-    weights = moments.weights[:, used[:, None], used]
-    if (weights == moments.class_weights[:, None, None]).all():
+    weights = np.einsum("kii->ki", moments.weights)[:, moments.used]
+    if (weights == moments.class_weights[:, None]).all():
         return covariances
     values, vectors = np.linalg.eigh(covariances)
     least = 1e-9 * np.maximum(values[:, -1:], 0.0)

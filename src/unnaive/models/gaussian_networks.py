@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -25,7 +26,13 @@ from unnaive.structure import maximum_spanning_tree, orient
 from unnaive.structure.graph import FamilyGraph, ParentGraph, independent
 from unnaive.structure.parents import ordered_parents
 from unnaive.tables.barrow import BarrowTables, Quirks, sorted_columns
-from unnaive.tables.gaussian import independent_forms, network_covariance
+from unnaive.tables.gaussian import (
+    GaussianTables,
+    complete_forms,
+    independent_forms,
+    network_covariances,
+    network_forms,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +57,11 @@ class BarrowClassifier(GaussianClassifier):
         if self.paper not in (True, False):
             raise ValueError(f"paper={self.paper!r}; it must be a boolean or Quirks(…)")
         return Quirks.all_on() if self.paper else None
+
+    @property
+    def learns_from_moments(self) -> bool:
+        """Whether rows that fit takes are all numbers, and their moments merge."""
+        return self._quirks is None
 
     def _prepared(self, rows: NumberRows) -> NumberRows:
         if self._quirks is not None and np.isnan(rows.X).any():
@@ -132,6 +144,11 @@ class GaussianNaiveBayes(BarrowClassifier):
         "largest": "the largest",
         "added": "all, as scikit-learn does;\n        columns of very different units want 0",
     }
+
+    @property
+    def learns_from_moments(self) -> bool:
+        """Whether rows that fit takes are all numbers: here they may be labels, too."""
+        return False
 
     def _added_variances(self, variances: FloatArray) -> FloatArray:
         return np.full(len(variances), self.var_smoothing * variances.max(initial=0.0))
@@ -253,6 +270,9 @@ class FullBayes(BarrowClassifier, ShrinkingClassifier):
     ----------
     shrinkage : float, "ledoit-wolf" or None, default=None
         Share of the mean variance, on the diagonal, in each class's covariance.
+    pooling : float, default=0.0
+        Share of the covariance that all classes have in common (Friedman\'s λ): between a
+        quadratic discriminant, at 0, and a linear one, at 1. Before shrinkage.
     paper : bool or Quirks, default=False
         As Barrow's programs have it, or with some of their quirks
         (:class:`unnaive.tables.barrow.Quirks`).
@@ -313,13 +333,13 @@ class NetworkClassifier(ShrinkingClassifier):
 
     def _build(self) -> Any:
         families = [tuple(family) for family in self._learned["families"]]
-        named = tuple(
-            tuple(int(self.moments_.used[column]) for column in family) for family in families
-        )
+        used = self.moments_.used.tolist()
+        named = tuple(tuple(used[column] for column in family) for family in families)
         self.structure_ = FamilyGraph(self.schema_.names, self.schema_.target, named)
-        return self._gaussian(
-            np.stack([network_covariance(own, families) for own in self._covariances])
-        )
+        own = self._covariances
+        implied = partial(network_covariances, own, families)
+        forms = network_forms(own, families)
+        return GaussianTables(self._log_prior, self._means, implied, complete_forms, forms)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -334,6 +354,9 @@ class GaussianTAN(NetworkClassifier):
     ----------
     shrinkage : float, "ledoit-wolf" or None, default=None
         Share of the mean variance, on the diagonal, in each class's covariance.
+    pooling : float, default=0.0
+        Share of the covariance that all classes have in common (Friedman\'s λ): between a
+        quadratic discriminant, at 0, and a linear one, at 1. Before shrinkage.
     {parameters}
 
     References
@@ -370,6 +393,9 @@ class GaussianKDB(NetworkClassifier):
         Number of parents besides the class.
     shrinkage : float, "ledoit-wolf" or None, default=None
         Share of the mean variance, on the diagonal, in each class's covariance.
+    pooling : float, default=0.0
+        Share of the covariance that all classes have in common (Friedman\'s λ): between a
+        quadratic discriminant, at 0, and a linear one, at 1. Before shrinkage.
     {parameters}
 
     References

@@ -109,15 +109,20 @@ def _part(rows: CodedRows, chosen: IntArray) -> CodedRows:
     return replace(rows, codes=codes, classes=rows.classes[chosen], weights=weights)
 
 
+def folds_of(classes: IntArray) -> IntArray:
+    """Deal rows out to folds, those of every class in turns; shape (n,)."""
+    order = np.argsort(classes, kind="stable")
+    fold = np.empty(len(order), dtype=np.int64)
+    fold[order] = np.arange(len(order)) % FOLDS
+    return fold
+
+
 def left_out_of_folds(
     model: Classifier, frame: Frame, target: Column, weights: FloatArray | None, classes: IntArray
 ) -> FloatArray:
     """Left-out log joint of all rows, by fits without each of five folds; shape (n, k)."""
-    order = np.argsort(classes, kind="stable")
-    fold = np.empty(len(order), dtype=np.int64)
-    fold[order] = np.arange(len(order)) % FOLDS
-    labels = model.classes_
-    found = np.empty((len(order), len(labels)))
+    fold, labels = folds_of(classes), model.classes_
+    found = np.empty((len(fold), len(labels)))
     for number in range(FOLDS):
         inside, outside = fold == number, fold != number
         other = clone(model)

@@ -11,7 +11,7 @@ which is no density, has :math:`w_i = \Lambda_{i\cdot} / \sqrt{\Lambda_{ii}}`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 ROWS_A_TASK = 1 << 13
 _LOG_TWO_PI = float(np.log(2 * np.pi))
+_SMALL = 20  # half of a triangle that is worth no halving
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,23 +41,32 @@ class GaussianTables:
     ----------
     log_prior : ndarray of shape (k,)
     means : ndarray of shape (k, d)
-    covariances : ndarray of shape (k, d, d)
+    spread : ndarray of shape (k, d, d), or what makes it
+        Covariances; complete rows do not need them if the forms are known.
     forms_of : callable
-        Forms (m, m) of one class from the covariance (m, m) of some columns, and these columns.
+        Forms (k, m, m) from the covariances (k, m, m) of some columns, and these columns.
+    known_forms : ndarray of shape (k, d, d), default=None
+        Forms of all columns.
     """
 
     log_prior: FloatArray
     means: FloatArray
-    covariances: FloatArray
+    spread: FloatArray | Callable[[], FloatArray]
     forms_of: Forms
+    known_forms: FloatArray | None = None
     _parts: dict[bytes, GaussianTables] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def covariances(self) -> FloatArray:
+        """Covariances of every class; shape (k, d, d)."""
+        return self.spread() if callable(self.spread) else self.spread
 
     @cached_property
     def forms(self) -> FloatArray:
         """Linear forms w, one a line; shape (k, d, d)."""
-        columns = np.arange(self.means.shape[1])
-        found = [self.forms_of(covariance, columns) for covariance in self.covariances]
-        return np.stack(found) if found else np.empty((0, len(columns), len(columns)))
+        if self.known_forms is not None:
+            return self.known_forms
+        return self.forms_of(self.covariances, np.arange(self.means.shape[1]))
 
     @cached_property
     def _constants(self) -> FloatArray:
@@ -86,7 +96,7 @@ class GaussianTables:
                 self.log_prior,
                 self.means[:, columns],
                 self.covariances[:, columns[:, None], columns],
-                lambda covariance, inner: self.forms_of(covariance, columns[inner]),
+                partial(forms_of_some, self.forms_of, columns),
             )
         return self._parts[key]
 
@@ -99,6 +109,13 @@ class GaussianTables:
             subtract_squares(rows, self.means, forms, constants, *part, out)
 
         _parallel.run(fill, _parallel.row_blocks(len(X), ROWS_A_TASK), n_jobs)
+
+
+def forms_of_some(
+    forms_of: Forms, columns: IntArray, covariances: FloatArray, inner: IntArray
+) -> FloatArray:
+    """Forms of ``inner`` ones of some columns, by the places that ``forms_of`` knows them by."""
+    return forms_of(covariances, columns[inner])
 
 
 def log_conditionals(
@@ -132,46 +149,94 @@ def _log_normal(away: FloatArray, variance: float) -> FloatArray:
     return np.asarray(-(np.log(variance) + _LOG_TWO_PI + away**2 / variance) / 2)
 
 
-def independent_forms(covariance: FloatArray, columns: IntArray) -> FloatArray:  # noqa: ARG001
-    """Forms of columns that depend on the class alone; shape (m, m)."""
-    return np.diag(1.0 / np.sqrt(np.diag(covariance)))
+def independent_forms(covariances: FloatArray, columns: IntArray) -> FloatArray:  # noqa: ARG001
+    """Forms of columns that depend on the class alone; shape (..., m, m)."""
+    forms = np.zeros_like(covariances)
+    np.einsum("...ii->...i", forms)[...] = np.einsum("...ii->...i", covariances)
+    np.einsum("...ii->...i", forms)[...] **= -0.5
+    return forms
 
 
-def complete_forms(covariance: FloatArray, columns: IntArray | None = None) -> FloatArray:  # noqa: ARG001
-    """Forms of a Gaussian without any independence: each column given those before; (m, m)."""
+def complete_forms(covariances: FloatArray, columns: IntArray | None = None) -> FloatArray:  # noqa: ARG001
+    """Forms of a Gaussian without any independence: each column given those before; (..., m, m)."""
     try:
-        factor = np.linalg.cholesky(covariance)
+        factors = np.asarray(np.linalg.cholesky(covariances), dtype=np.float64)
     except np.linalg.LinAlgError:
         raise UnnaiveError(SINGULAR) from None
-    return np.tril(np.linalg.inv(factor))
+    return np.tril(_inverse_of_triangles(factors))
 
 
-def conditional_forms(covariance: FloatArray, columns: IntArray | None = None) -> FloatArray:  # noqa: ARG001
-    """Forms of p(x_i | all others), column by column; shape (m, m)."""
-    whole = complete_forms(covariance)
-    precision = whole.T @ whole
-    return np.asarray(precision / np.sqrt(np.diag(precision))[:, None])
+def _inverse_of_triangles(lower: FloatArray) -> FloatArray:
+    """Inverse of lower triangles by halves, so that most of it is matrix products; (..., m, m).
 
-
-def network_covariance(covariance: FloatArray, families: Sequence[tuple[int, ...]]) -> FloatArray:
-    """Covariance of a network whose regressions are those of ``covariance``; shape (d, d).
-
-    ``families`` are columns with their parents, parents before children. Under it, columns
-    that the network does not join are as independent as it says.
+    SciPy has a routine for it, but brings a second BLAS, whose threads get into NumPy's way.
     """
-    implied = np.zeros_like(covariance)
-    before: list[int] = []
+    half = lower.shape[-1] // 2
+    if half < _SMALL:
+        return np.asarray(np.linalg.inv(lower))
+    found = np.zeros_like(lower)
+    first = _inverse_of_triangles(lower[..., :half, :half])
+    second = _inverse_of_triangles(lower[..., half:, half:])
+    found[..., :half, :half], found[..., half:, half:] = first, second
+    found[..., half:, :half] = -second @ (lower[..., half:, :half] @ first)
+    return found
+
+
+def conditional_forms(covariances: FloatArray) -> FloatArray:
+    """Forms of p(x_i | all others), column by column; shape (..., m, m)."""
+    whole = complete_forms(covariances)
+    precision = np.swapaxes(whole, -1, -2) @ whole
+    return np.asarray(precision / np.sqrt(np.einsum("...ii->...i", precision))[..., None])
+
+
+def network_forms(covariances: FloatArray, families: Sequence[tuple[int, ...]]) -> FloatArray:
+    """Forms of a network, in which columns depend on their parents alone; shape (k, d, d).
+
+    ``families`` are columns with their parents, parents before children.
+    """
+    forms, noise = _regressions(covariances, families)
+    if not (noise > 0).all():
+        raise UnnaiveError(SINGULAR)
+    np.negative(forms, out=forms)
+    np.einsum("kii->ki", forms)[...] = 1.0
+    forms /= np.sqrt(noise)[:, :, None]
+    return forms
+
+
+def network_covariances(covariances: FloatArray, families: Sequence[tuple[int, ...]]) -> FloatArray:
+    """Covariances of a network whose regressions are those of ``covariances``; (k, d, d).
+
+    ``families`` as in :func:`network_forms`. Columns that the network does not join are as
+    independent as it says.
+    """
+    slopes, noise = _regressions(covariances, families)
+    implied = np.zeros_like(covariances)
     for child, *parents in families:
-        inner = covariance[np.ix_(parents, parents)]
-        slopes = solved(inner, covariance[parents, child]) if parents else np.empty(0)
-        noise = covariance[child, child] - slopes @ covariance[parents, child]
-        with_before = implied[np.ix_(before, parents)] @ slopes
-        implied[child, before] = implied[before, child] = with_before
-        implied[child, child] = (
-            max(noise, 0.0) + slopes @ implied[np.ix_(parents, parents)] @ slopes
-        )
-        before.append(child)
+        own = slopes[:, child, parents]
+        line = np.einsum("kp,kpj->kj", own, implied[:, parents])
+        line[:, child] = np.maximum(noise[:, child], 0.0)
+        line[:, child] += np.einsum("kp,kp->k", own, line[:, parents])
+        implied[:, child] = implied[:, :, child] = line
     return implied
+
+
+def _regressions(
+    covariances: FloatArray, families: Sequence[tuple[int, ...]]
+) -> tuple[FloatArray, FloatArray]:
+    """Slopes of columns by their parents (k, d, d), 0 for others, and what is left (k, d).
+
+    Families of one size are solved at once, those of all classes together.
+    """
+    slopes, noise = np.zeros_like(covariances), np.einsum("kii->ki", covariances).copy()
+    for size in sorted({len(family) for family in families} - {1}):
+        group = np.array([family for family in families if len(family) == size])
+        child, parents = group[:, 0], group[:, 1:]
+        across = covariances[:, parents, child[:, None]]
+        inner = covariances[:, parents[:, :, None], parents[:, None, :]]
+        found = solved(inner, across[..., None])[..., 0]
+        slopes[:, child[:, None], parents] = found
+        noise[:, child] -= np.einsum("kmp,kmp->km", found, across)
+    return slopes, noise
 
 
 def naive_covariance(covariance: FloatArray, naive: IntArray, *, strong: bool) -> FloatArray:
@@ -194,18 +259,18 @@ def naive_covariance(covariance: FloatArray, naive: IntArray, *, strong: bool) -
 
 
 def naive_forms(
-    covariance: FloatArray, columns: IntArray, naive: IntArray, *, strong: bool
+    covariances: FloatArray, columns: IntArray, naive: IntArray, *, strong: bool
 ) -> FloatArray:
-    """Forms of p(x_i | c) for naive columns and of p(x_i | others, c) for the rest; (m, m).
+    """Forms of p(x_i | c) for naive columns and of p(x_i | others, c) for the rest; (..., m, m).
 
     Others are all columns, or, if ``strong``, all but the naive ones.
     """
     apart = np.isin(columns, naive)
-    forms = independent_forms(covariance, columns)
+    forms = independent_forms(covariances, columns)
     rest = np.flatnonzero(~apart)
     others = rest if strong else np.arange(len(columns))
     if len(rest):
-        given = conditional_forms(covariance[np.ix_(others, others)])
-        forms[rest] = 0.0
-        forms[np.ix_(rest, others)] = given[np.isin(others, rest)]
+        given = conditional_forms(covariances[..., others[:, None], others])
+        forms[..., rest, :] = 0.0
+        forms[..., rest[:, None], others] = given[..., np.isin(others, rest), :]
     return forms

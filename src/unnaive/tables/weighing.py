@@ -11,8 +11,8 @@ to fall are left out of the expansion.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -111,7 +111,7 @@ class Weighing:
         """Weights, none below 0, and biases of least penalised log loss; shape (m + k,)."""
         bounded = np.arange(len(start)) < len(self.penalty)
         point, chosen = start, np.ones(len(start), dtype=bool)
-        with _one_thread_each():
+        with _parallel.one_thread_each():
             for _ in range(STEPS):
                 curve = self.curve(point, chosen)
                 part = self._step(curve, point, chosen)
@@ -142,7 +142,7 @@ class Weighing:
         weights are one step away, by the second-order expansion of the loss of all other rows.
         """
         found = np.empty((len(self.classes), len(self.prior)))
-        with _one_thread_each():
+        with _parallel.one_thread_each():
             parts = self._parts(point, None)
             for fold in range(FOLDS):
                 others = [part for block, part in enumerate(parts) if block % FOLDS != fold]
@@ -226,15 +226,3 @@ def _solved(
     better = step.copy()
     better[free] = solved
     return better
-
-
-def _one_thread_each() -> Any:
-    """Let matrix products use no threads beside ours: the same bits, and no crowd."""
-    return _libraries().limit(limits=1, user_api="blas")
-
-
-@cache
-def _libraries() -> Any:
-    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - looks at all libraries
-
-    return ThreadpoolController()

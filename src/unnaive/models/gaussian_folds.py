@@ -1,0 +1,97 @@
+"""Gaussian models fitted to all rows and without each fold: one count of moments serves all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from unnaive import _parallel
+from unnaive.counts.moments import Moments, all_and_without_each, moments_of, origin_of
+from unnaive.exceptions import UnnaiveError
+from unnaive.models.gaussian import GaussianClassifier, NumberRows
+from unnaive.schema import Schema, learn_target
+from unnaive.tables.kernels import log_posterior
+
+if TYPE_CHECKING:
+    from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
+    from unnaive.io.frames import Column, Frame
+
+
+@dataclass(frozen=True, eq=False)
+class NumberFolds:
+    """Rows of numbers in folds, and the moments without each; the same for all Gaussian models.
+
+    Attributes
+    ----------
+    rows : NumberRows
+    fold : ndarray of shape (n,)
+        Number of each row's fold, from 0.
+    labels : ndarray of shape (k,)
+        Classes.
+    whole : Moments
+        Moments of all rows.
+    without : list of Moments
+        Moments of the rows outside of each fold.
+    """
+
+    rows: NumberRows
+    fold: IntArray
+    labels: AnyArray
+    whole: Moments
+    without: list[Moments]
+
+    @classmethod
+    def of(
+        cls,
+        model: GaussianClassifier,
+        frame: Frame,
+        target: Column,
+        weights: FloatArray | None,
+        fold: IntArray,
+    ) -> Self:
+        """Count the rows of each fold; ``model`` says whether it can read them."""
+        labels, codes = learn_target(target)
+        model._number_columns = np.arange(len(frame.names))
+        rows = NumberRows(model._numbers(frame), codes, weights)
+        schema = Schema.of_numbers(frame.names, labels.tolist(), target.name)
+        if not fold.any():
+            raise UnnaiveError("without the rows of the only fold there are none; give more rows")
+        origin, parts = origin_of(rows.X), []
+        with _parallel.one_thread_each():
+            for number in range(int(fold.max()) + 1):
+                X, classes, own = _some(rows, fold == number)
+                parts.append(moments_of(X, classes, schema, own, origin))
+        return cls(rows, fold, labels, *all_and_without_each(parts))
+
+
+def fit_and_leave_out(model: GaussianClassifier, folds: NumberFolds) -> FloatArray:
+    """Fit a model to all rows; log posterior of each by a fit without its fold; shape (n, k).
+
+    The model must be one that ``learns_from_moments``.
+    """
+    found = np.empty((len(folds.fold), len(folds.labels)))
+
+    def fit(number: int | None) -> None:
+        one = model if number is None else clone(model)
+        one.classes_ = folds.labels
+        one._number_columns = np.arange(folds.rows.X.shape[1])
+        if number is None:
+            one._set(folds.whole, folds.rows)
+            return
+        inside = folds.fold == number
+        one._set(folds.without[number], _some(folds.rows, ~inside))
+        joint = one._joint_of_numbers(folds.rows.X[inside], n_jobs=1)
+        found[inside] = one._normalised(joint, log_posterior)
+
+    with _parallel.one_thread_each():
+        _parallel.run(fit, [None, *range(len(folds.without))], model.n_jobs)
+    return found
+
+
+def _some(rows: NumberRows, chosen: BoolArray) -> NumberRows:
+    """Return the chosen rows."""
+    weights = None if rows.weights is None else rows.weights[chosen]
+    return NumberRows(rows.X[chosen], rows.classes[chosen], weights)
