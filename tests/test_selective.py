@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from unnaive import KDB, ML, TAN, Backoff, BDeu, Hierarchical, Laplace, NaiveBay
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.metrics import measure
 from unnaive.tables import selective
+from unnaive.tables.selective import kernels
 
 POLICIES = {
     Laplace(1.0): ("laplace", 1.0),
@@ -75,12 +77,49 @@ def test_the_sweep_equals_the_twin(problem, policy, max_k):
 
 
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
+@pytest.mark.parametrize("weights", [None, [1.0, 0.5, 2.0]])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_sweep_equals_the_twin_of_hierarchical_smoothing(gaps, seed):
+def test_the_sweep_equals_the_twin_of_hierarchical_smoothing(gaps, weights, seed):
     problem = made(13, [2, 3, 2, 2], 2, gaps=gaps, seed=seed)
+    if weights is not None:
+        problem = replace(problem, weights=np.resize(weights, 13).tolist())
     model = swept(problem, max_k=2, smoothing="hierarchical")
-    expected = slow.path(*problem.data, ("hierarchical",), 2)
+    expected = slow.path(*problem.data, ("hierarchical",), 2, problem.weights)
     assert_path(model.loo_path_, expected, 4)
+
+
+def test_products_of_many_columns_lose_nothing():
+    y = np.array([0] * 40 + [1] * 40 + [2])
+    X = np.repeat(y[:, None], 300, axis=1)
+    X[0] = 1  # one row of class 0 says in every column that it is of class 1
+    path = KDB(k="loo", max_k=0, n_features="loo", discretize=None).fit(X, y).loo_path_
+    for number in range(301):
+        losses = []
+        for row, label in enumerate(y):
+            rest = np.arange(81) != row
+            sizes = np.bincount(y[rest], minlength=3)
+            hits = np.bincount(y[rest], X[rest, 0] == X[row, 0], minlength=3)
+            joint = np.log((sizes + 1) / 83) + number * np.log((hits + 1) / (sizes + 3))
+            losses.append(np.logaddexp.reduce(joint) - joint[label])
+        assert path["log_loss"][number] == pytest.approx(np.mean(losses), rel=1e-12)
+    assert losses[0] > 1000  # the chance of its class is no number of 64 bits
+
+
+@pytest.mark.parametrize("sizes", [(1, 2), (5, 300), (4000, 60_000)])
+def test_pairs_are_numbered_as_they_come(sizes):
+    random = np.random.default_rng(0)
+    before = random.integers(-1, sizes[0], 500).astype(np.int32)
+    codes = random.integers(0, sizes[1] + 1, 500).astype(np.uint16)
+    taking_part = -random.integers(0, 2, 500).astype(np.int32)
+    slots, keys = np.empty(1024, dtype=np.int32), np.empty(500, dtype=np.int64)
+    out = np.empty(500, dtype=np.int32)
+    found = kernels.number_rows(taking_part, before, codes, sizes[1], 1, slots, keys, out)
+    seen = {}
+    for row, number in enumerate(out):
+        pair = before[row], codes[row]
+        there = taking_part[row] == 0 and before[row] >= 0 and codes[row] < sizes[1]
+        assert number == (seen.setdefault(pair, len(seen)) if there else -1)
+    assert found == len(seen)
 
 
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
@@ -270,7 +309,8 @@ def test_blocks_and_threads_change_nothing(smoothing, monkeypatch):
     weights = np.resize([1.0, 0.25], len(y))
     settings_ = {"k": "loo", "n_features": "loo", "smoothing": smoothing, "discretize": None}
     whole = KDB(**settings_).fit(X, y, weights).loo_path_
-    monkeypatch.setattr(selective, "ROWS_A_TASK", 64)
+    monkeypatch.setattr(selective, "ROWS_A_BLOCK", 64)
+    monkeypatch.setattr(selective, "LEAST_ROWS", 100)
     one = KDB(**settings_).fit(X, y, weights).loo_path_
     two = KDB(n_jobs=2, **settings_).fit(X, y, weights).loo_path_
     small = KDB(max_memory=60_000, max_k=2, **settings_).fit(X, y, weights).loo_path_
