@@ -84,11 +84,14 @@ class SuperParentClassifier(CountsClassifier):
     def _options(self) -> dict[str, Any]:
         """Tell what the model asks of its super-parents."""
 
-    def _make_tables(self, held_out: float | None = None) -> tuple[Any, ...]:
-        sizes, k = self.schema_.sizes, len(self.schema_.classes)
-        needed = table_bytes(sizes, k) * (1 if held_out is None else 2)
+    def _require_tables(self, schema: Schema, sets: int) -> None:
+        """Raise if tables are too large; leave-one-out takes two sets."""
+        needed = sets * table_bytes(schema.sizes, len(schema.classes))
         what = f"leave-one-out with {type(self).__name__}"
-        require_memory(self.schema_, needed, self.max_memory, what)
+        require_memory(schema, needed, self.max_memory, what)
+
+    def _make_tables(self, held_out: float | None = None) -> tuple[Any, ...]:
+        self._require_tables(self.schema_, 1 if held_out is None else 2)
         common: dict[str, Any] = {"class_prior": self._class_prior, "held_out": held_out}
         averaged = all_super_parents(self.counts_, self._smoothing, **common, **self._options())
         alone = independent(self.schema_.names, self.schema_.target)
@@ -209,9 +212,8 @@ class AODE(SuperParentClassifier):
 
         Rows of other weights are left out as if of weight 1.
         """
-        schema, counts = rows.schema, rows.count()
-        needed = 2 * table_bytes(schema.sizes, counts.n_classes)
-        require_memory(schema, needed, self.max_memory, f"leave-one-out with {type(self).__name__}")
+        self._require_tables(rows.schema, 2)
+        counts = rows.count()
         given: dict[str, Any] = {"class_prior": self._class_prior, **self._members()}
         tables = all_super_parents(counts, self._smoothing, held_out=1.0, **given)
         step = max(-(-rows.codes.size // _MOST_ENTRIES), 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
+from unnaive.models.aode import SuperParentClassifier
 from unnaive.models.classifier import Classifier, first_of_the_best
 from unnaive.models.left_out import left_out_joint
 from unnaive.models.weighted import WeightedBayes
@@ -26,8 +27,8 @@ FOLDS = 5
 MOST_ROWS = 20_000  # that candidates are judged by; of more, an equal share of every class
 _LEAST_SHARE = 0.02
 _NO_CHANCE = 1e-300  # of a row that a member rules out
-_ROUNDS = 500
-_ENOUGH = 1e-6  # no further round after one that moves no share by more
+_ROUNDS = 200
+_ENOUGH = 1e-5  # no further round after one that moves no share by more
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +94,8 @@ def judge(
 def fitted_and_left_out(model: CountsClassifier, rows: CodedRows, chosen: IntArray) -> FloatArray:
     """Fit a model of counts to all rows; left-out log joint of some of them; shape (m, k)."""
     joint = None
+    if isinstance(model, SuperParentClassifier):
+        model._require_tables(rows.schema, 2)  # before it takes the time for a fit in vain
     if isinstance(model, WeightedBayes):
         joint = model._fit_and_leave_out(rows)
     else:

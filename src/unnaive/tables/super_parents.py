@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 ROWS_A_TASK = 1 << 11
 GROUP_VALUES = 64
+_CHOSEN = "_pair_concentrations"
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,10 +198,13 @@ def _leaning(
                 conditional(smoothing, margin, levels, counts.n_classes, off)
             )
         found.append(alone)
-    if given is None:
-        alphas = pair_concentrations(pairs, counts.pair_starts, slots, found[0])
-    else:
+    if given is not None:
         alphas = np.full(len(slots) - 1, given)
+    else:
+        kept = counts.__dict__  # where a cached property would be, of which counts know nothing
+        if _CHOSEN not in kept:
+            kept[_CHOSEN] = pair_concentrations(pairs, counts.pair_starts, slots, found[0])
+        alphas = kept[_CHOSEN]
     return found[1] * np.repeat(alphas, np.diff(slots)), alphas
 
 

@@ -28,7 +28,8 @@ STEPS = 50
 _HALVINGS = 20
 _ENOUGH = 1e-6  # no step that would gain less than this part of the loss
 _SWEEPS = 200
-_BLOCK_NUMBERS = 1 << 18  # of the spread of a block's rows, so that it stays in the cache
+_BLOCK_NUMBERS = 1 << 20  # of the spread of a block's rows
+_ALONE = 1 << 16  # entries that are not worth a second thread
 
 
 class Curve(NamedTuple):
@@ -87,7 +88,7 @@ class Weighing:
 
     @cached_property
     def _team(self) -> _parallel.Team:
-        return _parallel.Team(self.n_jobs if self.entries.size > _BLOCK_NUMBERS else 1)
+        return _parallel.Team(self.n_jobs if self.entries.size > _ALONE else 1)
 
     @cached_property
     def _penalties(self) -> FloatArray:
