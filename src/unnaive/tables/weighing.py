@@ -110,11 +110,10 @@ class Weighing:
 
     def fit(self, start: FloatArray) -> FloatArray:
         """Weights, none below 0, and biases of least penalised log loss; shape (m + k,)."""
-        bounded = np.arange(len(start)) < len(self.penalty)
         point, chosen = start, np.ones(len(start), dtype=bool)
         with _parallel.one_thread_each():
+            curve = self.curve(point, chosen)
             for _ in range(STEPS):
-                curve = self.curve(point, chosen)
                 part = self._step(curve, point, chosen)
                 slope = curve.gradient[chosen] + curve.curvature @ part / 2
                 late = (curve.gradient < 0) & ~chosen
@@ -122,11 +121,10 @@ class Weighing:
                     break
                 step = np.zeros(len(point))
                 step[chosen] = part
-                after = self._shortened(point, step, curve.loss)
-                if after is None and not late.any():
+                after, chosen, ahead = self._stepped(point, step, curve)
+                if ahead.loss >= curve.loss and not late.any():
                     break
-                point = point if after is None else after
-                chosen = ~bounded | (point > 0) | (curve.gradient < 0)
+                point, curve = after, ahead
         return point
 
     def joint(self, point: FloatArray) -> FloatArray:
@@ -197,14 +195,26 @@ class Weighing:
         step: FloatArray = bounded_step(curve.curvature, gradient, room, _SWEEPS, enough)
         return _solved(curve.curvature, gradient, room, step)
 
-    def _shortened(self, point: FloatArray, step: FloatArray, loss: float) -> FloatArray | None:
-        """Where a step leads, halved until the loss falls; None if it never does."""
-        for _ in range(_HALVINGS):
-            after = point + step
-            if self.loss(after) < loss:
-                return after
-            step = step / 2
-        return None
+    def _stepped(
+        self, point: FloatArray, step: FloatArray, curve: Curve
+    ) -> tuple[FloatArray, BoolArray, Curve]:
+        """Go a step, halved until the loss falls; where to, what to expand there, and the curve.
+
+        Weights that are 0 and want to fall are not expanded; a step that never leads down is
+        not taken.
+        """
+        bounded = np.arange(len(point)) < len(self.penalty)
+        wanted = ~bounded | (curve.gradient < 0)
+        for number in range(_HALVINGS):
+            after = point + step / 2**number
+            chosen = wanted | (after > 0)
+            if number and self.loss(after) >= curve.loss:
+                continue  # a loss takes less time than a curve, and first steps are mostly right
+            ahead = self.curve(after, chosen)
+            if ahead.loss < curve.loss:
+                return after, chosen, ahead
+        chosen = wanted | (point > 0)
+        return point, chosen, self.curve(point, chosen)
 
 
 def _solved(
