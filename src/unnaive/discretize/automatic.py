@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive.discretize.base import SupervisedDiscretizer, midpoints
-from unnaive.discretize.kernels import count_up_to, log_evidence
+from unnaive.discretize.kernels import count_up_to, halve, log_evidence
 from unnaive.discretize.mdlp import split_rows
 from unnaive.discretize.quantile import nearest
 
@@ -146,16 +146,7 @@ def _best(scores: FloatArray, parts: list[IntArray]) -> IntArray:
 
 def _halve(rows: IntArray, ends: IntArray, upto: FloatArray) -> IntArray:
     """Cut the largest bin that holds two values at its middle until there are a few bins."""
-    ranks, cuts = upto[ends], np.searchsorted(ends, rows)
-    while cuts.size + 1 < FEW_BINS:
-        sizes = np.diff(ranks[cuts], prepend=0.0, append=upto[-1])
-        sizes[np.diff(cuts, prepend=-1, append=ends.size) == 1] = 0.0
-        largest = int(np.argmax(sizes))
-        if sizes[largest] < 2 * FEW_ROWS:
-            break
-        first = cuts[largest - 1] + 1 if largest else 0
-        last = cuts[largest] if largest < cuts.size else ends.size
-        start = ranks[first - 1] if first else 0.0
-        middle = first + nearest(ranks[first:last], start + sizes[largest : largest + 1] / 2)
-        cuts = np.insert(cuts, largest, middle)
-    return ends[cuts]
+    cuts = np.zeros(max(rows.size, FEW_BINS - 1), dtype=np.int64)
+    cuts[: rows.size] = np.searchsorted(ends, rows)
+    number = halve(cuts, rows.size, upto[ends], upto[-1], FEW_BINS, 2 * FEW_ROWS)
+    return ends[cuts[:number]]

@@ -1,4 +1,4 @@
-"""Numba kernels: MDLP's blocks and best cut; class counts of bins and their evidence."""
+"""Numba kernels: MDLP's blocks and best cut; class counts of bins, their evidence, halves."""
 
 from __future__ import annotations
 
@@ -140,3 +140,35 @@ def log_evidence(upto, places, prior, share):
                 score += math.lgamma(share * count + prior[c]) - math.lgamma(prior[c])
         score -= math.lgamma(total + mass) - math.lgamma(mass)
     return score
+
+
+@kernel
+def halve(cuts, number, ranks, total, few, least):
+    """Cut the largest bin of at least ``least`` rows in half until there are ``few`` bins.
+
+    ``cuts`` holds ``number`` places of ``ranks``, the rows up to and including each value but
+    the last; returns how many it then holds. Of equals the first bin, and the lower half.
+    """
+    while number + 1 < few:
+        largest, size = -1, 0.0
+        for piece in range(number + 1):
+            first = cuts[piece - 1] + 1 if piece > 0 else 0
+            last = cuts[piece] if piece < number else ranks.size
+            before = ranks[first - 1] if first > 0 else 0.0
+            upto = ranks[last] if piece < number else total
+            if last > first and upto - before > size:
+                largest, size = piece, upto - before
+        if largest < 0 or size < least:
+            break
+        first = cuts[largest - 1] + 1 if largest > 0 else 0
+        last = cuts[largest] if largest < number else ranks.size
+        target = (ranks[first - 1] if first > 0 else 0.0) + size / 2
+        middle = first
+        for place in range(first + 1, last):
+            if abs(ranks[place] - target) < abs(ranks[middle] - target):
+                middle = place
+        for place in range(number, largest, -1):
+            cuts[place] = cuts[place - 1]
+        cuts[largest] = middle
+        number += 1
+    return number
