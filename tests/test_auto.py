@@ -56,9 +56,10 @@ def patients(n=200, seed=0):
 
 @pytest.mark.parametrize("choose", ["blend", "best"])
 @pytest.mark.parametrize(
-    ("rows", "gaussian"), [(numbers(gaps=0.0), True), (numbers(), False), (told(), True)]
+    ("rows", "cut", "gaussian"),
+    [(numbers(gaps=0.0), True, True), (numbers(), True, False), (told(), False, True)],
 )
-def test_the_leaderboard(choose, rows, gaussian):
+def test_the_leaderboard(choose, rows, cut, gaussian):
     X, y = rows
     model = AutoBayes(choose=choose).fit(X, y)
     lines = [line for line in model.leaderboard_ if "why" not in line]
@@ -66,6 +67,8 @@ def test_the_leaderboard(choose, rows, gaussian):
     assert model.leaderboard_[: len(lines)] == lines
     assert all(0 <= line["accuracy"] <= 1 and line["seconds"] > 0 for line in lines)
     names = {"wanbia", "weighted-pairs", "kdb", "aode"}
+    if cut:
+        names |= {"weighted-pairs, equal bins"}
     if gaussian:  # for numbers without gaps
         names |= {"gaussian-tan", "full-bayes"}
         names |= {f"full-bayes, pooling {part}" for part in ("0.1", "0.5", "1")}

@@ -35,6 +35,7 @@ from unnaive.models.kdb import KDB
 from unnaive.models.persistence import model_of, state_of
 from unnaive.models.weighted import WeightedBayes
 from unnaive.schema import label_array, learn_target
+from unnaive.schema.learn import is_categorical
 from unnaive.structure.tree import first_best
 from unnaive.tables.calibration import Calibration
 
@@ -49,14 +50,15 @@ if TYPE_CHECKING:
 
 _COMMON = ("categorical_features", "categories", "handle_unknown", "class_prior")
 _POOLING = (0.1, 0.5, 1.0)
+_FEW_COLUMNS = 40
 _SMALL = 1 << 26  # bytes of tables that are worth their time
 
 
 def default_candidates(frame: Frame, max_memory: int) -> dict[str, Classifier]:
     """Models that AutoBayes tries, in this order, by name.
 
-    AODE where its tables are small, Gaussian models for numbers without gaps: with gaps they
-    take far longer than all others together.
+    AODE where its tables are small, equal bins for a few columns with numbers, Gaussian models
+    for numbers without gaps: with gaps they take far longer than all others together.
     """
     bins: dict[str, Any] = {"discretize": "auto", "smoothing": "hierarchical"}
     found: dict[str, Classifier] = {
@@ -66,6 +68,9 @@ def default_candidates(frame: Frame, max_memory: int) -> dict[str, Classifier]:
         "aode": AODE(**bins, max_memory=min(max_memory, _SMALL)),
     }
     columns = [frame.column(index) for index in range(len(frame.names))]
+    if len(columns) <= _FEW_COLUMNS and not all(is_categorical(one) for one in columns):
+        equal = {**bins, "discretize": "quantile", "bins": 10}
+        found["weighted-pairs, equal bins"] = WeightedBayes(**equal)
     if not any(column.is_text or column.missing.any() for column in columns):
         found |= {"gaussian-tan": GaussianTAN(), "full-bayes": FullBayes()}
         found |= {f"full-bayes, pooling {part:g}": FullBayes(pooling=part) for part in _POOLING}
@@ -89,8 +94,9 @@ class AutoBayes(Classifier):
         "best": the one candidate of least left-out log loss, a model that can be read as such.
     candidates : dict of models, list of keys, or None, default=None
         What is tried, as ``{"name": model}`` or as keys of :func:`unnaive.all_models`. None:
-        weighted naive Bayes, weighted pairs, selective KDB and AODE with automatic bins, and
-        for numbers without gaps Gaussian TAN and full Bayes with more or less of the classes'
+        weighted naive Bayes, weighted pairs, selective KDB and AODE with automatic bins; for up
+        to 40 columns with numbers, weighted pairs with ten equally frequent bins, too; and for
+        numbers without gaps Gaussian TAN, and full Bayes with more or less of the classes'
         covariances pooled.
     time_budget : float, default=None
         Seconds after which no further candidate is started.

@@ -104,7 +104,7 @@ def learn_schema(
         if column.name in declared:
             found: ColumnSchema = CategoricalColumn(column.name, declared[column.name])
             columns[index], codes[index] = found, _encode_declared(found, column)
-        elif discretizer is None or _is_categorical(
+        elif discretizer is None or is_categorical(
             column, None if chosen is None else bool(chosen[index]), weights
         ):
             columns[index], codes[index] = learn_categories(column)
@@ -187,7 +187,9 @@ def _scan_matrix(frame: Frame, columns: list[Any], codes: list[Any], n_jobs: int
             raw[index] = rank[raw[index]]
 
 
-def _is_categorical(column: Column, chosen: bool | None, weights: FloatArray | None) -> bool:
+def is_categorical(
+    column: Column, chosen: bool | None = None, weights: FloatArray | None = None
+) -> bool:
     """Labels are categories; so are, unless told otherwise, whole numbers of few values."""
     if column.is_text:
         return True
