@@ -15,6 +15,7 @@ from sklearn.datasets import load_wine
 import naive
 import naive_models
 import naive_search as slow
+import unnaive
 import weather
 from problems import HOSTILE, Problem, problems
 from test_models import POLICIES, assert_close, policies
@@ -22,7 +23,6 @@ from unnaive import ML, NaiveBayes
 from unnaive.exceptions import ModelFileError, SchemaMismatch, UnnaiveError
 from unnaive.explain import dependence_derivatives
 from unnaive.models.adjusted import LEAST_WEIGHT, AdjustedGraph, AdjustedNB, JudgedRows
-from unnaive.models.persistence import load_model
 from unnaive.search import UMDA, MIMICc, UMDAc
 
 BRIEF = UMDAc(population=20, selected=10, offspring=20, max_generations=5)
@@ -284,7 +284,7 @@ def test_network_and_derivatives_know_the_weights():
 def test_there_and_back(tmp_path):
     model = AdjustedNB(search="eda", random_state=0).fit(weather.LABELLED, weather.LABELS)
     model.save(tmp_path / "model.unb")
-    back = load_model(tmp_path / "model.unb", {"AdjustedNB": AdjustedNB})
+    back = unnaive.load(tmp_path / "model.unb")
     assert back.get_params() == model.get_params()
     assert np.array_equal(back.class_weights_, model.class_weights_)
     assert back.adjusted_accuracy_ == model.adjusted_accuracy_
@@ -299,7 +299,7 @@ def test_there_and_back(tmp_path):
         finally:
             AdjustedGraph.state = kept
         with pytest.raises(ModelFileError):
-            load_model(tmp_path / "wrong.unb", {"AdjustedNB": AdjustedNB})
+            unnaive.load(tmp_path / "wrong.unb")
 
 
 def test_another_search_forgets_the_result_of_the_first():

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 
 import naive_search as slow
+import unnaive
 import weather
 from problems import HOSTILE, Problem, made, problems
 from test_adjusted import learned
@@ -20,7 +21,6 @@ from unnaive import NaiveBayes
 from unnaive.exceptions import ModelFileError, SchemaMismatch, UnnaiveError
 from unnaive.explain import dependence_derivatives
 from unnaive.models.iterative import CorrectedGraph, IterativeBayes
-from unnaive.models.persistence import load_model
 from unnaive.search.loop import generator_of
 
 VARIANTS = [
@@ -238,7 +238,7 @@ def test_there_and_back(tmp_path, target, monkeypatch):
     X, y = load_wine(return_X_y=True)
     model = IterativeBayes(target=target, max_iter=3).fit(X, y)
     model.save(tmp_path / "model.unb")
-    back = load_model(tmp_path / "model.unb", {"IterativeBayes": IterativeBayes})
+    back = unnaive.load(tmp_path / "model.unb")
     assert back.get_params() == model.get_params()
     assert np.array_equal(back.loss_path_, model.loss_path_)
     assert back.n_iter_ == model.n_iter_ > 0
@@ -247,7 +247,7 @@ def test_there_and_back(tmp_path, target, monkeypatch):
     monkeypatch.setattr(CorrectedGraph, "state", lambda _: state)
     model.save(tmp_path / "wrong.unb")
     with pytest.raises(ModelFileError):
-        load_model(tmp_path / "wrong.unb", {"IterativeBayes": IterativeBayes})
+        unnaive.load(tmp_path / "wrong.unb")
 
 
 def test_what_was_fitted_answers_whatever_is_set_afterwards():

@@ -26,7 +26,7 @@ FOLDS = 5
 BIAS_PENALTY = 1.0
 STEPS = 50
 _HALVINGS = 20
-_ENOUGH = 1e-6  # no step that would gain less than this part of the loss
+_ENOUGH = 1e-9  # the last step is one that gains less than this part of the loss
 _SWEEPS = 200
 _BLOCK_NUMBERS = 1 << 20  # of the spread of a block's rows
 _ALONE = 1 << 16  # entries that are not worth a second thread
@@ -117,10 +117,10 @@ class Weighing:
                 part = self._step(curve, point, chosen)
                 slope = curve.gradient[chosen] + curve.curvature @ part / 2
                 late = (curve.gradient < 0) & ~chosen
-                if -part @ slope <= _ENOUGH * abs(curve.loss) and not late.any():
-                    break
                 step = np.zeros(len(point))
                 step[chosen] = part
+                if -part @ slope <= _ENOUGH * abs(curve.loss) and not late.any():
+                    return self._within(point + step)
                 after, chosen, ahead = self._stepped(point, step, curve)
                 if ahead.loss >= curve.loss and not late.any():
                     break
@@ -154,6 +154,11 @@ class Weighing:
     def _split(self, point: FloatArray) -> tuple[FloatArray, FloatArray]:
         m = len(self.penalty)
         return point[:m], self.prior + point[m:]
+
+    def _within(self, point: FloatArray) -> FloatArray:
+        """Raise weights that rounding brought below 0."""
+        weights = np.maximum(point[: len(self.penalty)], 0.0)
+        return np.concatenate([weights, point[len(self.penalty) :]])
 
     def _penalty(self, point: FloatArray) -> float:
         return float(self._penalties @ point**2) / 2
@@ -203,10 +208,10 @@ class Weighing:
         Weights that are 0 and want to fall are not expanded; a step that never leads down is
         not taken.
         """
-        bounded = np.arange(len(point)) < len(self.penalty)
-        wanted = ~bounded | (curve.gradient < 0)
+        wanted = curve.gradient < 0
+        wanted[len(self.penalty) :] = True
         for number in range(_HALVINGS):
-            after = point + step / 2**number
+            after = self._within(point + step / 2**number)
             chosen = wanted | (after > 0)
             if number and self.loss(after) >= curve.loss:
                 continue  # a loss takes less time than a curve, and first steps are mostly right

@@ -92,7 +92,7 @@ def curve_rows(entries, weights, prior, classes, importance, start, stop, places
     own, weight = classes[start:stop], importance[start:stop]
     loss = posterior_loss(joint, own, weight)
     share, size = spread_of_classes(joint, weight)
-    mean = np.empty(rows, dtype=np.float32)
+    mean = np.empty(rows)
     for term in range(n_terms):
         line = entries[term, :, start:stop]
         out = spread[places[term]]
@@ -129,7 +129,7 @@ def posterior_loss(joint, own, weight):
 def spread_of_classes(posterior, weight):
     """Share of a class among itself and later ones, and the root of what it adds to variances."""
     n_classes, rows = posterior.shape
-    share = np.zeros((n_classes, rows), dtype=np.float32)
+    share = np.zeros((n_classes, rows))
     size = np.zeros((n_classes, rows), dtype=np.float32)
     later = posterior[n_classes - 1].copy()
     for label in range(n_classes - 2, -1, -1):
