@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _FAR = -200.0  # log joints further below their row's best do not count while fitting
 _LEAST = 1e-3
 _PENALTY = 1e-3
+_ENOUGH = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,5 +58,5 @@ def calibrated(
     k = joint.shape[1]
     rows = np.ones(len(classes)) if importance is None else importance
     weighing = Weighing(entries, np.zeros(k), classes, rows, np.array([_PENALTY]), n_jobs)
-    found = weighing.fit(np.concatenate([[1.0], np.zeros(k)]))
+    found = weighing.fit(np.concatenate([[1.0], np.zeros(k)]), _ENOUGH)
     return Calibration(max(float(found[0]), _LEAST), found[1:])

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 BIAS_PENALTY = 1.0
+ENOUGH = 1e-9
 STEPS = 50
 _HALVINGS = 20
-_ENOUGH = 1e-9  # the last step is one that gains less than this part of the loss
 _SWEEPS = 200
 _BLOCK_NUMBERS = 1 << 20  # of the spread of a block's rows
 _ALONE = 1 << 16  # entries that are not worth a second thread
@@ -108,8 +108,11 @@ class Weighing:
         """Penalised log loss and derivatives; the second ones of the chosen coordinates alone."""
         return self._total(self._parts(point, chosen), point, chosen)
 
-    def fit(self, start: FloatArray) -> FloatArray:
-        """Weights, none below 0, and biases of least penalised log loss; shape (m + k,)."""
+    def fit(self, start: FloatArray, enough: float = ENOUGH) -> FloatArray:
+        """Weights, none below 0, and biases of least penalised log loss; shape (m + k,).
+
+        The last step is the first that gains less than the part ``enough`` of the loss.
+        """
         point, chosen = start, np.ones(len(start), dtype=bool)
         with _parallel.one_thread_each():
             curve = self.curve(point, chosen)
@@ -119,7 +122,7 @@ class Weighing:
                 late = (curve.gradient < 0) & ~chosen
                 step = np.zeros(len(point))
                 step[chosen] = part
-                if -part @ slope <= _ENOUGH * abs(curve.loss) and not late.any():
+                if -part @ slope <= enough * abs(curve.loss) and not late.any():
                     return self._within(point + step)
                 after, chosen, ahead = self._stepped(point, step, curve)
                 if ahead.loss >= curve.loss and not late.any():
@@ -196,7 +199,7 @@ class Weighing:
         every = slice(None) if chosen is None else chosen
         least = np.concatenate([np.zeros(len(self.penalty)), np.full(len(self.prior), -np.inf)])
         room, gradient = (least - point)[every], curve.gradient[every]
-        enough = _ENOUGH * abs(curve.loss) / len(point)
+        enough = ENOUGH * abs(curve.loss) / len(point)
         step: FloatArray = bounded_step(curve.curvature, gradient, room, _SWEEPS, enough)
         return _solved(curve.curvature, gradient, room, step)
 

@@ -112,12 +112,15 @@ def weighted_tables(
             continue
         for index, factor in enumerate(column_factors(counts, column, parent, smoothing, sets)):
             added = _less(factor, factor[:, -1:]) if parent >= 0 else factor
-            tables[index, :, place] = scale * added.reshape(k, -1)
+            np.multiply(scale, added.reshape(k, -1), out=tables[index, :, place])
     terms = np.column_stack([pairs, sizes[pairs[:, 0]] + 1, starts[:-1]])
     return WeightedTables(terms, tables.reshape(len(sets) * k, -1), prior, k)
 
 
 def _less(factor: FloatArray, alone: FloatArray) -> FloatArray:
     """Divide in logarithms, with 0/0 = 1."""
+    impossible = np.isneginf(alone)
+    if not impossible.any():
+        return factor - alone
     with np.errstate(invalid="ignore"):
-        return np.where(np.isneginf(alone), 0.0, factor - alone)
+        return np.where(impossible, 0.0, factor - alone)

@@ -33,9 +33,12 @@ def gather_terms(places, tables, held, n_classes, out):
     """
     for term in range(len(places)):
         for label in range(n_classes):
+            line = tables[label]
             for row in range(places.shape[1]):
-                own = n_classes if held[row] == label else 0
-                out[term, label, row] = tables[label + own, places[term, row]]
+                out[term, label, row] = line[places[term, row]]
+        for row in range(places.shape[1]):
+            if held[row] >= 0:
+                out[term, held[row], row] = tables[n_classes + held[row], places[term, row]]
 
 
 @kernel
