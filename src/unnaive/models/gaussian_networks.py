@@ -271,7 +271,7 @@ class FullBayes(BarrowClassifier, ShrinkingClassifier):
     shrinkage : float, "ledoit-wolf" or None, default=None
         Share of the mean variance, on the diagonal, in each class's covariance.
     pooling : float, default=0.0
-        Share of the covariance that all classes have in common (Friedman\'s λ): between a
+        Share of the covariance that all classes have in common (Friedman's λ): between a
         quadratic discriminant, at 0, and a linear one, at 1. Before shrinkage.
     paper : bool or Quirks, default=False
         As Barrow's programs have it, or with some of their quirks
@@ -355,7 +355,7 @@ class GaussianTAN(NetworkClassifier):
     shrinkage : float, "ledoit-wolf" or None, default=None
         Share of the mean variance, on the diagonal, in each class's covariance.
     pooling : float, default=0.0
-        Share of the covariance that all classes have in common (Friedman\'s λ): between a
+        Share of the covariance that all classes have in common (Friedman's λ): between a
         quadratic discriminant, at 0, and a linear one, at 1. Before shrinkage.
     {parameters}
 
@@ -394,7 +394,7 @@ class GaussianKDB(NetworkClassifier):
     shrinkage : float, "ledoit-wolf" or None, default=None
         Share of the mean variance, on the diagonal, in each class's covariance.
     pooling : float, default=0.0
-        Share of the covariance that all classes have in common (Friedman\'s λ): between a
+        Share of the covariance that all classes have in common (Friedman's λ): between a
         quadratic discriminant, at 0, and a linear one, at 1. Before shrinkage.
     {parameters}
 

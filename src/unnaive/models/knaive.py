@@ -68,7 +68,7 @@ class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
     shrinkage : float, "ledoit-wolf" or None, default=None
         Share of the mean variance, on the diagonal, in each class's covariance.
     pooling : float, default=0.0
-        Share of the covariance that all classes have in common (Friedman\'s λ): between a
+        Share of the covariance that all classes have in common (Friedman's λ): between a
         quadratic discriminant, at 0, and a linear one, at 1. Before shrinkage.
     random_state : int, default=0
         Seed of the folds of ``k="cv"``.
