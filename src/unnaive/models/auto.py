@@ -70,10 +70,10 @@ def default_candidates(frame: Frame, max_memory: int) -> dict[str, Classifier]:
     columns = [frame.column(index) for index in range(len(frame.names))]
     if len(columns) <= _FEW_COLUMNS and not all(is_categorical(one) for one in columns):
         equal = {**bins, "discretize": "quantile", "bins": 10}
-        found["weighted-pairs, equal bins"] = WeightedBayes(**equal)
+        found["weighted-pairs (equal bins)"] = WeightedBayes(**equal)
     if not any(column.is_text or column.missing.any() for column in columns):
         found |= {"gaussian-tan": GaussianTAN(), "full-bayes": FullBayes()}
-        found |= {f"full-bayes, pooling {part:g}": FullBayes(pooling=part) for part in _POOLING}
+        found |= {f"full-bayes (pooling {part:g})": FullBayes(pooling=part) for part in _POOLING}
     return found
 
 
@@ -86,7 +86,7 @@ class AutoBayes(Classifier):
     Every candidate is fitted once to all rows and judged by its left-out log loss: exact
     leave-one-out from counts, with a temperature and a bias a class; for weighted Bayes the
     weights, for Gaussian models the fit itself, are of five folds. The weights :math:`v` are
-    those of largest left-out likelihood; members of less than a fiftieth are dropped.
+    those of largest left-out likelihood; members of less than a twentieth are dropped.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 MOST_ROWS = 20_000  # that candidates are judged by; of more, an equal share of every class
-_LEAST_SHARE = 0.02
+_LEAST_SHARE = 0.05
 _NO_CHANCE = 1e-300  # of a row that a member rules out
 _ROUNDS = 200
 _ENOUGH = 1e-5  # no further round after one that moves no share by more
