@@ -20,7 +20,7 @@ from test_explain import add_up
 from test_weighted import told
 from unnaive import KDB, TAN, AutoBayes, GaussianNaiveBayes, IterativeBayes, NaiveBayes
 from unnaive.exceptions import UnnaiveError
-from unnaive.models import judged as judging
+from unnaive.models import auto as automatic
 from unnaive.models.judged import Judged, Member, blend_weights
 from unnaive.tables.calibration import Calibration
 
@@ -174,7 +174,7 @@ def test_shares_of_weighted_and_of_hopeless_rows():
 def test_of_many_rows_some_judge(monkeypatch):
     X, y = told(500)
     whole = AutoBayes(candidates=FEW).fit(X, y)
-    monkeypatch.setattr(judging, "MOST_ROWS", 120)
+    monkeypatch.setattr(automatic, "MOST_ROWS", 120)
     some = AutoBayes(candidates=FEW).fit(X, y)
     for line in some.leaderboard_:
         (same,) = [one for one in whole.leaderboard_ if one["name"] == line["name"]]

@@ -18,6 +18,7 @@ from unnaive.information import (
     pairwise_mutual_information,
 )
 from unnaive.models.base import CountsClassifier
+from unnaive.models.left_out import some_rows
 from unnaive.structure import independent
 from unnaive.structure.graph import Graph
 from unnaive.tables.member_weights import MemberWeighing, member_weighing
@@ -216,8 +217,7 @@ class AODE(SuperParentClassifier):
         counts = rows.count()
         given: dict[str, Any] = {"class_prior": self._class_prior, **self._members()}
         tables = all_super_parents(counts, self._smoothing, held_out=1.0, **given)
-        step = max(-(-rows.codes.size // _MOST_ENTRIES), 1)
-        chosen = np.sort(np.argsort(rows.classes, kind="stable")[::step])
+        chosen = some_rows(rows.classes, _MOST_ENTRIES, len(rows.codes))
         codes, classes = np.ascontiguousarray(rows.codes[:, chosen]), rows.classes[chosen]
         importance = np.ones(len(chosen)) if rows.weights is None else rows.weights[chosen]
         return member_weighing(tables, codes, classes, importance, self.n_jobs)

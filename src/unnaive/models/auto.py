@@ -29,9 +29,9 @@ from unnaive.models.judged import (
     folds_of,
     judge,
     left_out_of_folds,
-    some_rows,
 )
 from unnaive.models.kdb import KDB
+from unnaive.models.left_out import some_rows
 from unnaive.models.persistence import model_of, state_of
 from unnaive.models.weighted import WeightedBayes
 from unnaive.schema import label_array, learn_target
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from unnaive.tables.terms import Terms
 
 _COMMON = ("categorical_features", "categories", "handle_unknown", "class_prior")
+MOST_ROWS = 20_000  # that candidates are judged by; of more, an equal share of every class
 _POOLING = (0.1, 0.5, 1.0)
 _FEW_COLUMNS = 40
 _SMALL = 1 << 26  # bytes of tables that are worth their time
@@ -388,7 +389,7 @@ class _Rows:
                 model.fit(self.frame, self.target, self.weights)
                 classes = model.schema_.encode_target(self.target)
                 joint = left_out_of_folds(model, self.frame, self.target, self.weights, classes)
-        chosen = some_rows(classes)
+        chosen = some_rows(classes, MOST_ROWS)
         return judge(name, model, joint[chosen], classes[chosen], self._importance(chosen))
 
     def _fit_numbers(self, model: GaussianClassifier) -> tuple[FloatArray, IntArray]:
@@ -406,7 +407,7 @@ class _Rows:
         rows = self._coded[repr(settings)]
         model._check_settings()
         model.classes_ = label_array(rows.schema.classes, self.target)
-        chosen = some_rows(rows.classes)
+        chosen = some_rows(rows.classes, MOST_ROWS)
         joint = fitted_and_left_out(model, rows, chosen)
         return judge(name, model, joint, rows.classes[chosen], self._importance(chosen))
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from unnaive.models.base import CountsClassifier
 
 FOLDS = 5
-MOST_ROWS = 20_000  # that candidates are judged by; of more, an equal share of every class
 _LEAST_SHARE = 0.05
 _NO_CHANCE = 1e-300  # of a row that a member rules out
 _ROUNDS = 200
@@ -74,12 +73,6 @@ class Judged:
         right = first_of_the_best(self.left_out) == self.classes
         accuracy = float(np.average(right, weights=self.importance))
         return {"log_loss": self.log_loss, "accuracy": accuracy}
-
-
-def some_rows(classes: IntArray) -> IntArray:
-    """All rows, or, of many, an equal share of every class, in order; shape (m,)."""
-    step = -(-len(classes) // MOST_ROWS)
-    return np.sort(np.argsort(classes, kind="stable")[:: max(step, 1)])
 
 
 def judge(

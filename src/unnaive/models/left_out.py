@@ -9,12 +9,21 @@ import numpy as np
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from unnaive._typing import FloatArray, IntArray
     from unnaive.counts import CodedRows
     from unnaive.models.base import CountsClassifier
     from unnaive.tables.calibration import Calibration
 
 _MOST_WEIGHTS = 16  # of more distinct ones, all rows are left out as if of the mean weight
+
+
+def some_rows(classes: IntArray, most: int, width: int = 1) -> IntArray:
+    """All rows, or, where n · ``width`` is above ``most``, an equal share of every class.
+
+    In their order; shape (m,).
+    """
+    step = max(-(-len(classes) * width // most), 1)
+    return np.sort(np.argsort(classes, kind="stable")[::step])
 
 
 def left_out_joint(model: CountsClassifier, rows: CodedRows) -> FloatArray:

@@ -13,6 +13,7 @@ from unnaive.counts.engines.memory import require_memory
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import conditional_mutual_information
 from unnaive.models.base import CountsClassifier
+from unnaive.models.left_out import some_rows
 from unnaive.structure.graph import Graph
 from unnaive.structure.tree import TIE_TOLERANCE, maximum_spanning_tree
 from unnaive.tables.smoothing import Hierarchical, Smoothing
@@ -201,7 +202,7 @@ class WeightedBayes(CountsClassifier):
         cells = int(table_cells(counts.schema.sizes, terms).sum())
         what = f"the tables of {type(self).__name__}"
         require_memory(counts.schema, 16 * counts.n_classes * cells, self.max_memory, what)
-        chosen = self._some_rows(rows, len(terms) * counts.n_classes)
+        chosen = some_rows(rows.classes, _MOST_ENTRIES, len(terms) * counts.n_classes)
         chosen = chosen[dealt(rows.classes[chosen], len(terms), counts.n_classes)]
         tables = weighted_tables(counts, terms, self._smoothing, held_out=1.0)
         codes, classes = np.ascontiguousarray(rows.codes[:, chosen]), rows.classes[chosen]
@@ -211,11 +212,6 @@ class WeightedBayes(CountsClassifier):
         prior = np.maximum(log_prior(counts, self._smoothing, self._class_prior), _LEAST_LOG)
         penalty = np.where(terms[:, 1] < 0, self.penalty, self.pair_penalty)
         return Weighing(entries, prior, classes, weights, penalty, self.n_jobs), chosen
-
-    def _some_rows(self, rows: CodedRows, width: int) -> IntArray:
-        """All rows, or, where their entries would be too many, an equal share of every class."""
-        step = -(-len(rows.classes) * width // _MOST_ENTRIES)
-        return np.sort(np.argsort(rows.classes, kind="stable")[:: max(step, 1)])
 
     def _check_settings(self) -> None:
         super()._check_settings()
