@@ -1,0 +1,8 @@
+// Balanced subsets of columns.
+#include "border.h"
+
+namespace unnaive {
+
+void bind_balance(nb::module_ &) {}
+
+}  // namespace unnaive

@@ -1,0 +1,8 @@
+// Bin edges.
+#include "border.h"
+
+namespace unnaive {
+
+void bind_discretize(nb::module_ &) {}
+
+}  // namespace unnaive

@@ -1,0 +1,8 @@
+// Information and scores of contingency tables.
+#include "border.h"
+
+namespace unnaive {
+
+void bind_information(nb::module_ &) {}
+
+}  // namespace unnaive

@@ -1,0 +1,41 @@
+// The compiled core: one submodule for each room, filled by the source file of its name.
+#include "border.h"
+
+namespace unnaive {
+void bind_adjust(nb::module_ &room);
+void bind_back_off(nb::module_ &room);
+void bind_balance(nb::module_ &room);
+void bind_buckets(nb::module_ &room);
+void bind_coding(nb::module_ &room);
+void bind_counting(nb::module_ &room);
+void bind_discretize(nb::module_ &room);
+void bind_groups(nb::module_ &room);
+void bind_hidden(nb::module_ &room);
+void bind_information(nb::module_ &room);
+void bind_intervals(nb::module_ &room);
+void bind_selective(nb::module_ &room);
+void bind_tables(nb::module_ &room);
+void bind_weighting(nb::module_ &room);
+}  // namespace unnaive
+
+NB_MODULE(_core, core) {
+    core.doc() = "The loops over rows and tables, compiled; one submodule for each room.";
+    const auto room = [&core](const char *name, const char *text, void (*fill)(nb::module_ &)) {
+        nb::module_ made = core.def_submodule(name, text);
+        fill(made);
+    };
+    room("adjust", "Class weights, and iterative Bayes.", unnaive::bind_adjust);
+    room("back_off", "Hierarchical smoothing.", unnaive::bind_back_off);
+    room("balance", "Balanced subsets of columns.", unnaive::bind_balance);
+    room("buckets", "Numbers sorted into buckets.", unnaive::bind_buckets);
+    room("coding", "Numbers turned into codes.", unnaive::bind_coding);
+    room("counting", "Rows counted: bitmaps, and histograms.", unnaive::bind_counting);
+    room("discretize", "Bin edges.", unnaive::bind_discretize);
+    room("groups", "Naive Bayes over groups of columns.", unnaive::bind_groups);
+    room("hidden", "Hidden parents.", unnaive::bind_hidden);
+    room("information", "Information and scores of contingency tables.", unnaive::bind_information);
+    room("intervals", "Distributions inside intervals.", unnaive::bind_intervals);
+    room("selective", "Nested models, one more column at a time.", unnaive::bind_selective);
+    room("tables", "Log-probability tables, and rows looked up in them.", unnaive::bind_tables);
+    room("weighting", "Weighted products.", unnaive::bind_weighting);
+}
