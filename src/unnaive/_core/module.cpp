@@ -1,5 +1,5 @@
 // The compiled core: one submodule for each room, filled by the source file of its name.
-#include "border.h"
+#include "levels.h"
 
 namespace unnaive {
 void bind_adjust(nb::module_ &room);
@@ -20,6 +20,15 @@ void bind_weighting(nb::module_ &room);
 
 NB_MODULE(_core, core) {
     core.doc() = "The loops over rows and tables, compiled; one submodule for each room.";
+    core.def("level", [] { return int(unnaive::level); },
+             "Instructions in use: 0 plain, 1 AVX2, 2 AVX-512 with its population count.");
+    core.def(
+        "set_level",
+        [](int wanted) {
+            const int best = int(unnaive::best_level());
+            unnaive::level = unnaive::Level(wanted < 0 || wanted > best ? best : wanted);
+        },
+        nb::arg("wanted"), "Use lesser instructions than the processor has; -1 for the best.");
     const auto room = [&core](const char *name, const char *text, void (*fill)(nb::module_ &)) {
         nb::module_ made = core.def_submodule(name, text);
         fill(made);
