@@ -1,8 +1,149 @@
-// Numbers turned into codes.
-#include "border.h"
+// Numbers turned into codes: one pass, 64 rows of every column at a time.
+//
+// A block is a C-ordered (rows, columns) array, the codes are (columns, rows); the tile of 64 rows
+// keeps what is read and what is written in the first-level cache.
+#include <algorithm>
+#include <cmath>
+
+#include "levels.h"
 
 namespace unnaive {
+namespace {
 
-void bind_coding(nb::module_ &) {}
+constexpr i64 TILE = 64;
+constexpr i64 OUTSIDE = 63;    // the highest raw code of a first look: one bit a value, then others
+constexpr i64 FEW_EDGES = 24;  // up to here comparing with every edge beats searching
+
+template <class Code> void check_block(const char *kernel, i64 rows, i64 columns, Out2<Code> codes, i64 first) {
+    require(codes.shape(0) == columns, kernel, "block and codes differ in columns");
+    require(first >= 0 && first <= codes.shape(1) - rows, kernel, "rows beyond the codes");
+}
+
+// Code one row as value − base, at most limit, and mark the codes that occur.
+template <class Code>
+INLINE void offset_line_loop(const i64 *line, const i64 *base, const u64 *limit, i64 columns,
+                             u64 *RESTRICT marks, Code *RESTRICT out) {
+    for (i64 column = 0; column < columns; column++) {
+        const u64 away = u64(line[column]) - u64(base[column]);
+        const u64 value = away < limit[column] ? away : limit[column];
+        marks[column] |= u64(1) << (value & 63);
+        out[column] = Code(value);
+    }
+}
+LEVELS(offset_line)
+
+// Code integers as value − base, or `limit` where that is out of 0 … limit − 1; cost n·d.
+//
+// Bit b of marks[c] is set if column c has the code b (for limits up to 63).
+template <class Code>
+void offset_integers(In2<i64> block, In1<i64> base, In1<u64> limit, Out1<u64> marks,
+                     Out2<Code> codes, i64 first) {
+    const char *kernel = "offset_integers";
+    const i64 n_rows = block.shape(0), n_columns = block.shape(1);
+    check_block(kernel, n_rows, n_columns, codes, first);
+    require(base.size() == n_columns && limit.size() == n_columns && marks.size() == n_columns,
+            kernel, "base, limit and marks differ from the block in columns");
+    Room<Code, 2> tile(TILE, n_columns);
+    for (i64 low = 0; low < n_rows; low += TILE) {
+        const i64 rows = std::min(TILE, n_rows - low);
+        for (i64 row = 0; row < rows; row++)
+            offset_line(&block(low + row, 0), base.data, limit.data, n_columns, marks.data,
+                        &tile(row, 0));
+        for (i64 column = 0; column < n_columns; column++) {
+            Code *target = &codes(column, 0) + first + low;
+            for (i64 row = 0; row < rows; row++) target[row] = tile(row, column);
+        }
+    }
+}
+
+// Code one column by table[value − lowest]; the table's last entry is for all others; cost n.
+//
+// Seen as unsigned, what lies below the lowest value is beyond the table, too.
+template <class Value, class Code>
+void look_up_integers(In1<Value> values, i64 lowest, In1<Code> table, Out1<Code> codes) {
+    require(table.size() > 0 && codes.size() == values.size(), "look_up_integers",
+            "values and codes differ in length, or the table is empty");
+    const u64 last = u64(table.size() - 1);
+    for (i64 row = 0; row < values.size(); row++)
+        codes[row] = table.data[std::min(u64(i64(values[row])) - u64(lowest), last)];
+}
+
+// Number of edges below each of some values, by comparing with all of them.
+template <class Code>
+INLINE void count_edges_loop(const double *values, i64 rows, const double *edges, i64 n_edges,
+                             Code *RESTRICT out) {
+    i64 below[TILE] = {};
+    for (i64 edge = 0; edge < n_edges; edge++)
+        for (i64 row = 0; row < rows; row++) below[row] += edges[edge] < values[row];
+    for (i64 row = 0; row < rows; row++)
+        out[row] = Code(values[row] == values[row] ? below[row] : n_edges + 1);
+}
+LEVELS(count_edges)
+
+template <class Code>
+void search_edges(const double *values, i64 rows, const double *edges, i64 n_edges, Code *out) {
+    for (i64 row = 0; row < rows; row++) {
+        const double *place = std::lower_bound(edges, edges + n_edges, values[row]);
+        out[row] = Code(std::isnan(values[row]) ? n_edges + 1 : place - edges);
+    }
+}
+
+// Code numbers by their bin, the number of edges below; NaN is the slot after the bins.
+//
+// Returns the first column that holds an infinite value, or −1; cost n·d·log(edges).
+template <class Code>
+i64 look_up_floats(In2<double> block, In1<double> edges, In1<i64> starts, Out2<Code> codes,
+                   i64 first) {
+    const char *kernel = "look_up_floats";
+    const i64 n_rows = block.shape(0), n_columns = block.shape(1);
+    check_block(kernel, n_rows, n_columns, codes, first);
+    require(starts.size() == n_columns + 1 && all_offsets(starts.data, starts.size(), edges.size()),
+            kernel, "starts lie outside of the edges");
+    i64 infinite = n_columns;
+    double values[TILE];
+    for (i64 low = 0; low < n_rows; low += TILE) {
+        const i64 rows = std::min(TILE, n_rows - low);
+        for (i64 column = 0; column < n_columns; column++) {
+            const double *cell = &block(low, 0) + column;
+            double most = 0.0;
+            for (i64 row = 0; row < rows; row++) {
+                values[row] = cell[row * n_columns];
+                most = std::max(most, std::fabs(values[row]));
+            }
+            if (most == INFINITE) infinite = std::min(infinite, column);
+            const double *cuts = edges.data + starts[column];
+            const i64 n_cuts = starts[column + 1] - starts[column];
+            Code *target = &codes(column, 0) + first + low;
+            if (n_cuts <= FEW_EDGES)
+                count_edges(static_cast<const double *>(values), rows, cuts, n_cuts, target);
+            else
+                search_edges(values, rows, cuts, n_cuts, target);
+        }
+    }
+    return infinite < n_columns ? infinite : -1;
+}
+
+template <class Code, class... Values> void bind_look_ups(nb::module_ &room) {
+    (bind(room, "look_up_integers", "Code one column of integers by a table.",
+          look_up_integers<Values, Code>, "values", "lowest", "table", "codes"),
+     ...);
+}
+
+template <class Code> void bind_codes(nb::module_ &room) {
+    bind(room, "offset_integers", "Code integers by their distance from the lowest of a column.",
+         offset_integers<Code>, "block", "base", "limit", "marks", "codes", "first");
+    bind_look_ups<Code, i64, std::int32_t, std::int16_t, std::int8_t, u8, u16, u32>(room);
+    bind(room, "look_up_floats", "Code numbers by their bin.", look_up_floats<Code>, "block",
+         "edges", "starts", "codes", "first");
+}
+
+}  // namespace
+
+void bind_coding(nb::module_ &room) {
+    room.attr("OUTSIDE") = OUTSIDE;
+    bind_codes<u8>(room);
+    bind_codes<u16>(room);
+    bind_codes<u32>(room);
+}
 
 }  // namespace unnaive

@@ -14,6 +14,7 @@ void bind_hidden(nb::module_ &room);
 void bind_information(nb::module_ &room);
 void bind_intervals(nb::module_ &room);
 void bind_selective(nb::module_ &room);
+void bind_super_parents(nb::module_ &room);
 void bind_tables(nb::module_ &room);
 void bind_weighting(nb::module_ &room);
 }  // namespace unnaive
@@ -45,6 +46,7 @@ NB_MODULE(_core, core) {
     room("information", "Information and scores of contingency tables.", unnaive::bind_information);
     room("intervals", "Distributions inside intervals.", unnaive::bind_intervals);
     room("selective", "Nested models, one more column at a time.", unnaive::bind_selective);
+    room("super_parents", "Averages over super-parents.", unnaive::bind_super_parents);
     room("tables", "Log-probability tables, and rows looked up in them.", unnaive::bind_tables);
     room("weighting", "Weighted products.", unnaive::bind_weighting);
 }

@@ -14,6 +14,7 @@ from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from unnaive import _parallel
+from unnaive._core.tables import log_posterior, posterior
 from unnaive.counts import CodedRows, JointCounts
 from unnaive.counts.engines.dispatch import engine_of
 from unnaive.counts.engines.memory import largest_pair_bytes, pair_bytes, require_memory
@@ -25,7 +26,6 @@ from unnaive.models.partitioned import fit_partitions
 from unnaive.schema import Schema, label_array, learn_schema, sorted_labels
 from unnaive.structure.graph import Graph
 from unnaive.tables.conditionals import factors_alone, full_conditionals
-from unnaive.tables.kernels import log_posterior, posterior
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 from unnaive.tables.trees import leave_one_out_sets, log_prior
 

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from unnaive._core.tables import log_posterior, posterior
 from unnaive.counts.count import weighted_rows
 from unnaive.exceptions import SchemaMismatch
 from unnaive.io.frames import Frame, to_column, to_frame
@@ -20,7 +21,6 @@ from unnaive.models import persistence
 from unnaive.models.partitioned import on_partitions
 from unnaive.schema import refuse_unusable_target
 from unnaive.structure.tree import TIE_TOLERANCE
-from unnaive.tables.kernels import log_posterior, posterior
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import clone
 
 from unnaive import _parallel
+from unnaive._core.tables import log_posterior
 from unnaive.counts.moments import Moments, all_and_without_each, moments_of, origin_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.gaussian import GaussianClassifier, NumberRows
 from unnaive.schema import Schema, learn_target
-from unnaive.tables.kernels import log_posterior
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray

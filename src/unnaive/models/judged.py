@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
+from unnaive._core.tables import log_posterior
 from unnaive.models.aode import SuperParentClassifier
 from unnaive.models.classifier import Classifier, first_of_the_best
 from unnaive.models.left_out import left_out_joint
 from unnaive.models.weighted import WeightedBayes
 from unnaive.structure.tree import first_best
 from unnaive.tables.calibration import Calibration, calibrated
-from unnaive.tables.kernels import log_posterior
 from unnaive.tables.weighted_kernels import mixture_shares
 
 if TYPE_CHECKING:

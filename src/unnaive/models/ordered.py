@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from unnaive._core.tables import posterior
 from unnaive.exceptions import UnnaiveError
 from unnaive.metrics import measure_path
 from unnaive.models.base import CountsClassifier
 from unnaive.models.tree import MarginalizingTree
 from unnaive.structure.tree import first_best
-from unnaive.tables.kernels import posterior
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from unnaive._core.coding import look_up_floats, look_up_integers
 from unnaive.exceptions import UnnaiveError
-from unnaive.schema.kernels import look_up_floats, look_up_integers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -157,7 +157,11 @@ ColumnSchema = CategoricalColumn | NumericColumn
 
 def _look_up(values: AnyArray, lowest: int, table: CodeArray) -> CodeArray:
     codes = np.empty(len(values), dtype=table.dtype)
-    native = values.astype(values.dtype.newbyteorder("="), copy=False)
+    native = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+    if native.dtype.kind == "b":
+        native = native.view(np.uint8)
+    elif native.dtype == np.uint64:
+        native = native.view(np.int64)  # beyond 2**63 both are beyond every table
     look_up_integers(native, lowest, table, codes)
     return codes
 

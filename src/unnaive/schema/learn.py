@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._core.coding import OUTSIDE, offset_integers
 from unnaive.exceptions import UnnaiveError
 from unnaive.schema.columns import (
     CategoricalColumn,
@@ -18,7 +19,6 @@ from unnaive.schema.columns import (
     refuse_infinite,
     sorted_labels,
 )
-from unnaive.schema.kernels import OUTSIDE, offset_integers
 from unnaive.schema.schema import Schema, refuse_unusable_target
 
 if TYPE_CHECKING:

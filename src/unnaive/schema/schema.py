@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._core.coding import look_up_floats, offset_integers
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.schema.columns import (
     CategoricalColumn,
@@ -18,7 +19,6 @@ from unnaive.schema.columns import (
     code_type,
     refuse_infinite,
 )
-from unnaive.schema.kernels import look_up_floats, offset_integers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

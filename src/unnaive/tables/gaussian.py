@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._core.tables import subtract_squares
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import SINGULAR, solved
-from unnaive.tables.kernels import subtract_squares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -103,10 +103,11 @@ class GaussianTables:
     def _add(self, X: FloatArray, out: FloatArray, n_jobs: int | None) -> None:
         """Fill in the log joint of complete rows, block by block; cost n·k·d²."""
         rows = np.ascontiguousarray(X, dtype=np.float64)
-        forms, constants = self.forms, self._constants
+        means, forms = np.ascontiguousarray(self.means), np.ascontiguousarray(self.forms)
+        constants = self._constants
 
         def fill(part: tuple[int, int]) -> None:
-            subtract_squares(rows, self.means, forms, constants, *part, out)
+            subtract_squares(rows, means, forms, constants, *part, out)
 
         _parallel.run(fill, _parallel.row_blocks(len(X), ROWS_A_TASK), n_jobs)
 

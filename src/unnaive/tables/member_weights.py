@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
-from unnaive.tables.kernels import drop_generalisations
+from unnaive._core.super_parents import drop_generalisations
 
 if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray, IntArray

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._core.super_parents import (
+    drop_generalisations,
+    sum_super_parents,
+    super_parent_tables,
+)
 from unnaive.counts.joint import starts_of
 from unnaive.tables.hierarchy import Level, pair_concentrations
-from unnaive.tables.kernels import drop_generalisations, sum_super_parents, super_parent_tables
 from unnaive.tables.trees import (
     PLAIN,
     HeldOut,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._core.tables import log_posterior, log_table, sum_factors, sum_product
 from unnaive.counts.joint import starts_of
 from unnaive.structure.graph import LEFT_OUT
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
-from unnaive.tables.kernels import log_posterior, log_table, sum_factors, sum_product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -11,9 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from unnaive import _parallel
-from unnaive.counts.families import FamilyCounts, context_of, count_family
-from unnaive.counts.joint import JointCounts, all_pairs, all_triples, starts_of
-from unnaive.counts.kernels import (
+from unnaive._core.counting import (
     LINE_WORDS,
     WORD,
     add_pairs,
@@ -23,6 +21,8 @@ from unnaive.counts.kernels import (
     count_pairs,
     fill_bitmaps,
 )
+from unnaive.counts.families import FamilyCounts, context_of, count_family
+from unnaive.counts.joint import JointCounts, all_pairs, all_triples, starts_of
 from unnaive.exceptions import TableTooLarge
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def count_codes(rows: CodedRows, pairs: str | None) -> JointCounts:
 
 @dataclass(frozen=True, eq=False)
 class Bitmaps:
-    """Bitmaps of the columns of few values; see :mod:`unnaive.counts.kernels`."""
+    """Bitmaps of the columns of few values; see ``_core/counting.cpp``."""
 
     layout: IntArray
     runs: IntArray

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._core.super_parents import drop_generalisations
 from unnaive.tables.hidden import HiddenParentTables
-from unnaive.tables.kernels import drop_generalisations
 from unnaive.tables.terms.blend import posterior_terms
 from unnaive.tables.terms.divisia import log_sum, shares_of_sum
 from unnaive.tables.terms.split import Key, Terms, merged, observed, split
