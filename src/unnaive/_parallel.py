@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import os
+import sys
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
-
-from joblib import effective_n_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from concurrent.futures import ThreadPoolExecutor
     from contextlib import AbstractContextManager
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+
+def effective_n_jobs(n_jobs: int | None) -> int:
+    """Return the number of threads, which is what joblib says where it is in use.
+
+    Before anyone imported joblib, no ``parallel_config`` of its can be in force.
+    """
+    if "joblib" in sys.modules or n_jobs not in {None, 1, -1}:
+        return int(import_module("joblib").effective_n_jobs(n_jobs))
+    return 1 if n_jobs != -1 else len(getattr(os, "sched_getaffinity", _all_cores)(0))
+
+
+def _all_cores(_: int) -> range:
+    return range(os.cpu_count() or 1)
 
 
 class Team:
@@ -33,6 +48,8 @@ class Team:
         if min(self.size, len(work)) <= 1:
             return [function(task) for task in work]
         if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - costs import time
+
             self._pool = ThreadPoolExecutor(self.size)
         return list(self._pool.map(function, work))
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
+from unnaive._sklearn import check_sample_weight
 from unnaive.counts.engines.dispatch import count_partitions, engine_of
 from unnaive.counts.engines.memory import CodedRows, count_codes, pair_bytes, require_memory
 from unnaive.discretize import discretizer
@@ -133,10 +133,14 @@ def weighted_rows(
     frame: Frame, target: Column, sample_weight: Any, *, keep_all: bool = False
 ) -> tuple[Frame, Column, FloatArray | None]:
     """Check lengths and weights; rows of no weight are left out unless ``keep_all``."""
-    check_consistent_length(target.values, np.empty((frame.n_rows, 0)))
+    if len(target.values) != frame.n_rows:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: "
+            f"{frame.n_rows} rows, but {len(target.values)} labels"
+        )
     if sample_weight is None:
         return frame, target, None
-    weights = _check_sample_weight(sample_weight, target.values, dtype=np.float64, copy=True)
+    weights = check_sample_weight(sample_weight, target.values, dtype=np.float64, copy=True)
     if (weights < 0).any():
         row = int(np.argmax(weights < 0))
         raise UnnaiveError(

@@ -7,11 +7,17 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from unnaive._parallel import run
+from unnaive._sklearn import (
+    BaseEstimator,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+    check_classification_targets,
+    check_is_fitted,
+    check_sample_weight,
+    validate_data,
+)
 
 if TYPE_CHECKING:
     from typing import Self
@@ -96,7 +102,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
         X, classes, n_classes = self._read(X, y)
         weights: FloatArray | None = None
         if sample_weight is not None:
-            weights = _check_sample_weight(
+            weights = check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
 

@@ -8,18 +8,17 @@ the kernels read it once and nothing is copied.
 
 from __future__ import annotations
 
-from collections import Counter
+import sys
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.utils.validation import check_array, column_or_1d
+
+from unnaive._sklearn import check_array, column_or_1d
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Sequence
 
     from unnaive._typing import AnyArray, BoolArray
 
@@ -117,16 +116,20 @@ def to_frame(X: Any) -> Frame:
     """
     if isinstance(X, Frame):
         return _at_least_one(X)
-    if issparse(X):
+    if _is_sparse(X):
         raise TypeError("sparse data was passed, but dense data is required; use X.toarray()")
-    if nw.dependencies.is_pandas_dataframe(X):  # narwhals would refuse it in words of its own
-        _refuse_duplicates(X.columns)
-    table = nw.from_native(X, pass_through=True, eager_only=False)
-    if isinstance(table, nw.LazyFrame):
-        raise TypeError("X is a lazy frame; call .collect() first (Dask: .compute())")
-    if isinstance(table, nw.DataFrame):
-        return _at_least_one(_from_table(table))
-    return _from_array(X)
+    if isinstance(X, np.ndarray | list | tuple):
+        return _from_array(X)
+    from unnaive.io.tables import from_table  # noqa: PLC0415 - imports narwhals
+
+    frame = from_table(X)
+    return _from_array(X) if frame is None else _at_least_one(frame)
+
+
+def _is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix; there is none before scipy.sparse was imported."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and sparse.issparse(X)
 
 
 def to_column(y: Any, name: str = "y") -> Column:
@@ -135,22 +138,16 @@ def to_column(y: Any, name: str = "y") -> Column:
         return y
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    if (
-        type(y).__name__ == "Categorical"
-    ):  # pandas' own array, which numpy would strip of its domain
-        y = nw.dependencies.get_pandas().Series(y)
-    series = nw.from_native(_unwrap_single_column(y), pass_through=True, allow_series=True)
-    if isinstance(series, nw.Series):
-        return _from_series(series, name if series.name is None else str(series.name))
+    if not isinstance(y, np.ndarray | list | tuple):
+        from unnaive.io.tables import from_series  # noqa: PLC0415 - imports narwhals
+
+        column = from_series(y, name)
+        if column is not None:
+            return column
+    if isinstance(y, np.ndarray) and y.ndim == 1:
+        return _from_vector(y, name)
     values = column_or_1d(y if hasattr(y, "__array__") else _as_array(y), warn=True)
     return _from_vector(np.asarray(values), name)
-
-
-def _unwrap_single_column(y: Any) -> Any:
-    table = nw.from_native(y, pass_through=True, eager_only=False)
-    if isinstance(table, nw.DataFrame) and len(table.columns) == 1:
-        return table[table.columns[0]].to_native()
-    return y
 
 
 def _as_array(labels: Sequence[Any]) -> AnyArray:
@@ -178,7 +175,9 @@ def _at_least_one(frame: Frame) -> Frame:
 
 
 def _from_array(X: Any) -> Frame:
-    array = check_array(X, dtype=None, ensure_all_finite=False)
+    array = X
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind not in "iufb" or 0 in X.shape:
+        array = check_array(X, dtype=None, ensure_all_finite=False)
     if array.dtype.kind in "US" and not hasattr(X, "__array__"):
         array = np.array(X, dtype=object)  # or numbers and gaps in lists would be strings
     names = tuple(f"x{i}" for i in range(array.shape[1]))
@@ -196,11 +195,11 @@ def _from_vector(values: AnyArray, name: str) -> Column:
         labels, indices = np.unique(values.astype(str), return_inverse=True)
         return Column(name, indices.astype(np.int32), tuple(labels.tolist()))
     if kind == "O":
-        return _from_objects(values.tolist(), name)
-    raise _unsupported(name, str(values.dtype))
+        return from_objects(values.tolist(), name)
+    raise unsupported(name, str(values.dtype))
 
 
-def _from_objects(values: Sequence[Any], name: str) -> Column:
+def from_objects(values: Sequence[Any], name: str) -> Column:
     """Index the distinct values of a list; a list of numbers becomes a numeric column."""
     index: dict[Any, int] = {}
     indices = np.empty(len(values), dtype=np.int32)
@@ -213,7 +212,7 @@ def _from_objects(values: Sequence[Any], name: str) -> Column:
     except (TypeError, ValueError):
         if type(value).__name__ in _MISSING_TYPES:  # pandas.NA refuses to be compared
             plain = [None if type(v).__name__ in _MISSING_TYPES else v for v in values]
-            return _from_objects(plain, name)
+            return from_objects(plain, name)
         raise TypeError(
             f"column {name!r} has value {value!r} of type {type(value).__name__}; "
             "argument must be a string or a number"
@@ -234,83 +233,8 @@ def _numbers_or_labels(name: str, indices: AnyArray, categories: list[Any]) -> C
     return Column(name, indices, tuple(categories))
 
 
-def _from_table(table: nw.DataFrame[Any]) -> Frame:
-    names = tuple(str(name) for name in table.columns)
-    _refuse_duplicates(names)
-    columns = tuple(
-        _from_series(series, name) for series, name in zip(table.iter_columns(), names, strict=True)
-    )
-    return Frame(names, table.shape[0], columns)
-
-
-def _refuse_duplicates(names: Iterable[Any]) -> None:
-    """Raise if a column name occurs twice, be it as a number and as its text."""
-    often = [name for name, times in Counter(map(str, names)).items() if times > 1]
-    if often:
-        raise ValueError(f"column name {often[0]!r} occurs more than once; rename the columns")
-
-
-def _from_series(series: Any, name: str) -> Column:
-    dtype = series.dtype
-    if dtype == nw.Boolean:
-        indices = series.cast(nw.Int8).fill_null(-1).to_numpy().astype(np.int32)
-        return Column(name, indices, (False, True), declared=True)
-    if dtype.is_numeric():
-        return Column(name, _numeric_values(series))
-    if dtype in {nw.Categorical, nw.Enum}:
-        return _from_categorical(series, name)
-    if dtype == nw.String:
-        return _from_strings(series, name)
-    if dtype == nw.Object:
-        return _from_objects(series.to_list(), name)
-    if series.null_count() == len(series):
-        return Column(name, np.full(len(series), np.nan))
-    raise _unsupported(name, str(dtype))
-
-
-def _numeric_values(series: nw.Series[Any]) -> AnyArray:
-    if series.dtype.is_integer() and not series.null_count():
-        return np.asarray(series.to_numpy())
-    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-
-
-def _from_strings(series: nw.Series[Any], name: str) -> Column:
-    if nw.dependencies.is_pandas_series(series.to_native()):
-        pandas = nw.dependencies.get_pandas()
-        indices, labels = pandas.factorize(series.to_native())
-        return Column(name, np.asarray(indices, dtype=np.int32), tuple(labels.tolist()))
-    return _indexed(series, name, series.drop_nulls().unique().to_list(), declared=False)
-
-
-def _from_categorical(series: nw.Series[Any], name: str) -> Column:
-    native = series.to_native()
-    if nw.dependencies.is_pandas_series(native):
-        indices = np.asarray(native.cat.codes, dtype=np.int32)
-        return Column(name, indices, tuple(native.cat.categories.tolist()), declared=True)
-    if nw.dependencies.is_pyarrow_chunked_array(native):
-        merged = native.unify_dictionaries().combine_chunks()
-        merged = merged.chunk(0) if hasattr(merged, "chunk") else merged
-        indices = merged.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return Column(
-            name, indices.astype(np.int32), tuple(merged.dictionary.to_pylist()), declared=True
-        )
-    # A polars Categorical lists every label of the session, in order of appearance: no domain.
-    declared = series.dtype != nw.Categorical
-    text = series.cast(nw.String)
-    labels = series.cat.get_categories() if declared else text.drop_nulls().unique()
-    return _indexed(text, name, labels.to_list(), declared=declared)
-
-
-def _indexed(series: nw.Series[Any], name: str, labels: list[Any], *, declared: bool) -> Column:
-    """Index a series by its labels inside its own library."""
-    if not labels:
-        return Column(name, np.full(len(series), -1, dtype=np.int32), (), declared)
-    codes = series.replace_strict(labels, list(range(len(labels))), return_dtype=nw.Int32)
-    indices = codes.fill_null(-1).to_numpy().astype(np.int32)
-    return Column(name, indices, tuple(labels), declared)
-
-
-def _unsupported(name: str, dtype: str) -> TypeError:
+def unsupported(name: str, dtype: str) -> TypeError:
+    """Make the error for a column that is neither numbers nor labels."""
     return TypeError(
         f"column {name!r} has type {dtype}, which is neither numbers nor labels; "
         "convert it to numbers or strings, or drop it"

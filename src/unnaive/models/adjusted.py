@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from unnaive import _parallel, _progress
+from unnaive._sklearn import check_is_fitted
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.tree import TreeClassifier

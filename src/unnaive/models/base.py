@@ -10,11 +10,10 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.utils.validation import check_is_fitted
 
 from unnaive import _parallel
 from unnaive._core.tables import log_posterior, posterior
+from unnaive._sklearn import check_is_fitted
 from unnaive.counts import CodedRows, JointCounts
 from unnaive.counts.engines.dispatch import engine_of
 from unnaive.counts.engines.memory import largest_pair_bytes, pair_bytes, require_memory
@@ -270,7 +269,10 @@ class CountsClassifier(Classifier):
         if frame.matrix is None:
             predict_block((0, frame.n_rows), self.n_jobs)
         else:
-            size = max(1, min(_BLOCK_ROWS, -(-frame.n_rows // (4 * effective_n_jobs(self.n_jobs)))))
+            size = max(
+                1,
+                min(_BLOCK_ROWS, -(-frame.n_rows // (4 * _parallel.effective_n_jobs(self.n_jobs)))),
+            )
             _parallel.run(predict_block, _parallel.row_blocks(frame.n_rows, size), self.n_jobs)
         return out
 

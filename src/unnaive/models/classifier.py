@@ -9,11 +9,15 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unnaive._core.tables import log_posterior, posterior
+from unnaive._sklearn import (
+    BaseEstimator,
+    ClassifierMixin,
+    check_classification_targets,
+    check_is_fitted,
+    validate_data,
+)
 from unnaive.counts.count import weighted_rows
 from unnaive.exceptions import SchemaMismatch
 from unnaive.io.frames import Frame, to_column, to_frame

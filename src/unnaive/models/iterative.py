@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from unnaive._core.tables import posterior
+from unnaive._sklearn import check_is_fitted
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.tree import TreeClassifier

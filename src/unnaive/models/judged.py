@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 
 from unnaive._core.tables import log_posterior
+from unnaive._sklearn import clone
 from unnaive.models.aode import SuperParentClassifier
 from unnaive.models.classifier import Classifier, first_of_the_best
 from unnaive.models.left_out import left_out_joint

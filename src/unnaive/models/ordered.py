@@ -9,9 +9,9 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from unnaive._core.tables import posterior
+from unnaive._sklearn import check_is_fitted
 from unnaive.exceptions import UnnaiveError
 from unnaive.metrics import measure_path
 from unnaive.models.base import CountsClassifier

@@ -8,8 +8,8 @@ from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from unnaive._sklearn import check_is_fitted
 from unnaive.counts.engines.dispatch import count_more, count_partitions, engine_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_frame

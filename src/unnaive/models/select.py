@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
 
+from unnaive._sklearn import BaseEstimator, check_is_fitted, clone
 from unnaive.models.gnb import GeneralizedNB
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from unnaive import _parallel
 from unnaive._core.counting import (
@@ -181,9 +180,8 @@ class CodedRows:
                 rows = (self.codes, self._row_classes, self._row_weights)
                 add_pairs(*rows, bitmaps.layout, chosen, begins, counts)
 
-        _parallel.run(
-            count_tile, _tiles(pairs, by_words, effective_n_jobs(self.n_jobs)), self.n_jobs
-        )
+        threads = _parallel.effective_n_jobs(self.n_jobs)
+        _parallel.run(count_tile, _tiles(pairs, by_words, threads), self.n_jobs)
         return counts
 
     @cached_property

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 
+from unnaive import _parallel
 from unnaive.counts.engines.dispatch import KNOWN_ERRORS, arranged
 from unnaive.exceptions import DataFileError
 from unnaive.io.frames import Column, Frame
@@ -174,7 +174,7 @@ class Files:
         """Yield each part with its rows, ``RESTART``, None at its end, or the error it ends in."""
         most = max(1024, READ_CELLS // max(1, len(self.names)))
         size = min(self.batch_rows, most)
-        threads = effective_n_jobs(self.n_jobs) > 1
+        threads = _parallel.effective_n_jobs(self.n_jobs) > 1
         for part in parts:
             first = 0
             try:

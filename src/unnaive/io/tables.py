@@ -1,0 +1,117 @@
+"""Tables of other libraries (pandas, polars, pyarrow) as plain columns, through narwhals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+
+from unnaive.io.frames import Column, Frame, from_objects, unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from unnaive._typing import AnyArray
+
+
+def from_table(X: Any) -> Frame | None:
+    """Turn a data frame into a :class:`Frame`; None if it is none."""
+    if nw.dependencies.is_pandas_dataframe(X):  # narwhals would refuse it in words of its own
+        _refuse_duplicates(X.columns)
+    table = nw.from_native(X, pass_through=True, eager_only=False)
+    if isinstance(table, nw.LazyFrame):
+        raise TypeError("X is a lazy frame; call .collect() first (Dask: .compute())")
+    if not isinstance(table, nw.DataFrame):
+        return None
+    names = tuple(str(name) for name in table.columns)
+    _refuse_duplicates(names)
+    columns = tuple(
+        _from_series(series, name) for series, name in zip(table.iter_columns(), names, strict=True)
+    )
+    return Frame(names, table.shape[0], columns)
+
+
+def from_series(y: Any, name: str) -> Column | None:
+    """Turn a series, or a data frame of one column, into a column; None if it is neither."""
+    if type(y).__name__ == "Categorical":  # pandas' own, and no series
+        y = nw.dependencies.get_pandas().Series(y)
+    series = nw.from_native(_unwrap_single_column(y), pass_through=True, allow_series=True)
+    if not isinstance(series, nw.Series):
+        return None
+    return _from_series(series, name if series.name is None else str(series.name))
+
+
+def _unwrap_single_column(y: Any) -> Any:
+    table = nw.from_native(y, pass_through=True, eager_only=False)
+    if isinstance(table, nw.DataFrame) and len(table.columns) == 1:
+        return table[table.columns[0]].to_native()
+    return y
+
+
+def _refuse_duplicates(names: Iterable[Any]) -> None:
+    """Raise if a column name occurs twice, be it as a number and as its text."""
+    often = [name for name, times in Counter(map(str, names)).items() if times > 1]
+    if often:
+        raise ValueError(f"column name {often[0]!r} occurs more than once; rename the columns")
+
+
+def _from_series(series: Any, name: str) -> Column:
+    dtype = series.dtype
+    if dtype == nw.Boolean:
+        indices = series.cast(nw.Int8).fill_null(-1).to_numpy().astype(np.int32)
+        return Column(name, indices, (False, True), declared=True)
+    if dtype.is_numeric():
+        return Column(name, _numeric_values(series))
+    if dtype in {nw.Categorical, nw.Enum}:
+        return _from_categorical(series, name)
+    if dtype == nw.String:
+        return _from_strings(series, name)
+    if dtype == nw.Object:
+        return from_objects(series.to_list(), name)
+    if series.null_count() == len(series):
+        return Column(name, np.full(len(series), np.nan))
+    raise unsupported(name, str(dtype))
+
+
+def _numeric_values(series: nw.Series[Any]) -> AnyArray:
+    if series.dtype.is_integer() and not series.null_count():
+        return np.asarray(series.to_numpy())
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _from_strings(series: nw.Series[Any], name: str) -> Column:
+    if nw.dependencies.is_pandas_series(series.to_native()):
+        pandas = nw.dependencies.get_pandas()
+        indices, labels = pandas.factorize(series.to_native())
+        return Column(name, np.asarray(indices, dtype=np.int32), tuple(labels.tolist()))
+    return _indexed(series, name, series.drop_nulls().unique().to_list(), declared=False)
+
+
+def _from_categorical(series: nw.Series[Any], name: str) -> Column:
+    native = series.to_native()
+    if nw.dependencies.is_pandas_series(native):
+        indices = np.asarray(native.cat.codes, dtype=np.int32)
+        return Column(name, indices, tuple(native.cat.categories.tolist()), declared=True)
+    if nw.dependencies.is_pyarrow_chunked_array(native):
+        merged = native.unify_dictionaries().combine_chunks()
+        merged = merged.chunk(0) if hasattr(merged, "chunk") else merged
+        indices = merged.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return Column(
+            name, indices.astype(np.int32), tuple(merged.dictionary.to_pylist()), declared=True
+        )
+    # A polars Categorical lists every label of the session, in order of appearance: no domain.
+    declared = series.dtype != nw.Categorical
+    text = series.cast(nw.String)
+    labels = series.cat.get_categories() if declared else text.drop_nulls().unique()
+    return _indexed(text, name, labels.to_list(), declared=declared)
+
+
+def _indexed(series: nw.Series[Any], name: str, labels: list[Any], *, declared: bool) -> Column:
+    """Index a series by its labels inside its own library."""
+    if not labels:
+        return Column(name, np.full(len(series), -1, dtype=np.int32), (), declared)
+    codes = series.replace_strict(labels, list(range(len(labels))), return_dtype=nw.Int32)
+    indices = codes.fill_null(-1).to_numpy().astype(np.int32)
+    return Column(name, indices, tuple(labels), declared)
