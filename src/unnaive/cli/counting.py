@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unnaive.cli.rows import read_training, select
+from unnaive.cli.rows import read_training
 from unnaive.cli.terminal import progress, say
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _relabelled(path: Path, rows: "TrainingRows", labels: set[str]) -> "Training
         return rows
     frame = read(path, labels=labels)
     target = frame.column(frame.names.index(rows.target.name))
-    return rows._replace(frame=select(frame, rows.frame.names), target=target)
+    return rows._replace(frame=frame.select(rows.frame.names), target=target)
 
 
 def _schema_of_one(rows: "TrainingRows", how: dict[str, Any]) -> "tuple[Schema, int]":
@@ -230,7 +230,7 @@ def read_by_schema(path: Path, agreed: "Schema") -> "tuple[Frame, Column]":
                 f"{path} has no column {name!r}, which the schema names; add it (empty cells are "
                 "welcome)"
             )
-    return select(frame, agreed.names), frame.column(frame.names.index(agreed.target))
+    return frame.select(agreed.names), frame.column(frame.names.index(agreed.target))
 
 
 def added(paths: "Sequence[Path]", advance: "Callable[[int], None]") -> "JointCounts":

@@ -1,18 +1,21 @@
-"""``unnaive predict``: classes and probabilities for the rows of a file."""
+"""``unnaive predict``: classes and probabilities for the rows of a file, a batch at a time."""
 
 import csv
 import io
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unnaive.cli import options, output
-from unnaive.cli.rows import match
+from unnaive.cli.rows import matched_batches
 from unnaive.cli.terminal import plain, progress, say
 
 if TYPE_CHECKING:
+    from unnaive._typing import FloatArray, IntArray
     from unnaive.models import Classifier
 
 
@@ -37,55 +40,117 @@ def predict(
     """Predict the class of every row of a file.
 
     The result is CSV, in the order of the rows. Columns are found by name, in any order;
-    columns that the model does not know (an id, the class itself) are left out.
+    columns that the model does not know (an id, the class itself) are left out. Rows are read,
+    predicted and written some at a time, so that a file may be larger than memory.
     """
     import unnaive  # noqa: PLC0415 - see app.py
-    from unnaive.io.files import read  # noqa: PLC0415 - see app.py
-    from unnaive.io.store import replacing  # noqa: PLC0415 - see app.py
+    from unnaive.models.classifier import chosen_classes  # noqa: PLC0415
 
     if to is not None:
         output.require_writable(to, model, data)
-    with progress(f"predicting {data.name}"):
+    with progress(f"predicting {data.name}") as done:
         classifier = unnaive.load(model).set_params(n_jobs=n_jobs)
-        labels = [c.name for c in classifier.schema_.columns if getattr(c, "is_text", False)]
-        frame = match(data, read(data, labels=labels), classifier)
-        predicted = classifier.predict(frame).tolist()
-        chances = classifier.predict_proba(frame).tolist() if proba else None
-    text = (_as_json if json else _as_csv)(classifier, predicted, chances)
+        batches = matched_batches(data, classifier, n_jobs)
+        first = next(batches)  # what is wrong with the file is said before anything is written
+        with _stream(to) as stream:
+            writer = (JsonLines if json else CsvLines)(classifier, stream, proba=proba)
+            rows = 0
+            for frame in _after(first, batches):
+                chances = classifier.predict_proba(frame)
+                writer.write(chosen_classes(classifier, chances), chances)
+                rows += frame.n_rows
+                done(rows)
+            writer.finish()
+    if to is not None:
+        say(f"{rows:,} rows written to {to}")
+
+
+def _after(first: Any, others: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from others
+
+
+@contextmanager
+def _stream(to: Path | None) -> Iterator[IO[bytes]]:
+    """Open what is written to; UTF-8 on any system, which is what every command reads."""
+    from unnaive.io.store import replacing  # noqa: PLC0415 - see app.py
+
     if to is None:
-        _write(text, sys.stdout.buffer)
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
     else:
         with replacing(to) as stream:
-            _write(text, stream)
-        say(f"{len(predicted):,} rows written to {to}")
+            yield stream
 
 
-def _write(text: str, stream: IO[bytes]) -> None:
-    """Write UTF-8 on any system, which is what every command reads."""
-    stream.write(text.encode())
-    stream.flush()
+class CsvLines:
+    """Predictions as CSV, written as they come."""
+
+    def __init__(self, model: "Classifier", stream: IO[bytes], *, proba: bool) -> None:
+        labels = model.classes_.tolist()
+        self._stream, self._proba = stream, proba
+        self._cells = [_line([label]) for label in labels]
+        header = ["class", *(f"P({label})" for label in labels)] if proba else ["class"]
+        stream.write(f"{_line(header)}\n".encode())
+
+    def write(self, chosen: "IntArray", chances: "FloatArray") -> None:
+        """Write the class of some rows, and the chance of every class if wanted."""
+        cells = [self._cells[index] for index in chosen.tolist()]
+        if self._proba:
+            self._stream.write(_lines(cells, chances))
+        else:
+            self._stream.write("\n".join([*cells, ""]).encode())
+
+    def finish(self) -> None:
+        """Leave no line unwritten."""
+        self._stream.flush()
 
 
-def _as_csv(model: "Classifier", predicted: list[Any], chances: list[list[float]] | None) -> str:
+def _line(cells: list[Any]) -> str:
+    """One line of CSV, without its end."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    if chances is None:
-        writer.writerow(["class"])
-        writer.writerows([label] for label in predicted)
-    else:
-        writer.writerow(["class", *(f"P({label})" for label in model.classes_.tolist())])
-        writer.writerows([label, *row] for label, row in zip(predicted, chances, strict=True))
+    csv.writer(text, lineterminator="").writerow(cells)
     return text.getvalue()
 
 
-def _as_json(model: "Classifier", predicted: list[Any], chances: list[list[float]] | None) -> str:
-    from json import dumps  # noqa: PLC0415 - the name of the option hides the module
+def _lines(cells: list[str], chances: "FloatArray") -> bytes:
+    """Lines of a cell and some numbers, in digits that read back to the same bits."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - optional, and several times as fast
+        from pyarrow import compute  # noqa: PLC0415
+    except ImportError:
+        rows = zip(cells, chances.tolist(), strict=True)
+        return "".join(f"{cell},{','.join(map(repr, row))}\n" for cell, row in rows).encode()
+    numbers = [pa.array(column).cast(pa.string()) for column in chances.T.copy()]
+    lines = compute.binary_join_element_wise(pa.array(cells), *numbers, ",")
+    ended = compute.binary_join_element_wise(lines, "", "\n")
+    text: bytes = ended.buffers()[2].to_pybytes()
+    return text
 
-    found = {
-        "target": model.schema_.target,
-        "classes": model.classes_,
-        "predicted": predicted,
-    }
-    if chances is not None:
-        found["probabilities"] = chances
-    return dumps(plain(found), ensure_ascii=False) + "\n"
+
+class JsonLines:
+    """Predictions as one JSON object, written at the end."""
+
+    def __init__(self, model: "Classifier", stream: IO[bytes], *, proba: bool) -> None:
+        self._model, self._stream, self._proba = model, stream, proba
+        self._predicted: list[Any] = []
+        self._chances: list[list[float]] = []
+
+    def write(self, chosen: "IntArray", chances: "FloatArray") -> None:
+        """Keep the answers for some rows."""
+        self._predicted += self._model.classes_[chosen].tolist()
+        if self._proba:
+            self._chances += chances.tolist()
+
+    def finish(self) -> None:
+        """Write all of them."""
+        import json  # noqa: PLC0415 - the name of the option hides the module
+
+        found = {
+            "target": self._model.schema_.target,
+            "classes": self._model.classes_,
+            "predicted": self._predicted,
+        }
+        if self._proba:
+            found["probabilities"] = self._chances
+        self._stream.write(json.dumps(plain(found), ensure_ascii=False).encode() + b"\n")

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unnaive.cli.terminal import say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from unnaive._typing import FloatArray
     from unnaive.io.frames import Column, Frame
     from unnaive.models import Classifier
-    from unnaive.schema import ColumnSchema
+    from unnaive.schema import ColumnSchema, Schema
 
 _SHOWN = 5
+_BATCH_ROWS = 1 << 16
 
 
 class TrainingRows(NamedTuple):
@@ -43,42 +44,84 @@ def read_training(
     apart = [target, *(ignore or []), *([weight] if weight else [])]
     for name in [*apart, *(categorical or [])]:
         _require(path, name, frame.names)
-    features = select(frame, [name for name in frame.names if name not in apart])
+    features = frame.select([name for name in frame.names if name not in apart])
     if not features.names:
         raise ValueError(f"{path} has no column to learn from besides {target!r}")
     weights = None if weight is None else _weights(frame.column(frame.names.index(weight)))
     return TrainingRows(features, frame.column(frame.names.index(target)), weights)
 
 
-def select(frame: "Frame", names: "Sequence[str]") -> "Frame":
-    """Return some columns of a frame, in the order of ``names``."""
-    from unnaive.io.frames import Frame  # noqa: PLC0415 - see app.py
-
-    place = {name: index for index, name in enumerate(frame.names)}
-    columns = tuple(frame.column(place[name]) for name in names)
-    return Frame(tuple(names), frame.n_rows, columns)
-
-
 def match(path: Path, frame: "Frame", model: "Classifier") -> "Frame":
     """Put a file's columns into the order of a model's; say what is left out or unknown."""
-    names = model.schema_.names
-    held, wanted = set(frame.names), set(names)
-    for name in names:
-        if name not in held:
-            _require(path, name, frame.names, ", which the model needs")
-    extra = [name for name in frame.names if name not in wanted]
-    _tell_extra(extra, model.schema_.target)
-    matched = select(frame, names)
-    for known, column in zip(model.schema_.columns, matched.columns, strict=True):
-        unseen = (
-            _unseen(known, column)
-            if getattr(model, "handle_unknown", "missing") == "missing"
-            else []
-        )
-        if unseen:
-            what = f"column {known.name!r} has values never seen in fit"
-            say(f"note: {what}, which count as missing: {_some(unseen)}")
+    _match_names(path, frame.names, model.schema_)
+    matched, unseen = frame.select(model.schema_.names), Unseen(model)
+    unseen.add(matched)
+    unseen.tell()
     return matched
+
+
+def matched_batches(path: Path, model: "Classifier", n_jobs: int | None) -> "Iterator[Frame]":
+    """Yield a file's rows some at a time, their columns in the order of a model's.
+
+    What is left out is said first, what is unknown in the end.
+    """
+    from unnaive._parallel import effective_n_jobs  # noqa: PLC0415 - see app.py
+    from unnaive.counts.engines.streaming import READ_CELLS, read_ahead  # noqa: PLC0415
+    from unnaive.exceptions import DataFileError  # noqa: PLC0415
+    from unnaive.io.parts import open_part  # noqa: PLC0415
+
+    part, schema, unseen = open_part(path), model.schema_, Unseen(model)
+    _match_names(path, part.columns, schema)
+    size = max(1024, min(_BATCH_ROWS, READ_CELLS // len(schema.names)))
+    threads = effective_n_jobs(n_jobs) > 1
+    frames = part.frames(size, schema.cell_kinds, threads, set(schema.names))
+    given, again = 0, 0
+    for frame in read_ahead(frames):
+        if isinstance(frame, str):  # read anew, with more care: what was given stays given
+            again = given
+            continue
+        skipped = min(again, frame.n_rows)
+        again -= skipped
+        if skipped < frame.n_rows:
+            matched = frame.block(skipped, frame.n_rows).select(schema.names)
+            unseen.add(matched)
+            given += matched.n_rows
+            yield matched
+    if not given:
+        raise DataFileError(f"{path} has a header but no rows; add at least one")
+    unseen.tell()
+
+
+def _match_names(path: Path, given: "Sequence[str]", schema: "Schema") -> None:
+    """Require the columns of a model, and say which others are left out."""
+    held, wanted = set(given), set(schema.names)
+    for name in schema.names:
+        if name not in held:
+            _require(path, name, given, ", which the model needs")
+    _tell_extra([name for name in given if name not in wanted], schema.target)
+
+
+class Unseen:
+    """Values that are no category of a model, by column."""
+
+    def __init__(self, model: "Classifier") -> None:
+        missing = getattr(model, "handle_unknown", "missing") == "missing"
+        self._columns = model.schema_.columns if missing else ()
+        self._found: dict[str, set[Any]] = {}
+
+    def add(self, frame: "Frame") -> None:
+        """Look at some rows, whose columns are those of the model."""
+        for known, column in zip(self._columns, frame.columns, strict=False):
+            unseen = _unseen(known, column)
+            if unseen:
+                self._found.setdefault(known.name, set()).update(unseen)
+
+    def tell(self) -> None:
+        """Say what was found."""
+        for name, values in self._found.items():
+            what = f"column {name!r} has values never seen in fit"
+            some = _some(sorted(values, key=str))
+            say(f"note: {what}, which count as missing: {some}")
 
 
 def _tell_extra(extra: list[str], target: str) -> None:
@@ -104,16 +147,20 @@ def _weights(column: "Column") -> "FloatArray":
     return column.values.astype(float)
 
 
-def _unseen(known: "ColumnSchema", column: "Column") -> list[Any]:
+def _unseen(known: "ColumnSchema", column: "Column") -> set[Any]:
     """Values of a column that are no category of the model's."""
     import numpy as np  # noqa: PLC0415 - see app.py
 
     if not hasattr(known, "categories"):
-        return []
-    values = np.unique(column.values[~column.missing]).tolist()
-    labels = column.categories
-    held = values if labels is None else [labels[value] for value in values]
-    return sorted(set(held) - set(known.categories), key=str)
+        return set()
+    if column.categories is None:
+        held = np.unique(column.values[~column.missing]).tolist()
+    elif column.declared:
+        values = np.flatnonzero(np.bincount(column.values[column.values >= 0])).tolist()
+        held = [column.categories[value] for value in values]
+    else:
+        held = column.categories
+    return set(held) - set(known.categories)
 
 
 def _some(names: "Sequence[Any]", shown: int = _SHOWN) -> str:

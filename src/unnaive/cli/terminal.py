@@ -15,14 +15,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.box import SIMPLE
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
 
 from unnaive._progress import watched_by
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress, ProgressColumn
 
 PATIENCE = 2.0  # seconds that work may take before it shows how far it is
@@ -34,8 +31,10 @@ _COLOURS = {"error": typer.colors.RED, "note": typer.colors.YELLOW}
 _NAMES_ROWS = re.compile(r"column (?P<name>'.*'|\".*\") has [\d,]+ labels in .*leave it out")
 
 
-def console() -> Console:
+def console() -> "Console":
     """Return standard output, as wide as it is; nothing in a text is taken for markup."""
+    from rich.console import Console  # noqa: PLC0415 - see app.py
+
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
     return Console(width=width, markup=False, emoji=False, highlight=False)
 
@@ -71,6 +70,9 @@ def print_table(
     header: Sequence[str], lines: Sequence[Sequence[Any]], left: int = 1, title: str = ""
 ) -> None:
     """Print a table whose first ``left`` columns are text and whose others are numbers."""
+    from rich.box import SIMPLE  # noqa: PLC0415 - see app.py
+    from rich.table import Table  # noqa: PLC0415
+
     screen = console()
     if title:
         screen.print(title, style="bold")
@@ -88,6 +90,8 @@ def print_table(
 
 def _width(header: Sequence[str], lines: Sequence[Sequence[Any]], left: int) -> int:
     """Return the columns that a table needs at least: text can be folded, numbers cannot."""
+    from rich.cells import cell_len  # noqa: PLC0415 - see app.py
+
     total = 0
     for number, cells in enumerate(zip(header, *lines, strict=True)):
         parts = [part for cell in cells for part in str(cell).split("\n")]
@@ -96,8 +100,10 @@ def _width(header: Sequence[str], lines: Sequence[Sequence[Any]], left: int) -> 
     return total + 1
 
 
-def _print_record(screen: Console, header: Sequence[str], line: Sequence[Any], left: int) -> None:
+def _print_record(screen: "Console", header: Sequence[str], line: Sequence[Any], left: int) -> None:
     """Print a line of a table as lines of their own, where a terminal is too narrow for it."""
+    from rich.cells import cell_len  # noqa: PLC0415 - see app.py
+
     screen.print(" ".join(str(cell) for cell in line[:left] if cell), style="bold")
     room = max(map(cell_len, header))
     for name, cell in zip(header[left:], line[left:], strict=True):
@@ -136,6 +142,11 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
     Where the number of steps is known, the time left is shown; otherwise the time gone. Yields
     what is to be called with the number of steps done. A search within tells of its generations.
     """
+    if not sys.stderr.isatty() and not os.environ.get("FORCE_COLOR"):
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - see app.py
+
     errors = Console(stderr=True, markup=False, emoji=False)
     if not errors.is_terminal:
         yield lambda _: None
@@ -159,7 +170,7 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
         bar.stop()
 
 
-def new_bar(errors: Console, *, timed: bool) -> "Progress":
+def new_bar(errors: "Console", *, timed: bool) -> "Progress":
     """Return a bar with the time left, or with the time gone where nobody knows how much is left.
 
     Nothing in its label is taken for markup: a file may be called data[red].csv.

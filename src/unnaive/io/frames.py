@@ -95,6 +95,12 @@ class Frame:
         matrix = None if self.matrix is None else self.matrix[part]
         return Frame(self.names, stop - start, columns, matrix)
 
+    def select(self, names: Sequence[str]) -> Frame:
+        """Return some columns, in the order of ``names``."""
+        place = {name: index for index, name in enumerate(self.names)}
+        columns = tuple(self.column(place[name]) for name in names)
+        return Frame(tuple(names), self.n_rows, columns)
+
     def split(self, target: str) -> tuple[Frame, Column]:
         """Separate the column ``target`` from the rest."""
         if target not in self.names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,6 +44,18 @@ def first_of_the_best(logs: FloatArray) -> IntArray:
     """Class of the largest log-probability of every row, the first of those that tie; (n,)."""
     tied = logs >= logs.max(axis=1, keepdims=True) - TIE_TOLERANCE
     return np.asarray(np.argmax(tied, axis=1))
+
+
+def chosen_classes(model: Classifier, chances: FloatArray) -> IntArray:
+    """Class of every row that a model predicts, from its probabilities; shape (n,).
+
+    The first of those whose logarithms tie; with a ``threshold_bias``, whose sums do.
+    """
+    bias = model._bias
+    if bias is not None:
+        return first_of_the_best(chances + bias)
+    least = chances.max(axis=1, keepdims=True) * math.exp(-TIE_TOLERANCE)
+    return np.asarray(np.argmax(chances >= least, axis=1))
 
 
 def all_or_nothing(method: Method) -> Method:
@@ -118,13 +131,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
         With ``threshold_bias`` b, the class of largest P(c | x) + b_c.
         """
-        frame = self._known_frame(X)
-        bias = self._bias
-        if bias is None:
-            chosen = first_of_the_best(self._predict_rows(frame, log_posterior))
-        else:
-            chosen = first_of_the_best(self._predict_rows(frame, posterior) + bias)
-        return np.asarray(self.classes_[chosen])
+        return np.asarray(self.classes_[chosen_classes(self, self.predict_proba(X))])
 
     def predict_log_conditionals(
         self, X: Any, mode: str = "full-conditional"

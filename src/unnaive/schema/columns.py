@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Column
 
 Label = str | int | float | bool
+_EXACT = 2**53  # whole numbers up to here are exact as floats
 _WIDEST_TABLE = 1 << 16  # integers further apart than this are searched, not looked up
 
 
@@ -153,6 +154,17 @@ class NumericColumn:
 
 
 ColumnSchema = CategoricalColumn | NumericColumn
+
+
+def cell_kind(column: ColumnSchema) -> str:
+    """Tell how the cells of a text file must be read to be of a column."""
+    if isinstance(column, NumericColumn):
+        return "float"
+    if column.is_text or not column.categories:
+        return "text"
+    if all(isinstance(label, bool) for label in column.categories):
+        return "bool"
+    return "float" if all(abs(label) <= _EXACT for label in column.categories) else "int"  # type: ignore[arg-type]
 
 
 def _look_up(values: AnyArray, lowest: int, table: CodeArray) -> CodeArray:

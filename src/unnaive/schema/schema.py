@@ -16,6 +16,7 @@ from unnaive.schema.columns import (
     ColumnSchema,
     Label,
     NumericColumn,
+    cell_kind,
     code_type,
     refuse_infinite,
 )
@@ -70,6 +71,16 @@ class Schema:
     def sizes(self) -> IntArray:
         """Number of values v_i of every column; shape (d,)."""
         return np.array([column.size for column in self.columns], dtype=np.int64)
+
+    @cached_property
+    def cell_kinds(self) -> dict[str, str]:
+        """By column, how the cells of a text file must be read: "float", "int", "bool", "text"."""
+        return {column.name: cell_kind(column) for column in self.columns}
+
+    @property
+    def target_kind(self) -> str:
+        """How the cells of the target must be read."""
+        return cell_kind(CategoricalColumn(self.target, self.classes))
 
     @property
     def code_type(self) -> type[np.unsignedinteger[Any]]:

@@ -14,7 +14,7 @@ from unnaive.counts.engines.streaming import CountProgress, Files
 from unnaive.counts.joint import JointCounts
 from unnaive.exceptions import DataFileError, UnnaiveError
 from unnaive.io.parts import entries
-from unnaive.schema import CategoricalColumn, NumericColumn, Schema
+from unnaive.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,14 +22,12 @@ if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray, IntArray
     from unnaive.counts.engines.dispatch import Rows
     from unnaive.io.parts import Entry, Part
-    from unnaive.schema import ColumnSchema
     from unnaive.schema.sketch import SchemaSketch
 
 BATCH_ROWS = 1 << 17
 COPIES = 3  # of all tables at a time: of all files, of this one, of a batch
 LEARNING = {"discretize", "bins", "categorical_features", "categories", "classes", "accuracy"}
 ROUGH = 0.01  # rank errors of edges that are worth a warning
-_EXACT = 2**53  # whole numbers up to here are exact as floats
 
 
 def count_files(
@@ -230,23 +228,11 @@ def _count_all(files: Files, schema: Schema, pairs: str | None) -> JointCounts:
         target=files.target, weight=files.weight, names=schema.names, schema=schema, pairs=pairs
     )
     run = CountPass(files, work)
-    told = {column.name: _kind(column) for column in schema.columns}
-    told[schema.target] = _kind(CategoricalColumn(schema.target, schema.classes))
+    told = schema.cell_kinds | {schema.target: schema.target_kind}
     files.fold(run, files.open(files.notes.counted), told)
     if run.total is None:
         raise UnnaiveError(f"there are no rows in {len(files.entries)} files; nothing to count")
     return run.total
-
-
-def _kind(column: ColumnSchema) -> str:
-    """Tell how the cells of a CSV must be read to be of a column."""
-    if isinstance(column, NumericColumn):
-        return "float"
-    if column.is_text or not column.categories:
-        return "text"
-    if all(isinstance(label, bool) for label in column.categories):
-        return "bool"
-    return "float" if all(abs(label) <= _EXACT for label in column.categories) else "int"  # type: ignore[arg-type]
 
 
 class CountPass:

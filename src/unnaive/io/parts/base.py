@@ -42,12 +42,22 @@ class Part(ABC):
     typed = True
 
     @abstractmethod
-    def frames(self, rows: int, told: Mapping[str, str], threads: bool) -> Iterator[Frame | str]:
+    def frames(
+        self,
+        rows: int,
+        told: Mapping[str, str],
+        threads: bool,
+        wanted: Collection[str] | None = None,
+    ) -> Iterator[Frame | str]:
         """Yield frames of at most about ``rows`` rows, or ``RESTART``.
 
         ``told`` says what columns are where the file does not: "int" and "float" (numbers),
-        "bool", "text".
+        "bool", "text". ``wanted`` names the columns that are read; None: all.
         """
+
+    def chosen(self, wanted: Collection[str] | None) -> tuple[str, ...]:
+        """Columns to read, in the order of the file."""
+        return tuple(name for name in self.columns if wanted is None or name in wanted)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from unnaive.io.files import _arrow, _check_names, read
 from unnaive.io.parts.base import Part, frame_of, is_text, kinds_of, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
     from unnaive.io.frames import Frame
@@ -27,14 +27,20 @@ class ParquetPart(Part):
         self.kinds = kinds_of(schema)
         self._text = {field.name for field in schema if is_text(field.type)}
 
-    def frames(self, rows: int, told: Mapping[str, str], threads: bool) -> Iterator[Frame | str]:  # noqa: ARG002
+    def frames(
+        self,
+        rows: int,
+        told: Mapping[str, str],  # noqa: ARG002
+        threads: bool,
+        wanted: Collection[str] | None = None,
+    ) -> Iterator[Frame | str]:
         """Yield frames; ``told`` is not needed."""
         parquet = _arrow("pyarrow.parquet", self.path)
         with (
             naming(self.name),
             parquet.ParquetFile(self.path, read_dictionary=sorted(self._text)) as file,
         ):
-            how = {"batch_size": rows, "columns": list(self.columns), "use_threads": threads}
+            how = {"batch_size": rows, "columns": list(self.chosen(wanted)), "use_threads": threads}
             for batch in file.iter_batches(**how):
                 if batch.num_rows:
                     yield frame_of(batch, self._text)
@@ -49,9 +55,15 @@ class FragmentPart(Part):
         self.kinds = kinds_of(schema)
         self._text = {field.name for field in schema if is_text(field.type)}
 
-    def frames(self, rows: int, told: Mapping[str, str], threads: bool) -> Iterator[Frame | str]:  # noqa: ARG002
+    def frames(
+        self,
+        rows: int,
+        told: Mapping[str, str],  # noqa: ARG002
+        threads: bool,
+        wanted: Collection[str] | None = None,
+    ) -> Iterator[Frame | str]:
         """Yield frames; ``told`` is not needed."""
-        how = {"batch_size": rows, "columns": list(self.columns), "use_threads": threads}
+        how = {"batch_size": rows, "columns": list(self.chosen(wanted)), "use_threads": threads}
         how |= {"batch_readahead": 1, "fragment_readahead": 1}
         if not hasattr(self._fragment, "get_fragments"):  # a dataset knows its own
             how["schema"] = self._schema
@@ -74,9 +86,16 @@ class WholePart(Part):
             if not column.missing.all():
                 self.kinds[name] = "text" if column.is_text else "number"
 
-    def frames(self, rows: int, told: Mapping[str, str], threads: bool) -> Iterator[Frame | str]:  # noqa: ARG002
+    def frames(
+        self,
+        rows: int,
+        told: Mapping[str, str],  # noqa: ARG002
+        threads: bool,  # noqa: ARG002
+        wanted: Collection[str] | None = None,
+    ) -> Iterator[Frame | str]:
         """Yield blocks of the whole; ``told`` is not needed."""
         frame = read(self.path)
+        frame = frame.select(self.chosen(wanted))
         for start in range(0, frame.n_rows, rows):
             yield frame.block(start, min(start + rows, frame.n_rows))
 

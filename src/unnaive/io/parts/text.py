@@ -20,7 +20,7 @@ from unnaive.io.files import (
 from unnaive.io.parts.base import RESTART, Part, frame_of, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
     from unnaive.io.frames import Frame
@@ -46,8 +46,8 @@ class CsvPart(Part):
         self.columns = tuple(name.strip() for name in self._raw)
         _check_names(self.columns, path)
         with self._explained():
-            first = next(self._batches("text", {}), None)
-        self._kinds = {} if first is None else self._look(first)
+            first = next(self._batches("text", {}, self.columns), None)
+        self._kinds = {} if first is None else self._look(first, self.columns)
 
     @property
     def kinds(self) -> dict[str, str]:  # type: ignore[override]
@@ -55,47 +55,64 @@ class CsvPart(Part):
         numbers = {"int": "number", "float": "number", "comma": "number"}
         return {n: numbers.get(kind, kind) for n, kind in self._kinds.items() if kind != "none"}
 
-    def frames(self, rows: int, told: Mapping[str, str], threads: bool) -> Iterator[Frame | str]:
+    def frames(
+        self,
+        rows: int,
+        told: Mapping[str, str],
+        threads: bool,
+        wanted: Collection[str] | None = None,
+    ) -> Iterator[Frame | str]:
         """Yield frames; columns that are not ``told`` are what the file makes them look like."""
-        arrow = _arrow("pyarrow", self.path)
+        arrow, chosen = _arrow("pyarrow", self.path), self.chosen(wanted)
+        kinds = {**self._kinds, **told}
         try:
-            yield from self._read(rows, {**self._kinds, **told}, by_arrow=True, threads=threads)
+            yield from self._read(rows, kinds, chosen, by_arrow=True, threads=threads)
         except arrow.ArrowInvalid:
             yield RESTART
-            yield from self._read_carefully(rows, told, threads)
+            yield from self._read_carefully(rows, told, chosen, threads)
 
     def _read_carefully(
-        self, rows: int, told: Mapping[str, str], threads: bool
+        self, rows: int, told: Mapping[str, str], chosen: tuple[str, ...], threads: bool
     ) -> Iterator[Frame | str]:
         """Look at every cell, then read all as text and convert it."""
         with self._explained():
-            for batch in self._batches("text", {}, threads=threads):
-                for name, kind in self._look(batch).items():
+            for batch in self._batches("text", {}, chosen, threads=threads):
+                for name, kind in self._look(batch, chosen).items():
                     self._kinds[name] = _join(self._kinds.get(name, "none"), kind)
-            yield from self._read(rows, {**self._kinds, **told}, by_arrow=False, threads=threads)
+            kinds = {**self._kinds, **told}
+            yield from self._read(rows, kinds, chosen, by_arrow=False, threads=threads)
 
     def _read(
-        self, rows: int, kinds: Mapping[str, str], *, by_arrow: bool, threads: bool
+        self,
+        rows: int,
+        kinds: Mapping[str, str],
+        chosen: tuple[str, ...],
+        *,
+        by_arrow: bool,
+        threads: bool,
     ) -> Iterator[Frame]:
         """Yield frames of known kinds; ``by_arrow`` is the fast way, and refuses odd cells."""
         arrow = _arrow("pyarrow", self.path)
         labels = {"text"} if by_arrow else {"text", "none"}
-        text = {name for name in self.columns if kinds.get(name, "none") in labels}
+        text = {name for name in chosen if kinds.get(name, "none") in labels}
+        every = "" if by_arrow else "text"
         held: list[Any] = []
-        for batch in self._batches("" if by_arrow else "text", kinds, threads=threads):
+        for batch in self._batches(every, kinds, chosen, threads=threads):
             held.append(batch)
             if sum(part.num_rows for part in held) >= rows:
-                yield self._frame(arrow.Table.from_batches(held), kinds, text)
+                yield self._frame(arrow.Table.from_batches(held), kinds, chosen, text)
                 held = []
         if held and any(part.num_rows for part in held):
-            yield self._frame(arrow.Table.from_batches(held), kinds, text)
+            yield self._frame(arrow.Table.from_batches(held), kinds, chosen, text)
 
-    def _frame(self, table: Any, kinds: Mapping[str, str], text: set[str]) -> Frame:
+    def _frame(
+        self, table: Any, kinds: Mapping[str, str], chosen: tuple[str, ...], text: set[str]
+    ) -> Frame:
         columns = [
             column if name in text else self._convert(name, column, kinds.get(name, "none"))
-            for name, column in zip(self.columns, table.itercolumns(), strict=True)
+            for name, column in zip(chosen, table.itercolumns(), strict=True)
         ]
-        table = import_module("pyarrow").table(columns, names=list(self.columns))
+        table = import_module("pyarrow").table(columns, names=list(chosen))
         with naming(self.name):
             return frame_of(table.combine_chunks(), text, MISSING)
 
@@ -117,9 +134,9 @@ class CsvPart(Part):
             what = f"column {name!r} should hold {'booleans' if kind == 'bool' else 'numbers'}"
             raise DataFileError(f"{self.path}: {what}, but {error}") from error
 
-    def _look(self, batch: Any) -> dict[str, str]:
+    def _look(self, batch: Any, chosen: tuple[str, ...]) -> dict[str, str]:
         """Tell what each column of a batch of text looks like."""
-        columns = zip(self.columns, batch.columns, strict=True)
+        columns = zip(chosen, batch.columns, strict=True)
         return {name: _kind(_trimmed(column), self._separator) for name, column in columns}
 
     @contextmanager
@@ -133,12 +150,18 @@ class CsvPart(Part):
             raise DataFileError(f"{self.path}: {error}; check that line") from error
 
     def _batches(
-        self, every: str, kinds: Mapping[str, str], *, threads: bool = False
+        self,
+        every: str,
+        kinds: Mapping[str, str],
+        chosen: tuple[str, ...],
+        *,
+        threads: bool = False,
     ) -> Iterator[Any]:
         """Yield arrow batches, all columns of the kind ``every`` if one is given."""
         types = {
             raw: _arrow_type(every or kinds.get(name, "none"))
             for raw, name in zip(self._raw, self.columns, strict=True)
+            if name in chosen
         }
         with self._reader(types, threads=threads) as reader:
             yield from reader
@@ -153,6 +176,7 @@ class CsvPart(Part):
             true_values=_TRUE,
             false_values=_FALSE,
             column_types=dict(types),
+            include_columns=list(types),
         )
         read = arrow_csv.ReadOptions(block_size=self._block, use_threads=threads)
         parse = arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=True)
