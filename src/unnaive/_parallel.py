@@ -58,7 +58,10 @@ def run(
     function: Callable[[Task], Result], tasks: Iterable[Task], n_jobs: int | None = None
 ) -> list[Result]:
     """Apply ``function`` to every task with a :class:`Team` made for it."""
-    return Team(n_jobs).run(function, tasks)
+    work = list(tasks)
+    if len(work) <= 1:
+        return [function(task) for task in work]
+    return Team(n_jobs).run(function, work)
 
 
 def one_thread_each() -> AbstractContextManager[Any]:

@@ -205,6 +205,38 @@ void sum_factors(In2<Code> codes, In2<i64> columns, In1<i64> chosen, In2<double>
     }
 }
 
+// Log prior of every row; a row that is held out has its own class's prior from set 1.
+void fill_priors(In2<double> tables, In1<i64> held, Out2<double> out) {
+    const i64 n_classes = out.shape(1), width = tables.shape(1);
+    require(out.shape(0) == held.size() && tables.shape(0) >= n_classes && width > 0, "fill_priors",
+            "tables, held and out differ in shape");
+    require(within(held, -1, n_classes), "fill_priors", "held is no class of the tables");
+    const i64 own = tables.shape(0) >= 2 * n_classes ? n_classes : 0;
+    for (i64 row = 0; row < held.size(); row++)
+        for (i64 label = 0; label < n_classes; label++)
+            out(row, label) = tables(held[row] == label ? label + own : label, 0);
+}
+
+// Mark the rows in which one of some columns is missing, return how many there are; cost n·columns.
+template <class Code>
+i64 mark_missing(In2<Code> codes, In2<i64> columns, In1<i64> chosen, Out1<bool> out) {
+    const char *kernel = "mark_missing";
+    const i64 n_rows = codes.shape(1);
+    require(columns.shape(0) == codes.shape(0) && columns.shape(1) == FIELDS &&
+                out.size() == n_rows && within(chosen, 0, codes.shape(0)),
+            kernel, "codes, columns, chosen and out differ in shape");
+    std::fill_n(out.data, n_rows, false);
+    for (i64 place = 0; place < chosen.size(); place++) {
+        const i64 missing = columns(chosen[place], SLOTS) - 1;
+        const Code *line = codes.data + chosen[place] * n_rows;
+        if (all_below(line, n_rows, missing)) continue;  // far quicker than a comparison
+        for (i64 row = 0; row < n_rows; row++) out[row] |= line[row] == missing;
+    }
+    i64 count = 0;
+    for (i64 row = 0; row < n_rows; row++) count += out[row];
+    return count;
+}
+
 // Log of the sum of exponentials, −inf for none.
 double log_sum(const double *terms, i64 size) {
     double peak = -INFINITE;
@@ -402,6 +434,8 @@ void posterior(In2<double> joint, Out2<double> out) {
 template <class Code> void bind_codes(nb::module_ &room) {
     bind(room, "sum_factors", "Add the chosen columns' factors to the log joint of some rows.",
          sum_factors<Code>, "codes", "columns", "chosen", "tables", "held", "start", "stop", "out");
+    bind(room, "mark_missing", "Mark the rows in which one of some columns is missing.",
+         mark_missing<Code>, "codes", "columns", "chosen", "out");
     bind(room, "sum_product", "Log joint of rows in which inner nodes of the tree are missing.",
          sum_product<Code>, "rows", "codes", "columns", "order", "tables", "held", "out");
 }
@@ -411,6 +445,7 @@ template <class Code> void bind_codes(nb::module_ &room) {
 void bind_tables(nb::module_ &room) {
     bind(room, "log_table", "Estimate the logarithm of every cell of a table of counts.", log_table,
          "counts", "alpha", "total", "held_value", "held_context", "out");
+    bind(room, "fill_priors", "Log prior of every row.", fill_priors, "tables", "held", "out");
     bind_codes<u8>(room);
     bind_codes<u16>(room);
     bind_codes<u32>(room);

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -180,13 +181,19 @@ def _at_least_one(frame: Frame) -> Frame:
     return frame
 
 
+@lru_cache(maxsize=16)
+def _numbered(n_columns: int) -> tuple[str, ...]:
+    """Names of columns that have none."""
+    return tuple(f"x{i}" for i in range(n_columns))
+
+
 def _from_array(X: Any) -> Frame:
     array = X
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind not in "iufb" or 0 in X.shape:
         array = check_array(X, dtype=None, ensure_all_finite=False)
     if array.dtype.kind in "US" and not hasattr(X, "__array__"):
         array = np.array(X, dtype=object)  # or numbers and gaps in lists would be strings
-    names = tuple(f"x{i}" for i in range(array.shape[1]))
+    names = _numbered(array.shape[1])
     if array.dtype.kind in "iufb":
         return Frame(names, len(array), matrix=array)
     columns = tuple(_from_vector(array[:, i], name) for i, name in enumerate(names))

@@ -227,6 +227,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         if isinstance(X, Frame):
             return self._check_names(X, reset=reset)
         frame = to_frame(X)
+        if not reset and self._has_names_of(X):
+            return frame
         validate_data(
             self,
             X if hasattr(X, "shape") else np.empty((1, len(frame.names))),
@@ -234,6 +236,14 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             skip_check_array=True,
         )
         return frame
+
+    def _has_names_of(self, X: Any) -> bool:
+        """Whether rows have the number and names of columns that fit had, told quickly."""
+        if isinstance(X, np.ndarray):
+            known = not hasattr(self, "feature_names_in_")
+            return known and X.ndim == 2 and X.shape[1] == self.n_features_in_
+        names = getattr(self, "feature_names_in_", None)
+        return names is not None and list(getattr(X, "columns", ())) == names.tolist()
 
     def _check_names(self, frame: Frame, *, reset: bool) -> Frame:
         """Do for our own frames what scikit-learn does for pandas'."""

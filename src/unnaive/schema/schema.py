@@ -24,7 +24,7 @@ from unnaive.schema.columns import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
 
     Offsets = tuple[IntArray, AnyArray, dict[int, CodeArray]]
@@ -82,7 +82,7 @@ class Schema:
         """How the cells of the target must be read."""
         return cell_kind(CategoricalColumn(self.target, self.classes))
 
-    @property
+    @cached_property
     def code_type(self) -> type[np.unsignedinteger[Any]]:
         """The narrowest type that holds every column's codes."""
         return code_type(int(self.sizes.max(initial=0)))
@@ -130,7 +130,7 @@ class Schema:
         """Code a numeric array block by block where one kernel fits all of its columns."""
         if matrix is None:
             return False
-        if all(isinstance(column, NumericColumn) for column in self.columns):
+        if self._all_numbers:
             encode_block = self._float_encoder(matrix, codes)
         elif matrix.dtype.kind in "iub" and self._offsets is not None:
             encode_block = self._integer_encoder(self._offsets, matrix, codes)
@@ -140,9 +140,7 @@ class Schema:
         return True
 
     def _float_encoder(self, matrix: AnyArray, codes: CodeArray) -> Any:
-        cuts = [column.edges for column in self.columns if isinstance(column, NumericColumn)]
-        edges = np.array([edge for column in cuts for edge in column], dtype=np.float64)
-        starts = np.concatenate([[0], np.cumsum([len(column) for column in cuts])])
+        edges, starts = self._all_edges
 
         def encode_block(rows: tuple[int, int]) -> None:
             block = np.ascontiguousarray(matrix[slice(*rows)], dtype=np.float64)
@@ -151,6 +149,17 @@ class Schema:
                 refuse_infinite(self.columns[infinite].name, matrix[:, infinite])
 
         return encode_block
+
+    @cached_property
+    def _all_edges(self) -> tuple[FloatArray, IntArray]:
+        """Edges of all columns, one behind the other, and where each column's begin."""
+        cuts = [getattr(column, "edges", ()) for column in self.columns]
+        edges = np.array([edge for column in cuts for edge in column], dtype=np.float64)
+        return edges, np.cumsum([0, *map(len, cuts)])
+
+    @cached_property
+    def _all_numbers(self) -> bool:
+        return all(isinstance(column, NumericColumn) for column in self.columns)
 
     @staticmethod
     def _integer_encoder(offsets: Offsets, matrix: AnyArray, codes: CodeArray) -> Any:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.tables import log_posterior, log_table, sum_factors, sum_product
+from unnaive._core.tables import (
+    fill_priors,
+    log_posterior,
+    log_table,
+    mark_missing,
+    sum_factors,
+    sum_product,
+)
 from unnaive.counts.joint import starts_of
 from unnaive.structure.graph import LEFT_OUT
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
     FactorOf = Callable[[JointCounts, int, int, Smoothing, "HeldOut"], FloatArray]
 
 ROWS_A_TASK = 1 << 13
+_NO_ROWS: IntArray = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -192,12 +201,10 @@ class TreeTables:
             found[:, :, column] = factor
         return found
 
-    def _priors(self, held: AnyArray) -> FloatArray:
+    def _priors(self, held: IntArray) -> FloatArray:
         """Log prior of every row; shape (n, k)."""
-        prior = self.tables[:, 0].reshape(-1, self.n_classes)
-        out = np.repeat(prior[:1], len(held), axis=0)
-        left_out = np.flatnonzero(held >= 0)
-        out[left_out, held[left_out]] = prior[min(1, len(prior) - 1), held[left_out]]
+        out = np.empty((len(held), self.n_classes))
+        fill_priors(self.tables, held, out)
         return out
 
     def _add_factors(
@@ -227,15 +234,20 @@ class TreeTables:
 
     def _rows_to_sum(self, codes: CodeArray, order: IntArray) -> IntArray:
         """Rows in which a column that has children is missing."""
+        if not self.marginalize:
+            return _NO_ROWS
+        inner = self._inner if order is self.order else self._parents_of(order)
+        missing = np.empty(codes.shape[1], dtype=bool)
+        some = mark_missing(codes, self.columns, inner, missing)
+        return np.flatnonzero(missing) if some else _NO_ROWS
+
+    @cached_property
+    def _inner(self) -> IntArray:
+        return self._parents_of(self.order)
+
+    def _parents_of(self, order: IntArray) -> IntArray:
         parents = self.columns[order, 0]
-        inner = np.unique(parents[parents >= 0])
-        missing = np.zeros(codes.shape[1], dtype=bool)
-        if self.marginalize:
-            for column in inner:
-                slot = self.columns[column, 1] - 1
-                if codes[column].max(initial=0) == slot:  # far quicker than a comparison
-                    missing |= codes[column] == slot
-        return np.flatnonzero(missing)
+        return np.unique(parents[parents >= 0])
 
 
 @dataclass(frozen=True, eq=False)
