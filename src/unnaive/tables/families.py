@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive import _parallel
+from unnaive._core.families import sum_families
+from unnaive._core.tables import fill_priors
 from unnaive.counts.families import context_of, strides_of
 from unnaive.tables.hierarchy import Level
-from unnaive.tables.trees import PLAIN, conditional, leave_one_out_sets, log_prior
+from unnaive.tables.trees import PLAIN, ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
@@ -60,22 +64,67 @@ class FamilyTables:
     marginalize: bool
     made: dict[tuple[int, ...], FamilyTable] = field(default_factory=dict)
 
-    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG002
+    def joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None = None) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
         sizes = self.counts.schema.sizes
         missing = codes >= sizes[:, None]
-        joint = self._choose(np.repeat(self.prior[:, :, None], codes.shape[1], axis=2), held)
+        joint = np.empty((codes.shape[1], self.counts.n_classes))
+        fill_priors(self._priors, held, joint)
+        if not missing.any():
+            joint += self._sum_all(codes, held, n_jobs)
+            return joint
         gapped = missing.any(axis=0)
-        whole = np.flatnonzero(~gapped)
-        if len(whole):
-            part = codes if len(whole) == codes.shape[1] else codes[:, whole]
-            joint[whole] += self._of_pattern(part, held[whole], np.zeros(len(sizes), dtype=bool))
-        rest = np.flatnonzero(gapped)
+        whole, rest = np.flatnonzero(~gapped), np.flatnonzero(gapped)
+        joint[whole] += self._sum_all(np.ascontiguousarray(codes[:, whole]), held[whole], n_jobs)
         patterns, pattern = np.unique(missing[:, rest], axis=1, return_inverse=True)
         for index, gaps in enumerate(patterns.T):
             rows = rest[pattern.reshape(-1) == index]
             joint[rows] += self._of_pattern(codes[:, rows], held[rows], gaps)
         return joint
+
+    def _sum_all(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
+        """Log of all factors of rows without missing cells; shape (n, k)."""
+        out, flat = np.empty((codes.shape[1], self.counts.n_classes)), self._flat
+
+        def look_up(rows: tuple[int, int]) -> None:
+            part = np.ascontiguousarray(codes[:, slice(*rows)])
+            sum_families(part, *flat, held[slice(*rows)], out[slice(*rows)])
+
+        _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
+        return out
+
+    @cached_property
+    def _priors(self) -> FloatArray:
+        """Log priors of all sets and classes, one below the other, for the kernel."""
+        return np.ascontiguousarray(self.prior.reshape(-1, 1))
+
+    @cached_property
+    def _flat(self) -> tuple[IntArray, IntArray, IntArray, FloatArray, int]:
+        """All tables as the kernel reads them, see ``_core/families.cpp``."""
+        tables = [(family.columns, self._table(family.columns)) for family in self.counts.families]
+        used = len(tables)
+        sizes, lines = self.counts.schema.sizes, min(2, len(self.prior)) * self.counts.n_classes
+        families, parents, contexts, entries = [], [], [], [np.empty((0, lines))]
+        for family, table in tables:  # simpler ones are appended on the way
+            strides = strides_of(sizes, table.parents)
+            simpler = -1 if table.simpler is None else len(tables)
+            if table.simpler is not None:
+                tables.append((family[:-1], table.simpler))
+            begin = [len(parents), len(parents) + len(table.parents), sum(map(len, contexts))]
+            start, v = sum(map(len, entries)), int(sizes[family[0]])
+            families.append([family[0], *begin, len(table.contexts), start, v, simpler])
+            parents += zip(table.parents, strides, strict=True)
+            contexts.append(table.contexts)
+            entries.append(table.table.reshape(-1, table.table[0, 0].size)[:lines].T)
+            if table.simpler is None and table.table.shape[2] == len(table.contexts):
+                entries.append(np.zeros((v, lines)))  # for no context: that of a root is listed
+        return (
+            np.array(families, dtype=np.int64).reshape(-1, 8),
+            np.array(parents, dtype=np.int64).reshape(-1, 2),
+            np.concatenate([np.empty(0, dtype=np.int64), *contexts]),
+            np.ascontiguousarray(np.concatenate(entries)),
+            used,
+        )
 
     def factors(self, codes: CodeArray) -> FloatArray:
         """Log P(x_i | parents, c) of every row, class and column; shape (n, k, d).
