@@ -115,8 +115,9 @@ class FamilyTables:
             families.append([family[0], *begin, len(table.contexts), start, v, simpler])
             parents += zip(table.parents, strides, strict=True)
             contexts.append(table.contexts)
-            entries.append(table.table.reshape(-1, table.table[0, 0].size)[:lines].T)
-            if table.simpler is None and table.table.shape[2] == len(table.contexts):
+            sets, k, rows, _ = table.table.shape
+            entries.append(table.table.reshape(sets * k, rows * v)[:lines].T)
+            if table.simpler is None and rows == len(table.contexts):
                 entries.append(np.zeros((v, lines)))  # for no context: that of a root is listed
         return (
             np.array(families, dtype=np.int64).reshape(-1, 8),
