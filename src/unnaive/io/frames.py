@@ -9,6 +9,7 @@ the kernels read it once and nothing is copied.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from numbers import Real
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray, BoolArray
 
+_FEW_ROWS = 8
 _MISSING_TYPES = {"NAType", "NaTType"}  # pandas.NA and NaT, without importing pandas
 
 
@@ -125,12 +127,36 @@ def to_frame(X: Any) -> Frame:
         return _at_least_one(X)
     if _is_sparse(X):
         raise TypeError("sparse data was passed, but dense data is required; use X.toarray()")
+    if is_mappings(X):
+        return _from_mappings(X)
     if isinstance(X, np.ndarray | list | tuple):
         return _from_array(X)
     from unnaive.io.tables import from_table  # noqa: PLC0415 - imports narwhals
 
     frame = from_table(X)
     return _from_array(X) if frame is None else _at_least_one(frame)
+
+
+def is_mappings(X: Any) -> bool:
+    """Whether X is a list of rows, each a mapping from names to cells."""
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
+
+
+def is_few_rows(X: Any) -> bool:
+    """Whether X is a pandas frame of so few rows that its cells are coded one by one."""
+    kind = type(X)
+    return (
+        kind.__name__ == "DataFrame"
+        and kind.__module__.partition(".")[0] == "pandas"
+        and 0 < len(X) <= _FEW_ROWS
+    )
+
+
+def _from_mappings(rows: Sequence[Mapping[str, Any]]) -> Frame:
+    """Make columns of mappings, in the order in which names come up; what is absent is missing."""
+    names = tuple(dict.fromkeys(str(name) for row in rows for name in row))
+    columns = tuple(from_objects([row.get(name) for row in rows], name) for name in names)
+    return _at_least_one(Frame(names, len(rows), columns))
 
 
 def _is_sparse(X: Any) -> bool:

@@ -19,6 +19,7 @@ from unnaive.counts.engines.dispatch import engine_of
 from unnaive.counts.engines.memory import largest_pair_bytes, pair_bytes, require_memory
 from unnaive.discretize import discretizer
 from unnaive.exceptions import TableTooLarge, UnnaiveError
+from unnaive.io.frames import is_few_rows, is_mappings
 from unnaive.models.classifier import Classifier, all_or_nothing, first_of_the_best
 from unnaive.models.left_out import calibration, restored_calibration
 from unnaive.models.partitioned import fit_partitions
@@ -255,26 +256,57 @@ class CountsClassifier(Classifier):
             part = slice(*rows)
             block = frame.block(*rows)
             codes = schema.encode(block, handle_unknown=self.handle_unknown, n_jobs=n_jobs)
-            own = np.full(block.n_rows, -1) if held is None else held[part]
-            joint = model._joint(tables, codes, own, n_jobs)
-            if normalise is not None:
-                model._answer_hopeless(joint, own, weight, model.counts_)
-            if model._calibration is not None:
-                model._calibration.apply(joint)
-            if normalise is None:
-                out[part] = joint
-            else:
-                normalise(joint, out[part])
+            own = None if held is None else held[part]
+            model._predict_codes(tables, codes, normalise, out[part], own, weight, n_jobs)
 
         if frame.matrix is None:
             predict_block((0, frame.n_rows), self.n_jobs)
         else:
-            size = max(
-                1,
-                min(_BLOCK_ROWS, -(-frame.n_rows // (4 * _parallel.effective_n_jobs(self.n_jobs)))),
-            )
+            pieces = 4 * _parallel.effective_n_jobs(self.n_jobs)
+            size = max(1, min(_BLOCK_ROWS, -(-frame.n_rows // pieces)))
             _parallel.run(predict_block, _parallel.row_blocks(frame.n_rows, size), self.n_jobs)
         return out
+
+    def _answer(self, X: Any, normalise: Any = None) -> FloatArray:
+        """Answer for a few rows without making columns of them."""
+        check_is_fitted(self)
+        schema: Schema = self.schema_
+        if self.handle_unknown != "missing":
+            codes = None
+        elif is_mappings(X):
+            codes = schema.encode_mappings(X)
+        elif is_few_rows(X) and self._has_names_of(X):
+            codes = schema.encode_cells(X.to_numpy(dtype=object).tolist())
+        else:
+            codes = None
+        if codes is None:
+            return super()._answer(X, normalise)
+        out = np.empty((codes.shape[1], len(schema.classes)))
+        model = self._as_fitted
+        model._predict_codes(model._tables, codes, normalise, out)
+        return out
+
+    def _predict_codes(  # noqa: PLR0917 - as the two ways above call it
+        self,
+        tables: Any,
+        codes: CodeArray,
+        normalise: Any,
+        out: FloatArray,
+        held: IntArray | None = None,
+        weight: float | None = None,
+        n_jobs: int | None = 1,
+    ) -> None:
+        """Fill in the log joint of coded rows, or what ``normalise`` makes of it."""
+        own = np.full(codes.shape[1], -1) if held is None else held
+        joint = self._joint(tables, codes, own, n_jobs)
+        if normalise is not None:
+            self._answer_hopeless(joint, own, weight, self.counts_)
+        if self._calibration is not None:
+            self._calibration.apply(joint)
+        if normalise is None:
+            out[...] = joint
+        else:
+            normalise(joint, out)
 
     def to_network(self) -> Network:
         """Return the model as a Bayesian network over the columns and the class.

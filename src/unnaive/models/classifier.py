@@ -21,7 +21,7 @@ from unnaive._sklearn import (
 )
 from unnaive.counts.count import weighted_rows
 from unnaive.exceptions import SchemaMismatch
-from unnaive.io.frames import Frame, to_column, to_frame
+from unnaive.io.frames import Frame, is_mappings, to_column, to_frame
 from unnaive.models import persistence
 from unnaive.models.partitioned import on_partitions
 from unnaive.schema import refuse_unusable_target
@@ -113,17 +113,17 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     @on_partitions
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Log P(c, x) as the model estimates it; shape (n, k)."""
-        return self._predict_rows(self._known_frame(X))
+        return self._answer(X)
 
     @on_partitions
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Log P(c | x); shape (n, k)."""
-        return self._predict_rows(self._known_frame(X), log_posterior)
+        return self._answer(X, log_posterior)
 
     @on_partitions
     def predict_proba(self, X: Any) -> FloatArray:
         """P(c | x), classes in the order of ``classes_``; shape (n, k)."""
-        return self._predict_rows(self._known_frame(X), posterior)
+        return self._answer(X, posterior)
 
     @on_partitions
     def predict(self, X: Any) -> AnyArray:
@@ -132,6 +132,30 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         With ``threshold_bias`` b, the class of largest P(c | x) + b_c.
         """
         return np.asarray(self.classes_[chosen_classes(self, self.predict_proba(X))])
+
+    def predict_one(self, row: Mapping[str, Any]) -> Any:
+        """Most probable class of one row, a mapping from names to cells.
+
+        A cell that the mapping lacks is missing.
+
+        Examples
+        --------
+        >>> from unnaive import NaiveBayes
+        >>> rows = [{"wind": "calm"}, {"wind": "gale"}, {"wind": "gale"}, {"wind": "calm"}]
+        >>> model = NaiveBayes().fit(rows, ["sail", "stay", "stay", "sail"])
+        >>> model.predict_one({"wind": "gale"}), model.predict_proba_one({})
+        ('stay', {'sail': 0.5, 'stay': 0.5})
+        """
+        return self.predict([row]).tolist()[0]
+
+    def predict_proba_one(self, row: Mapping[str, Any]) -> dict[Any, float]:
+        """P(c | x) of every class for one row, a mapping from names to cells."""
+        chances = self.predict_proba([row]).tolist()[0]
+        return dict(zip(self.classes_.tolist(), chances, strict=True))
+
+    def _answer(self, X: Any, normalise: Any = None) -> FloatArray:
+        """Log joint of rows of any kind, or what ``normalise`` makes of it; shape (n, k)."""
+        return self._predict_rows(self._known_frame(X), normalise)
 
     def predict_log_conditionals(
         self, X: Any, mode: str = "full-conditional"
@@ -224,6 +248,11 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return weighted_rows(frame, target, sample_weight, keep_all=keep_all)
 
     def _frame(self, X: Any, *, reset: bool) -> Frame:
+        if not reset and is_mappings(X):
+            names = self.schema_.names
+            X = to_frame([{name: row.get(name) for name in names} for row in X])
+        elif is_mappings(X):
+            X = to_frame(X)
         if isinstance(X, Frame):
             return self._check_names(X, reset=reset)
         frame = to_frame(X)

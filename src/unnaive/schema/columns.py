@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from unnaive._core.coding import look_up_floats, look_up_integers
 from unnaive.exceptions import UnnaiveError
+from unnaive.io.frames import from_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,6 +76,16 @@ class CategoricalColumn:
         table[values.astype(np.int64) - lowest] = codes
         return lowest, table
 
+    def code(self, cell: Any) -> int:
+        """Code one cell as :meth:`encode` does, without a column around it."""
+        try:
+            found = self._index.get(cell)
+        except TypeError:  # not hashable
+            found = None
+        if found is not None:
+            return found
+        return self.size if cell is None else _code_alone(self, cell)
+
     def encode(self, column: Column) -> CodeArray:
         """Code the cells; a cell that is missing or in no category gets the code v."""
         if column.is_text:
@@ -133,6 +146,16 @@ class NumericColumn:
             return f"≤ {high}"
         return f"> {low}" if not high else f"({low}, {high}]"
 
+    def code(self, cell: Any) -> int:
+        """Code one cell as :meth:`encode` does, without a column around it."""
+        if cell is None:
+            return self.size
+        if type(cell) is not float and type(cell) is not int:
+            return _code_alone(self, cell)
+        if isfinite(cell):
+            return bisect_left(self.edges, cell)
+        return self.size if cell != cell else _code_alone(self, cell)  # noqa: PLR0124 - NaN
+
     def encode(self, column: Column) -> CodeArray:
         """Code the cells by their bin, missing ones by v."""
         codes = np.empty((1, len(column.values)), dtype=code_type(self.size))
@@ -154,6 +177,13 @@ class NumericColumn:
 
 
 ColumnSchema = CategoricalColumn | NumericColumn
+
+
+def _code_alone(column: ColumnSchema, cell: Any) -> int:
+    """Code a cell that is no plain number or known label, by way of a column."""
+    if isinstance(cell, np.generic):
+        return column.code(cell.item())
+    return int(column.encode(from_objects([cell], column.name))[0])
 
 
 def cell_kind(column: ColumnSchema) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from unnaive.schema.columns import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
@@ -111,6 +112,31 @@ class Schema:
         elif handle_unknown != "missing":
             raise ValueError(f"handle_unknown={handle_unknown!r}; it must be 'missing' or 'error'")
         return codes
+
+    def encode_cells(self, rows: Sequence[Sequence[Any]]) -> CodeArray:
+        """Code a few rows of plain cells, without making columns of them; shape (d, n)."""
+        coders = self._coders
+        codes = [[code(cell) for code, cell in zip(coders, row, strict=True)] for row in rows]
+        return np.ascontiguousarray(np.array(codes, dtype=self.code_type).T)
+
+    def encode_mappings(self, rows: Sequence[Mapping[str, Any]]) -> CodeArray:
+        """Code rows that are mappings from names to cells; what is absent is missing."""
+        known = self._known
+        for row in rows:
+            if not known.issuperset(row):
+                name = next(name for name in row if name not in known)
+                close = get_close_matches(str(name), self.names, n=1)
+                cure = f"did you mean {close[0]!r}?" if close else f"they are {list(self.names)}"
+                raise SchemaMismatch(f"a row has {name!r}, which is no column of the fit; {cure}")
+        return self.encode_cells([[row.get(name) for name in self.names] for row in rows])
+
+    @cached_property
+    def _coders(self) -> list[Callable[[Any], int]]:
+        return [column.code for column in self.columns]
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset((*self.names, self.target))
 
     def encode_target(self, column: Column) -> IntArray:
         """Code class labels; a label that is missing or not in ``classes`` raises; shape (n,)."""
