@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from unnaive._core.adjust import FLOOR, one_pass
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.tree import TreeClassifier
 from unnaive.structure.graph import ParentGraph, independent
 from unnaive.structure.tree import TIE_TOLERANCE
-from unnaive.tables.adjust_kernels import FLOOR, one_pass
 from unnaive.tables.kernels import posterior
 from unnaive.tables.smoothing import ML
 from unnaive.tables.trees import frequencies, log_prior, tree_tables

@@ -22,22 +22,21 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from unnaive import _parallel
-from unnaive.structure.tree import first_best
-from unnaive.tables.interval_kernels import (
+from unnaive._core.intervals import (
     ABSOLUTE,
     CENTRED,
     EPSILON,
     LINEAR,
     NORMALISE,
     PROJECT,
-    Rows,
-    Setting,
     fill_bounds,
     fill_distributions,
     fill_joint,
     fill_left_out,
     score,
 )
+from unnaive.structure.tree import first_best
+from unnaive.tables.interval_parts import Rows, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -262,7 +261,7 @@ class Intervals:
             np.ascontiguousarray(counts),
             starts.astype(np.int64),
             *(
-                (self.z, self.alpha, ENCODINGS[self.encoding], REPAIRS[self.repair], float(part))
+                (float(self.z), float(self.alpha), ENCODINGS[self.encoding], REPAIRS[self.repair], float(part))
                 for part in self.shared[::-1]
             ),
         )
