@@ -39,8 +39,8 @@ INLINE void weigh_block_loop(const double *joint, i64 n_rows, const double *weig
         const double shift = shifts[own];
         for (i64 row = 0; row < rows; row++) {
             const double least = top[row] - TIE;
-            const bool chosen = (scores[row] + shift >= least) & (below[row] < least);
-            sums[row] += weight[row] * (chosen ? 1.0 : 0.0);
+            const double near = scores[row] + shift >= least ? 1.0 : 0.0;
+            sums[row] += weight[row] * near * (below[row] < least ? 1.0 : 0.0);
         }
     }
 }
@@ -69,17 +69,36 @@ void weigh_right(In2<double> joint, In1<i64> bounds, In1<double> weights, In2<do
     }
 }
 
-// Scores [low, high) of a class with which a row's own class is chosen. `top` is the best of the
-// other scores, `below` the best of those before the own class. A class within the tolerance of
-// the best has drawn level, and the lowest such is chosen.
-std::pair<double, double> right_span(const double *scores, i64 label, i64 own, double top,
-                                     double below) {
+// Scores [low, high) of a class with which a row's own class, of score `mine`, is chosen. `top` is
+// the best of the other scores, `below` the best of those before the own class. A class within
+// the tolerance of the best has drawn level, and the lowest such is chosen.
+INLINE std::pair<double, double> right_span(double mine, i64 label, i64 own, double top,
+                                            double below) {
     const bool leads = below < top - TIE;
     if (own == label) return {leads ? top - TIE : below + TIE, INFINITE};
-    if (scores[own] < top - TIE || (label < own && !leads)) return {INFINITE, -INFINITE};
+    if (mine < top - TIE || (label < own && !leads)) return {INFINITE, -INFINITE};
     const double low = leads ? -INFINITE : below + TIE;
-    return {low, label < own ? top - TIE : scores[own] + TIE};
+    return {low, label < own ? top - TIE : mine + TIE};
 }
+
+// The best score of at most BLOCK rows' classes but one, and the best of those before their own.
+INLINE void best_others_loop(const double *RESTRICT joint, const i64 *RESTRICT classes,
+                             In1<double> log_weights, i64 label, i64 rows, double *RESTRICT top,
+                             double *RESTRICT below) {
+    const i64 n_classes = log_weights.size();
+    for (i64 row = 0; row < rows; row++) top[row] = below[row] = -INFINITE;
+    for (i64 other = 0; other < n_classes; other++) {
+        if (other == label) continue;
+        const double shift = log_weights[other];
+        for (i64 row = 0; row < rows; row++) {
+            const double score = shift + joint[row * n_classes + other];
+            const double earlier = other < classes[row] ? score : -INFINITE;
+            top[row] = std::max(top[row], score);
+            below[row] = std::max(below[row], earlier);
+        }
+    }
+}
+LEVELS(best_others)
 
 // For each row, what log w of one class means, that of the others being fixed; cost n·k.
 // `out` (3, n): the log w at which the class draws level with the best of the others, and the
@@ -93,22 +112,19 @@ void right_spans(In2<double> joint, In1<i64> classes, In1<double> log_weights, i
             "not one class for every row");
     require(out.shape(0) == 3 && out.shape(1) == n_rows, "right_spans",
             "out is not of three lines, one place a row");
-    Room<double, 1> scores(n_classes);
-    for (i64 row = 0; row < n_rows; row++) {
-        const double *line = joint.data + row * n_classes;
-        for (i64 other = 0; other < n_classes; other++)
-            scores[other] = log_weights[other] + line[other];
-        scores[label] = -INFINITE;
-        double top = -INFINITE, below = -INFINITE;
-        for (i64 other = 0; other < n_classes; other++) {
-            if (other == classes[row]) below = top;
-            top = std::max(top, scores[other]);
+    alignas(64) double top[BLOCK], below[BLOCK];
+    for (i64 first = 0; first < n_rows; first += BLOCK) {
+        const i64 rows = std::min(BLOCK, n_rows - first);
+        best_others(joint.data + first * n_classes, classes.data + first, log_weights, label, rows,
+                    top, below);
+        for (i64 at = 0; at < rows; at++) {
+            const i64 row = first + at, own = classes[row];
+            const double alone = joint(row, label), mine = log_weights[own] + joint(row, own);
+            const auto [low, high] = right_span(mine, label, own, top[at], below[at]);
+            out(0, row) = top[at] - alone;
+            out(1, row) = low > -INFINITE ? low - alone : low;
+            out(2, row) = high - alone;
         }
-        const double alone = line[label];
-        const auto [low, high] = right_span(scores.data, label, classes[row], top, below);
-        out(0, row) = top - alone;
-        out(1, row) = low > -INFINITE ? low - alone : low;
-        out(2, row) = high - alone;
     }
 }
 

@@ -69,7 +69,7 @@ INLINE Box box_of(double count, double total, double n_values, double u, const R
 
 // Boxes of one distribution whose counts are said to sum to `total`; cost v.
 inline void fill_boxes(const double *counts, i64 n_values, double total, const double *genes,
-                const Rule &rule, const Boxes &boxes) {
+                       const Rule &rule, const Boxes &boxes) {
     for (i64 value = 0; value < n_values; value++)
         boxes.put(value, box_of(counts[value], total, double(n_values), genes[value], rule));
 }
@@ -79,8 +79,8 @@ inline void fill_boxes(const double *counts, i64 n_values, double total, const d
 // A round takes the values that are still free for all of them. If more is cut off at the top
 // than at the bottom, those at the top stay there, and vice versa: at most v rounds, mostly 2
 // (Kiwiel 2008, variable fixing). `least` and `most` say who is free.
-inline void project_boxes(const double *values, const double *lows, const double *highs, i64 n_values,
-                   double *out) {
+inline void project_boxes(const double *values, const double *lows, const double *highs,
+                          i64 n_values, double *out) {
     double least = -INFINITE, most = INFINITE;
     for (i64 round = 0; round <= n_values; round++) {
         double total = -1.0, surplus = -1.0;
@@ -215,7 +215,7 @@ struct Sweep {
 // Whichever x it is, the boxes of the others are the same, as only N has changed for them. Cells
 // that have no row are left as they are.
 inline void own_cells(const double *counts, i64 n_values, double weight, const double *genes,
-               const Rule &rule, const Boxes &boxes, Sweep &sweep, double *out) {
+                      const Rule &rule, const Boxes &boxes, Sweep &sweep, double *out) {
     const double total = std::max(sum_of(counts, n_values) - weight, 0.0);
     fill_boxes(counts, n_values, total, genes, rule, boxes);
     const bool projects = rule.repair == PROJECT;

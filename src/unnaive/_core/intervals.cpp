@@ -246,8 +246,11 @@ void score(In2<double> genomes, SettingGiven given, RowsGiven given_rows, Out1<d
     const Rows rows("score", given_rows, setting);
     require(out.size() == genomes.shape(0), "score", "out has no room for every genome");
     for (i64 index = 0; index < rows.segments.shape(0); index++) {
-        const i64 label = rows.segment(index).label;
-        require(label >= 0 && label < setting.n_classes, "score", "a segment is of no class");
+        const Segment some = rows.segment(index);
+        require(some.label >= 0 && some.label < setting.n_classes, "score",
+                "a segment is of no class");
+        require(some.guess == 0 || some.guess == 1, "score",
+                "a segment is neither guessed nor not");
         rows.check("score", index, setting);
     }
     Work work(setting, rows.n_sums);

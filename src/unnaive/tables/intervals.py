@@ -256,15 +256,12 @@ class Intervals:
         """The same for kernels, all tables side by side."""
         starts = np.cumsum([0, *(table.shape[1] for table in self.tables)])
         counts = np.concatenate([np.empty((self.n_classes, 0)), *self.tables], axis=1)
-        return Setting(
-            self.class_counts,
-            np.ascontiguousarray(counts),
-            starts.astype(np.int64),
-            *(
-                (float(self.z), float(self.alpha), ENCODINGS[self.encoding], REPAIRS[self.repair], float(part))
-                for part in self.shared[::-1]
-            ),
+        choices = ENCODINGS[self.encoding], REPAIRS[self.repair]
+        of_prior, of_groups = (
+            (float(self.z), float(self.alpha), *choices, float(part)) for part in self.shared
         )
+        table = np.ascontiguousarray(counts)
+        return Setting(self.class_counts, table, starts.astype(np.int64), of_groups, of_prior)
 
     @property
     def point(self) -> FloatArray:
