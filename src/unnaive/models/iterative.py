@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from unnaive._core.adjust import FLOOR, one_pass
 from unnaive._core.tables import posterior
 from unnaive._sklearn import check_is_fitted
 from unnaive.exceptions import UnnaiveError
@@ -14,7 +15,6 @@ from unnaive.models.nb import NaiveBayes
 from unnaive.models.tree import TreeClassifier
 from unnaive.structure.graph import ParentGraph, independent
 from unnaive.structure.tree import TIE_TOLERANCE
-from unnaive.tables.adjust_kernels import FLOOR, one_pass
 from unnaive.tables.smoothing import ML
 from unnaive.tables.trees import frequencies, log_prior, tree_tables
 

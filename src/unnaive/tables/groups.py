@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._core.groups import add_group, score_changes, score_genomes
 from unnaive.counts.families import context_of, strides_of
 from unnaive.structure.groups import apply_change, genome_of
-from unnaive.structure.tree import TIE_TOLERANCE
-from unnaive.tables.group_kernels import add_group, score_changes, score_genomes
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
 
@@ -202,11 +201,10 @@ class GroupScores:
         self._prior = _priors(counts, rows, smoothing, class_prior)
         each, shared = smoothing.shares(counts.n_classes)
         plain = rows.weights is None and each > 0 and shared == 0
-        self._logs = np.log(np.arange(n + 1) + each) if plain else np.empty(0)
-        self._shares = np.array([each, shared, float(smoothing.uses_frequencies)])
+        logs = np.log(np.arange(n + 1) + each) if plain else np.empty(0)
+        shares = np.array([each, shared, float(smoothing.uses_frequencies)])
         weights = np.empty(0) if rows.weights is None else rows.weights
-        self._rows = (rows.classes, weights)
-        self._codes = rows.codes
+        self._data = (rows.codes, self.sizes, rows.classes, weights, logs, shares)
 
     def of_genomes(self, genomes: IntArray) -> FloatArray:
         """Fitness of groupings (m, d): a label a column, 0 where it is left out; shape (m,)."""
@@ -215,10 +213,7 @@ class GroupScores:
 
         def score(part: tuple[int, int]) -> None:
             mine = slice(*part)
-            score_genomes(
-                *(self._codes, self.sizes, genomes[mine], *self._rows, self._prior),
-                *(self._logs, self._shares, TIE_TOLERANCE, out[mine]),
-            )
+            score_genomes(self._data, self._prior, genomes[mine], out[mine])
 
         self._share_out(score, len(genomes))
         fitness = out[:, self._column] / self._total
@@ -246,9 +241,8 @@ class GroupScores:
         def score(part: tuple[int, int]) -> None:
             mine = slice(*part)
             score_changes(
-                *(self._codes, self.sizes, present, factors, gone[mine], members),
-                *(bounds[part[0] : part[1] + 1], self._rows, self._prior),
-                *(self._logs, self._shares, TIE_TOLERANCE, out[mine]),
+                *(self._data, self._prior, present, factors, gone[mine], members),
+                *(bounds[part[0] : part[1] + 1], out[mine]),
             )
 
         self._share_out(score, len(changes))
@@ -262,10 +256,7 @@ class GroupScores:
 
         def fill(place: int) -> None:
             members = np.array(groups[place], dtype=np.int64)
-            add_group(
-                *(self._codes, self.sizes, members, *self._rows),
-                *(self._logs, self._shares, factors[place]),
-            )
+            add_group(self._data, members, factors[place])
 
         self._team.run(fill, range(len(groups)))
         return factors if np.isfinite(factors).all() else None

@@ -22,22 +22,21 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from unnaive import _parallel
-from unnaive.structure.tree import first_best
-from unnaive.tables.interval_kernels import (
+from unnaive._core.intervals import (
     ABSOLUTE,
     CENTRED,
     EPSILON,
     LINEAR,
     NORMALISE,
     PROJECT,
-    Rows,
-    Setting,
     fill_bounds,
     fill_distributions,
     fill_joint,
     fill_left_out,
     score,
 )
+from unnaive.structure.tree import first_best
+from unnaive.tables.interval_parts import Rows, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -257,15 +256,12 @@ class Intervals:
         """The same for kernels, all tables side by side."""
         starts = np.cumsum([0, *(table.shape[1] for table in self.tables)])
         counts = np.concatenate([np.empty((self.n_classes, 0)), *self.tables], axis=1)
-        return Setting(
-            self.class_counts,
-            np.ascontiguousarray(counts),
-            starts.astype(np.int64),
-            *(
-                (self.z, self.alpha, ENCODINGS[self.encoding], REPAIRS[self.repair], float(part))
-                for part in self.shared[::-1]
-            ),
+        choices = ENCODINGS[self.encoding], REPAIRS[self.repair]
+        of_prior, of_groups = (
+            (float(self.z), float(self.alpha), *choices, float(part)) for part in self.shared
         )
+        table = np.ascontiguousarray(counts)
+        return Setting(self.class_counts, table, starts.astype(np.int64), of_groups, of_prior)
 
     @property
     def point(self) -> FloatArray:
