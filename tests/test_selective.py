@@ -18,7 +18,7 @@ from unnaive import KDB, ML, TAN, Backoff, BDeu, Hierarchical, Laplace, NaiveBay
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.metrics import measure
 from unnaive.tables import selective
-from unnaive.tables.selective import kernels
+from unnaive._core.selective import number_rows
 
 POLICIES = {
     Laplace(1.0): ("laplace", 1.0),
@@ -113,7 +113,7 @@ def test_pairs_are_numbered_as_they_come(sizes):
     taking_part = -random.integers(0, 2, 500).astype(np.int32)
     slots, keys = np.empty(1024, dtype=np.int32), np.empty(500, dtype=np.int64)
     out = np.empty(500, dtype=np.int32)
-    found = kernels.number_rows(taking_part, before, codes, sizes[1], 1, slots, keys, out)
+    found = number_rows(taking_part, before, codes, sizes[1], 1, slots, keys, out)
     seen = {}
     for row, number in enumerate(out):
         pair = before[row], codes[row]
