@@ -15,7 +15,7 @@
 namespace unnaive {
 namespace {
 
-constexpr i64 BLOCK = 512;
+constexpr i64 BLOCK = 1024;
 constexpr double LEAST = 1e-300;  // what a probability of 0 counts as in the sweep: logs differ
 
 struct Column {
@@ -129,26 +129,26 @@ INLINE void find_starts_loop(const Code *RESTRICT line, const i64 *RESTRICT line
 }
 LEVELS(find_starts)
 
-// Add every row's cell of one group.
-INLINE void add_cells_loop(const double *RESTRICT cells, const i64 *RESTRICT starts,
-                           const u32 *RESTRICT place, i64 rows, double *RESTRICT sums) {
+// Add every row's cell of one group. Plain instructions alone: scattered loads bound it, and wide
+// vectors put together from them are slower.
+void add_cells(const double *RESTRICT cells, const i64 *RESTRICT starts, const u32 *RESTRICT place,
+               i64 rows, double *RESTRICT sums) {
     for (i64 row = 0; row < rows; row++) sums[row] += cells[starts[row] + i64(place[row])];
 }
-LEVELS(add_cells)
 
 double log_of(double chance) { return chance > 0.0 ? std::log(chance) : -INFINITE; }
 
-// Log joints of the rows of a block; `place` (groups, block) is where their values lie in a group.
+// Log joints of a block of `width` rows at most; `place` (groups, width) is where their values lie.
 template <class Code> struct Hidden {
     In2<Code> codes;
     In2<i64> columns, groups;
     In2<double> tables, alone;
-    i64 n_classes, low = 0, rows = 0;
+    i64 n_classes, width, low = 0, rows = 0;
     bool any_gap = false;
-    Room<u32, 2> place{columns.shape(0), BLOCK};
-    Room<u8, 1> gaps{BLOCK};
-    Room<i64, 1> own{BLOCK}, lines{BLOCK}, starts{BLOCK}, last_line{BLOCK};
-    Room<double, 1> sums{BLOCK}, weigh{BLOCK}, joint{BLOCK};
+    Room<u32, 2> place{columns.shape(0), width};
+    Room<u8, 1> gaps{width};
+    Room<i64, 1> own{width}, lines{width}, starts{width}, last_line{width};
+    Room<double, 1> sums{width}, weigh{width}, joint{width};
 
     // Look at rows low … low + rows − 1.
     void begin(i64 first, i64 number) {
@@ -254,7 +254,8 @@ void sum_hidden_parents(In2<Code> codes, In2<i64> columns, In2<i64> groups, In2<
     for (i64 row = first; row < last; row++)
         require(held[row] < 0 || held[row] >= n_classes || held[row] + n_classes < alone.shape(0),
                 kernel, "a class has no table without its own row");
-    Hidden<Code> hidden{codes, columns, groups, tables, alone, n_classes};
+    const i64 width = std::min(BLOCK, last - first);
+    Hidden<Code> hidden{codes, columns, groups, tables, alone, n_classes, width};
     for (i64 low = first; low < last; low += BLOCK) {
         hidden.begin(low, std::min(BLOCK, last - low));
         for (i64 label = 0; label < n_classes; label++) hidden.join(label, held, out);
