@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from unnaive._core.back_off import back_off, best_concentration, pair_gains
 
 import naive_models
 import naive_weighted as slow
@@ -264,3 +265,14 @@ def test_bad_strengths(strength):
 def test_models_without_a_hierarchy_say_so():
     with pytest.raises(ValueError, match="'hierarchical' has no intervals"):
         unnaive.IENB(smoothing="hierarchical").fit([[0], [1]] * 9, [0, 1] * 9)
+
+
+def test_loops_refuse_what_lies_beyond_their_arrays():
+    counts, above, out = np.ones((3, 2)), np.full((1, 2), 0.5), np.empty((3, 2))
+    with pytest.raises(IndexError, match="beyond the rows above"):
+        back_off(counts, above, np.array([0, 0, 1]), 1.0, 0.0, out)
+    with pytest.raises(IndexError, match="no concentration"):
+        best_concentration(counts, above, np.zeros(3, dtype=np.int64), np.empty(0))
+    slots, gains = np.array([0, 3, 6]), np.zeros((2, 1))
+    with pytest.raises(IndexError, match="a pair's table"):
+        pair_gains(np.ones((1, 4)), np.array([0, 3]), slots, np.ones((1, 6)), np.ones(1), gains)

@@ -356,3 +356,21 @@ def test_a_guard_that_leaves_terms_out_gives_no_negative_information():
     y = np.repeat([0, 1], [4990, 10])
     model = HNB(smoothing="weka", discretize=None).fit(X, y)
     assert np.isfinite(model.predict_log_proba(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [((0, 0), 99), ((0, 1), -1), ((1, 2), 1 << 40), ((0, 4), 99), ((0, 5), 1 << 62), ((0, 7), -1)],
+)
+def test_hidden_parents_refuse_places_beyond_their_tables(place, value):
+    X, y = np.array([[0, 1, 1], [1, 0, 1], [0, 0, 2], [1, 1, 0]] * 3), np.array([0, 1, 1, 0] * 3)
+    tables = HNB(discretize=None).fit(X, y)._make_tables()
+    codes, nobody = np.zeros((3, 4), dtype=np.uint8), np.full(4, -1)
+    assert np.isfinite(tables.joint(codes, nobody)).all()
+    with pytest.raises(IndexError, match="beyond the column's values"):
+        tables.joint(codes + np.uint8(9), nobody)
+    with pytest.raises(IndexError, match="without its own row"):
+        tables.joint(codes, nobody + 1)
+    tables.columns[place] = value
+    with pytest.raises(IndexError):
+        tables.joint(codes, nobody)

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from unnaive._core.selective import measure as core_measure
+from unnaive._core.selective import number_rows
 
 import naive_selective as slow
 import unnaive
@@ -18,7 +20,6 @@ from unnaive import KDB, ML, TAN, Backoff, BDeu, Hierarchical, Laplace, NaiveBay
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.metrics import measure
 from unnaive.tables import selective
-from unnaive.tables.selective import kernels
 
 POLICIES = {
     Laplace(1.0): ("laplace", 1.0),
@@ -113,13 +114,25 @@ def test_pairs_are_numbered_as_they_come(sizes):
     taking_part = -random.integers(0, 2, 500).astype(np.int32)
     slots, keys = np.empty(1024, dtype=np.int32), np.empty(500, dtype=np.int64)
     out = np.empty(500, dtype=np.int32)
-    found = kernels.number_rows(taking_part, before, codes, sizes[1], 1, slots, keys, out)
+    found = number_rows(taking_part, before, codes, sizes[1], 1, slots, keys, out)
     seen = {}
     for row, number in enumerate(out):
         pair = before[row], codes[row]
         there = taking_part[row] == 0 and before[row] >= 0 and codes[row] < sizes[1]
         assert number == (seen.setdefault(pair, len(seen)) if there else -1)
     assert found == len(seen)
+
+
+def test_loops_refuse_what_lies_beyond_their_arrays():
+    few, rows, codes = np.zeros(4, np.int32), np.zeros(5, np.int32), np.zeros(5, np.uint8)
+    keys = np.empty(5, dtype=np.int64)
+    with pytest.raises(IndexError, match="power of two"):
+        number_rows(rows, rows, codes, 2, 1, few, keys, rows.copy())
+    with pytest.raises(IndexError, match="differ in length"):
+        number_rows(rows, few, codes, 2, 1, np.zeros(16, np.int32), keys, rows.copy())
+    joint, ones = np.zeros((5, 2)), np.ones(5)
+    with pytest.raises(IndexError, match="class"):
+        core_measure(joint, joint, np.full(5, 2), ones, np.zeros(3))
 
 
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)

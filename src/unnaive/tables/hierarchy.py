@@ -20,13 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._core.back_off import back_off, best_concentration, pair_gains, root_shares
 from unnaive.structure.tree import first_best
-from unnaive.tables.back_off_kernels import (
-    back_off,
-    best_concentration,
-    pair_gains,
-    root_shares,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,9 +49,8 @@ class Level:
 def root(margin: CountArray, held: float, n_values: float | None = None) -> FloatArray:
     """P(x) from the counts of all contexts, ``held`` of each value's rows left out; (1, v)."""
     even = 1.0 / max(len(margin) if n_values is None else n_values, 1)
-    found: FloatArray = root_shares(
-        np.ascontiguousarray(margin, dtype=np.float64), held, ROOT, even
-    )
+    found = np.empty((1, len(margin)))
+    root_shares(np.ascontiguousarray(margin, dtype=np.float64), held, ROOT, even, found)
     return found
 
 

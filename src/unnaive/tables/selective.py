@@ -23,14 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._core.selective import NEVER, add_columns, count_steps, fill_factors, measure
 from unnaive.tables.hierarchy import ROOT, Level, concentrations
-from unnaive.tables.selective.kernels import (
-    NEVER,
-    add_columns,
-    count_steps,
-    fill_factors,
-    measure,
-)
 from unnaive.tables.trees import leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
@@ -261,7 +255,7 @@ class Sweep:
         )
         run.places[0] = 0
         slots, keys = np.empty(n_slots, dtype=np.int32), np.empty(n_rows, dtype=np.int64)
-        columns = np.array(family)
+        columns = np.array(family, dtype=np.int64)
         count_steps(self.rows.codes, columns, sizes, taking_part, self.own, slots, keys, run.arrays)
         return run
 

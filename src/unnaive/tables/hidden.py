@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._core.hidden import LEAST, fill_bags, sum_hidden_parents, sweep_thresholds
 from unnaive.counts.joint import starts_of
-from unnaive.tables.hidden.kernels import LEAST, fill_bags, sum_hidden_parents, sweep_thresholds
 from unnaive.tables.super_parents import child_groups, conditional_tables
 from unnaive.tables.trees import (
     PLAIN,
@@ -30,7 +30,7 @@ SWEEPS = 16  # rows are swept in this many parts, whatever the threads, so that 
 
 @dataclass(frozen=True, eq=False)
 class HiddenParentTables:
-    """Weighted sums of P(x_i | x_j, c) over bags; the arrays are described in the kernels."""
+    """Weighted sums of P(x_i | x_j, c) over bags; ``_core/hidden.cpp`` describes the arrays."""
 
     columns: IntArray
     groups: IntArray
