@@ -4,23 +4,19 @@ import csv
 import gzip
 import json
 import os
-import shutil
 from itertools import pairwise
 from pathlib import Path
 
-import numba
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba.core.caching import FunctionCache
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive
-from unnaive._kernel import kernel
 from unnaive.discretize import MDLP, EqualFrequency, EqualWidth, Quantile, discretizer
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "cuts.json").read_text())["data"]
@@ -312,57 +308,3 @@ def test_discretizer_by_name():
 def test_discretizer_names_what_it_knows(wrong):
     with pytest.raises(ValueError, match="'mdlp', 'quantile', 'width', 'frequency'"):
         discretizer(wrong, 5)
-
-
-# Kernels and the disk
-
-
-compiles = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set")
-
-
-def double(x):
-    return 2 * x
-
-
-@compiles
-def test_kernel_is_cached(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    assert kernel(double)(4) == 8
-    assert list(tmp_path.glob("*/*.nbi"))
-    again = kernel(double)
-    assert again(4) == 8
-    assert sum(again.stats.cache_hits.values()) == 1
-
-
-@compiles
-def test_kernel_where_no_folder_can_be_written(tmp_path, monkeypatch):
-    (tmp_path / "file").touch()
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "file" / "cache"))
-    monkeypatch.setattr(
-        FunctionCache._impl_class,
-        "_locator_classes",
-        FunctionCache._impl_class._locator_classes[:1],
-    )
-    with pytest.raises(RuntimeError, match="no locator"):
-        numba.njit(cache=True)(double)
-    assert kernel(double)(4) == 8
-
-
-@compiles
-def test_kernel_whose_folder_vanishes(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
-    careless, careful = numba.njit(cache=True)(double), kernel(double)
-    shutil.rmtree(tmp_path / "cache")
-    (tmp_path / "cache").touch()
-    with pytest.raises(OSError, match="directory"):
-        careless(4)
-    assert careful(4) == 8
-
-
-@compiles
-def test_kernel_whose_cache_is_cut_short(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    kernel(double)(4)
-    for file in tmp_path.glob("*/*"):
-        file.write_bytes(b"")
-    assert kernel(double)(4) == 8

@@ -28,7 +28,7 @@ INLINE void weigh_block_loop(const double *joint, i64 n_rows, const double *weig
     const i64 n_classes = log_weights.shape(1);
     for (i64 individual = 0; individual < log_weights.shape(0); individual++) {
         const double *shifts = log_weights.data + individual * n_classes;
-        std::fill(top, top + rows, -INFINITE);
+        std::fill(top, top + rows, -INF);
         for (i64 label = 0; label < n_classes; label++) {
             if (label == own) std::copy(top, top + rows, below);
             lift(joint + label * n_rows, shifts[label], rows, top);
@@ -75,9 +75,9 @@ void weigh_right(In2<double> joint, In1<i64> bounds, In1<double> weights, In2<do
 INLINE std::pair<double, double> right_span(double mine, i64 label, i64 own, double top,
                                             double below) {
     const bool leads = below < top - TIE;
-    if (own == label) return {leads ? top - TIE : below + TIE, INFINITE};
-    if (mine < top - TIE || (label < own && !leads)) return {INFINITE, -INFINITE};
-    const double low = leads ? -INFINITE : below + TIE;
+    if (own == label) return {leads ? top - TIE : below + TIE, INF};
+    if (mine < top - TIE || (label < own && !leads)) return {INF, -INF};
+    const double low = leads ? -INF : below + TIE;
     return {low, label < own ? top - TIE : mine + TIE};
 }
 
@@ -86,13 +86,13 @@ INLINE void best_others_loop(const double *RESTRICT joint, const i64 *RESTRICT c
                              In1<double> log_weights, i64 label, i64 rows, double *RESTRICT top,
                              double *RESTRICT below) {
     const i64 n_classes = log_weights.size();
-    for (i64 row = 0; row < rows; row++) top[row] = below[row] = -INFINITE;
+    for (i64 row = 0; row < rows; row++) top[row] = below[row] = -INF;
     for (i64 other = 0; other < n_classes; other++) {
         if (other == label) continue;
         const double shift = log_weights[other];
         for (i64 row = 0; row < rows; row++) {
             const double score = shift + joint[row * n_classes + other];
-            const double earlier = other < classes[row] ? score : -INFINITE;
+            const double earlier = other < classes[row] ? score : -INF;
             top[row] = std::max(top[row], score);
             below[row] = std::max(below[row], earlier);
         }
@@ -122,7 +122,7 @@ void right_spans(In2<double> joint, In1<i64> classes, In1<double> log_weights, i
             const double alone = joint(row, label), mine = log_weights[own] + joint(row, own);
             const auto [low, high] = right_span(mine, label, own, top[at], below[at]);
             out(0, row) = top[at] - alone;
-            out(1, row) = low > -INFINITE ? low - alone : low;
+            out(1, row) = low > -INF ? low - alone : low;
             out(2, row) = high - alone;
         }
     }
@@ -189,7 +189,7 @@ double highest(const double *numbers, i64 size) {
 i64 most_probable(In1<double> prior, double *chances) {
     const i64 n_classes = prior.size();
     double peak = highest(chances, n_classes);
-    if (peak == -INFINITE) {
+    if (peak == -INF) {
         std::copy(prior.data, prior.data + n_classes, chances);
         peak = highest(chances, n_classes);
     }

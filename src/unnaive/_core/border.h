@@ -35,7 +35,7 @@ using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-constexpr double INFINITE = std::numeric_limits<double>::infinity();
+constexpr double INF = std::numeric_limits<double>::infinity();
 constexpr double TIE = 1e-10;  // docs/mathematics.md: what is as near as this is equal
 
 // A C-contiguous array of N dimensions, not owned. `const T` is read, `T` is written.

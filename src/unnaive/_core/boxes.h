@@ -51,7 +51,7 @@ INLINE std::pair<double, double> interval(double count, double total, double n_v
     const double below = total + alpha * n_values;
     const double point = below > 0.0 ? (count + alpha) / below : 1.0 / n_values;
     if (z == 0.0) return {point, 0.0};
-    if (total <= 0.0) return {point, INFINITE};
+    if (total <= 0.0) return {point, INF};
     return {point, z * std::sqrt(std::max(point * (1.0 - point), 0.0) / total)};
 }
 
@@ -81,7 +81,7 @@ inline void fill_boxes(const double *counts, i64 n_values, double total, const d
 // (Kiwiel 2008, variable fixing). `least` and `most` say who is free.
 inline void project_boxes(const double *values, const double *lows, const double *highs,
                           i64 n_values, double *out) {
-    double least = -INFINITE, most = INFINITE;
+    double least = -INF, most = INF;
     for (i64 round = 0; round <= n_values; round++) {
         double total = -1.0, surplus = -1.0;
         i64 free = 0;

@@ -110,7 +110,7 @@ i64 look_up_floats(In2<double> block, In1<double> edges, In1<i64> starts, Out2<C
                 values[row] = cell[row * n_columns];
                 most = std::max(most, std::fabs(values[row]));
             }
-            if (most == INFINITE) infinite = std::min(infinite, column);
+            if (most == INF) infinite = std::min(infinite, column);
             const double *cuts = edges.data + starts[column];
             const i64 n_cuts = starts[column + 1] - starts[column];
             Code *target = &codes(column, 0) + first + low;

@@ -14,7 +14,7 @@ INLINE double log_estimate(double count, double context, double alpha, double to
     const double denominator = std::max(context, 0.0) + total;
     if (denominator <= 0.0) return -std::log(n_values);
     const double numerator = std::max(count, 0.0) + alpha;
-    return numerator > 0.0 ? std::log(numerator / denominator) : -INFINITE;
+    return numerator > 0.0 ? std::log(numerator / denominator) : -INF;
 }
 
 }  // namespace unnaive

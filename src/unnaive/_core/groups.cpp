@@ -294,7 +294,7 @@ LEVELS(first_tied)
 // The best of each row's classes, for at most BLOCK rows.
 INLINE void best_of_loop(const double *RESTRICT joint, i64 n_rows, i64 n_classes, i64 rows,
                          double *RESTRICT best) {
-    for (i64 row = 0; row < rows; row++) best[row] = -INFINITE;
+    for (i64 row = 0; row < rows; row++) best[row] = -INF;
     for (i64 label = 0; label < n_classes; label++) {
         const double *RESTRICT line = joint + label * n_rows;
         for (i64 row = 0; row < rows; row++) best[row] = std::max(best[row], line[row]);
@@ -338,7 +338,7 @@ void judge(const Rows<Code> &rows, In2<double> prior, Out2<double> joint, Out1<d
         const i64 some = std::min(BLOCK, n_rows - low);
         best_of(joint.data + low, n_rows, n_classes, some, best);
         for (i64 row = 0; row < some; row++)
-            if (best[row] == -INFINITE)  // no class has any chance: the prior decides
+            if (best[row] == -INF)  // no class has any chance: the prior decides
                 best[row] = take_prior(prior, low + row, joint);
         std::fill(first, first + some, 0);
         first_tied(joint.data + low, n_rows, n_classes, some, best, first);

@@ -136,7 +136,7 @@ void add_cells(const double *RESTRICT cells, const i64 *RESTRICT starts, const u
     for (i64 row = 0; row < rows; row++) sums[row] += cells[starts[row] + i64(place[row])];
 }
 
-double log_of(double chance) { return chance > 0.0 ? std::log(chance) : -INFINITE; }
+double log_of(double chance) { return chance > 0.0 ? std::log(chance) : -INF; }
 
 // Log joints of a block of `width` rows at most; `place` (groups, width) is where their values lie.
 template <class Code> struct Hidden {
@@ -266,7 +266,7 @@ void sum_hidden_parents(In2<Code> codes, In2<i64> columns, In2<i64> groups, In2<
 
 // Add a row's log loss and whether it was hit (the first class on ties).
 void score_row(In1<double> joint, i64 label, double *out) {
-    double peak = -INFINITE, total = 0.0;
+    double peak = -INF, total = 0.0;
     for (i64 other = 0; other < joint.size(); other++)
         peak = peak > joint[other] ? peak : joint[other];
     i64 best = -1;

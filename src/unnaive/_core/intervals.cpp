@@ -94,7 +94,7 @@ struct Rows {
 };
 
 // Logarithm with log 0 = −inf.
-INLINE double log_of(double chance) { return chance > 0.0 ? std::log(chance) : -INFINITE; }
+INLINE double log_of(double chance) { return chance > 0.0 ? std::log(chance) : -INF; }
 
 // What a genome stands for, and the room that is needed on the way; classes come in fours.
 struct Work {
@@ -109,7 +109,7 @@ struct Work {
     Work(const Setting &given, i64 n_sums)
         : setting(given), width((given.n_classes + LANES - 1) / LANES * LANES),
           prior(given.n_classes), chances(given.n_classes * given.n_cells),
-          own(std::max(given.n_cells, given.n_classes)), begin(width, -INFINITE),
+          own(std::max(given.n_cells, given.n_classes)), begin(width, -INF),
           boxed(3 * given.longest()), table(1 + given.n_cells + n_sums, width),
           joint(BLOCK, width), sweep(given.longest()) {
         const i64 longest = i64(boxed.size()) / 3;
@@ -230,12 +230,12 @@ i64 count_right(In2<double> joint, i64 n_rows, i64 label, i64 guess) {
     i64 right = 0;
     for (i64 row = 0; row < n_rows; row++) {
         const double *line = joint.data + row * width;
-        double best = -INFINITE;
+        double best = -INF;
         for (i64 other = 0; other < width; other++) best = std::max(best, line[other]);
         const double least = best - TIE;
         bool first = !(line[label] < least);
         for (i64 other = 0; other < label; other++) first &= line[other] < least;
-        right += best == -INFINITE ? guess : i64(first);
+        right += best == -INF ? guess : i64(first);
     }
     return right;
 }

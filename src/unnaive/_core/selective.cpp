@@ -119,7 +119,7 @@ void score(const Rows &rows, const Found &found, double *out) {
             const double behind = double(found.powers[row] - rows.powers[own]);
             loss += weight * (std::log(total / rows.fractions[own]) + behind * LOG_2);
         } else if (weight > 0.0) {
-            loss = INFINITE;
+            loss = INF;
         }
     }
     out[0] = hits, out[1] = loss, out[2] = error;
@@ -240,7 +240,7 @@ void measure(In2<double> joint, In2<double> prior, In1<i64> classes, In1<double>
     for (i64 row = 0; row < n_rows; row++) {
         const double *line = joint.at(row).data;
         double best = highest(line);
-        if (best == -INFINITE) {
+        if (best == -INF) {
             line = prior.at(row).data;
             best = highest(line);
         }

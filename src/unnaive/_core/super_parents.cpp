@@ -138,7 +138,7 @@ INLINE void raise_peaks_loop(const double *joint, const double *weight, i64 rows
                              double *RESTRICT peak, double *RESTRICT weighed) {
     for (i64 row = 0; row < rows; row++) {
         weighed[row] += weight[row];
-        const double here = weight[row] > 0.0 ? joint[row] : -INFINITE;
+        const double here = weight[row] > 0.0 ? joint[row] : -INF;
         peak[row] = here > peak[row] ? here : peak[row];
     }
 }
@@ -197,14 +197,14 @@ struct Block {
 
     // Log of the weighted mean over super-parents, NaN where none weighs.
     void log_mean(const double *joints, i64 rows, double *out, i64 step) {
-        std::fill_n(peak.begin(), rows, -INFINITE);
+        std::fill_n(peak.begin(), rows, -INF);
         std::fill_n(total.begin(), rows, 0.0);
         std::fill_n(weighed.begin(), rows, 0.0);
         for (i64 parent = 0; parent < n_parents; parent++)
             raise_peaks(joints + parent * lines, weight.data() + parent * lines, rows, peak.data(),
                         weighed.data());
         for (i64 row = 0; row < rows; row++)
-            if (peak[row] == -INFINITE) peak[row] = 0.0;
+            if (peak[row] == -INF) peak[row] = 0.0;
         for (i64 parent = 0; parent < n_parents; parent++)
             add_exponentials(joints + parent * lines, weight.data() + parent * lines, peak.data(),
                              rows, total.data());
@@ -212,7 +212,7 @@ struct Block {
             double &mean = out[row * step];
             if (weighed[row] > 0.0) {
                 mean = total[row] / weighed[row];
-                mean = mean > NO_CHANCE ? peak[row] + std::log(mean) : -INFINITE;
+                mean = mean > NO_CHANCE ? peak[row] + std::log(mean) : -INF;
             } else {
                 mean = std::numeric_limits<double>::quiet_NaN();
             }

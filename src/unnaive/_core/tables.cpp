@@ -186,9 +186,9 @@ i64 mark_missing(In2<Code> codes, In2<i64> columns, In1<i64> chosen, Out1<bool> 
 
 // Log of the sum of exponentials, −inf for none.
 double log_sum(const double *terms, i64 size) {
-    double peak = -INFINITE;
+    double peak = -INF;
     for (i64 term = 0; term < size; term++) peak = std::max(peak, terms[term]);
-    if (peak == -INFINITE) return peak;
+    if (peak == -INF) return peak;
     double total = 0.0;
     for (i64 term = 0; term < size; term++) total += std::exp(terms[term] - peak);
     return peak + std::log(total);
@@ -341,7 +341,7 @@ void subtract_squares(In2<double> rows, In2<double> means, In3<double> forms,
 // ------------------------------------------------------------------ posteriors
 
 double peak_of(const double *line, i64 size) {
-    double peak = -INFINITE;
+    double peak = -INF;
     for (i64 place = 0; place < size; place++) peak = std::max(peak, line[place]);
     return peak;
 }

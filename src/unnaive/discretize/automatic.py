@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._core.discretize import count_up_to, halve, log_evidence
 from unnaive.discretize.base import SupervisedDiscretizer, midpoints
-from unnaive.discretize.kernels import count_up_to, halve, log_evidence
 from unnaive.discretize.mdlp import split_rows
 from unnaive.discretize.quantile import nearest
 

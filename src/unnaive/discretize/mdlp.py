@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._core.discretize import best_split, collapse
 from unnaive.discretize.base import SupervisedDiscretizer, midpoints
-from unnaive.discretize.kernels import best_split, collapse
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray

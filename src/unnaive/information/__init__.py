@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._core.information import conditional_information
 from unnaive.counts.joint import starts_of
-from unnaive.information.kernels import conditional_information
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive import _parallel
-from unnaive.counts import CodedRows
-from unnaive.counts.joint import starts_of
-from unnaive.exceptions import UnnaiveError
-from unnaive.information.kernels import (
+from unnaive._core.information import (
     extend_groups,
     score_additions,
     score_both_ways,
     score_table,
 )
+from unnaive.counts import CodedRows
+from unnaive.counts.joint import starts_of
+from unnaive.exceptions import UnnaiveError
 from unnaive.schema import CategoricalColumn, Schema
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ class FamilyScores:
                 "with a strength above 0 if you like: 'bdeu:10'"
             )
         self._name = name
+        self.codes = np.ascontiguousarray(self.codes)
         n_columns, rows = self.codes.shape
         gaps = self.codes.max(axis=1, initial=0) >= self.sizes
         self._extents = np.stack([self.sizes, self.sizes + gaps], axis=1).astype(np.int64)

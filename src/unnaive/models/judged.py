@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive._core.tables import log_posterior
+from unnaive._core.weighting import mixture_shares
 from unnaive._sklearn import clone
 from unnaive.models.aode import SuperParentClassifier
 from unnaive.models.classifier import Classifier, first_of_the_best
@@ -15,7 +16,6 @@ from unnaive.models.left_out import left_out_joint
 from unnaive.models.weighted import WeightedBayes
 from unnaive.structure.tree import first_best
 from unnaive.tables.calibration import Calibration, calibrated
-from unnaive.tables.weighted_kernels import mixture_shares
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray

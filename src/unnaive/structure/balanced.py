@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive._kernel import kernel
+from unnaive._core.balance import search
 from unnaive.structure.tree import TIE_TOLERANCE
 
 if TYPE_CHECKING:
@@ -374,7 +374,8 @@ def _branched(lines: FloatArray, sizes: list[int], added: bool) -> dict[int, Bal
         inside = _exchanged(lines, np.isin(np.arange(n_columns), order[-size:]), added)
         guide = inside[order].astype(np.int64)
         limits = (float(_norm(lines[:, inside].sum(axis=1), added)), NODE_BUDGET, _rounding(lines))
-        path, place, open_bound = _search(problem, tail, size, guide, limits)
+        path = np.empty(head, dtype=np.int64)
+        place, open_bound = search(problem, tail, size, guide, limits, path)
         columns = np.flatnonzero(inside)
         if place >= 0:
             ends = head + _members(int(masks[place]), n_columns - head)
@@ -421,78 +422,3 @@ def _exchanged(lines: FloatArray, inside: BoolArray, added: bool) -> BoolArray:
             break
         inside = swapped
     return inside
-
-
-@kernel
-def _listed(sums: FloatArray, tail: Any, count: int, best: float, added: bool) -> Any:
-    """Best weight with one of the listed sums of a count, its place or −1, sums looked at."""
-    listed, mixed_sums, starts, mix = tail
-    mixed = 0.0
-    for line in range(len(sums)):
-        mixed += mix[line] * sums[line]
-    start, stop, chosen = starts[count], starts[count + 1], -1
-    begin = start + np.searchsorted(mixed_sums[start:stop], -mixed - best)
-    place = begin
-    while place < stop and mixed_sums[place] + mixed < best:
-        weight = 0.0
-        for line in range(len(sums)):
-            size = abs(sums[line] + listed[place, line])
-            weight = weight + size if added else max(weight, size)
-            if weight >= best:
-                break
-        if weight < best:
-            best, chosen = weight, place
-        place += 1
-    return best, chosen, place - begin
-
-
-@kernel
-def _bound(problem: Any, sums: FloatArray, depth: int, pick: int, left: int) -> float:
-    """Least weight after a decision on the next column; infinite where it cannot be made."""
-    ordered, low, high, added = problem
-    if left < 0 or left >= len(ordered) - depth:
-        return np.inf
-    weight = 0.0
-    for line in range(sums.shape[1]):
-        here = sums[depth, line] + pick * ordered[depth, line]
-        sums[depth + 1, line] = here
-        miss = max(0.0, here + low[depth + 1, left, line], -here - high[depth + 1, left, line])
-        weight = weight + miss if added else max(weight, miss)
-    return weight
-
-
-@kernel
-def _search(problem: Any, tail: Any, size: int, guide: IntArray, limits: Any) -> Any:
-    """Decisions on the first columns, place of the listed sum or −1, least bound left open.
-
-    Depth first, the guide's own decision before the other, so that its neighbours come first.
-    """
-    head, added = len(problem[1]) - 1, problem[3]
-    best, budget, rounding = limits
-    sums = np.zeros((head + 1, problem[0].shape[1]))
-    path, best_path = np.zeros(head, dtype=np.int64), np.zeros(head, dtype=np.int64)
-    tried, left = np.zeros(head + 1, dtype=np.int64), np.full(head + 1, size)
-    chosen, spent, depth, open_bound = -1, 0, 0, np.inf
-    while depth >= 0:
-        if depth == head:
-            best, place, looked = _listed(sums[head], tail, left[head], best, added)
-            spent += looked // 8
-            if place >= 0:
-                chosen = place
-                best_path[:] = path
-        if depth == head or tried[depth] == 2:
-            tried[depth] = 0
-            depth -= 1
-            continue
-        pick = guide[depth] if tried[depth] == 0 else 1 - guide[depth]
-        tried[depth] += 1
-        bound = _bound(problem, sums, depth, pick, left[depth] - pick)
-        if bound >= best - rounding:
-            continue
-        if spent >= budget:
-            open_bound = min(open_bound, bound)
-            continue
-        spent += 1
-        path[depth], left[depth + 1] = pick, left[depth] - pick
-        depth += 1
-    return best_path, chosen, open_bound

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from unnaive import _parallel
-from unnaive.tables.weighted_kernels import bounded_step, curve_rows, loss_rows, weighted_joint
+from unnaive._core.weighting import bounded_step, curve_rows, loss_rows, weighted_joint
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -200,7 +200,8 @@ class Weighing:
         least = np.concatenate([np.zeros(len(self.penalty)), np.full(len(self.prior), -np.inf)])
         room, gradient = (least - point)[every], curve.gradient[every]
         enough = ENOUGH * abs(curve.loss) / len(point)
-        step: FloatArray = bounded_step(curve.curvature, gradient, room, _SWEEPS, enough)
+        step = np.empty(len(gradient))
+        bounded_step(curve.curvature, gradient, room, _SWEEPS, enough, step)
         return _solved(curve.curvature, gradient, room, step)
 
     def _stepped(

@@ -16,13 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._core.weighting import gather_terms, place_terms, sum_terms
 from unnaive.counts.joint import starts_of
 from unnaive.tables.trees import PLAIN, column_factors, leave_one_out_sets, log_prior
-from unnaive.tables.weighted_kernels import (
-    gather_terms,
-    place_terms,
-    sum_terms,
-)
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
@@ -63,8 +59,8 @@ class WeightedTables:
         found = np.empty((len(self.terms), self.n_classes, codes.shape[1]), dtype=np.float32)
 
         def look_up(rows: tuple[int, int]) -> None:
-            places, part = self._places(codes, rows), slice(*rows)
-            gather_terms(places, self.tables, held[part], self.n_classes, found[:, :, part])
+            places = self._places(codes, rows)
+            gather_terms(places, self.tables, held[slice(*rows)], rows[0], found)
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
         return found

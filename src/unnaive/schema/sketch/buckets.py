@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive.schema.sketch.kernels import BINADES, add_rows, fill_index, find_buckets
+from unnaive._core.buckets import BINADES, add_rows, fill_index, find_buckets
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, FloatArray, IntArray
