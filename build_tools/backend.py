@@ -47,7 +47,7 @@ def has_compiler() -> bool:
     if os.environ.get("CXX"):
         return True
     if sys.platform == "win32":
-        folders = (os.environ.get("ProgramFiles(x86)"), os.environ.get("ProgramFiles"))
+        folders = (os.environ.get("PROGRAMFILES(X86)"), os.environ.get("PROGRAMFILES"))
         return bool(shutil.which("cl")) or any(
             folder and (Path(folder) / _VSWHERE).exists() for folder in folders
         )

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from unnaive._core.back_off import back_off, best_concentration, pair_gains
 
 import naive_models
 import naive_weighted as slow
@@ -17,6 +16,7 @@ import unnaive
 from problems import COUNTING, HOSTILE, made, problems
 from test_models import assert_close, fitted
 from unnaive import A2DE, AODE, HNB, KDB, TAN, WAODE, Hierarchical, NaiveBayes, PazzaniNB
+from unnaive._core.back_off import back_off, best_concentration, pair_gains
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.smoothing import smoothing_policy
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from unnaive._core.selective import measure as core_measure
-from unnaive._core.selective import number_rows
 
 import naive_selective as slow
 import unnaive
 from problems import made, problems
 from unnaive import KDB, ML, TAN, Backoff, BDeu, Hierarchical, Laplace, NaiveBayes
+from unnaive._core.selective import measure as core_measure
+from unnaive._core.selective import number_rows
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.metrics import measure
 from unnaive.tables import selective

@@ -7,6 +7,7 @@ scikit-learn's, unless a program that only predicts called :func:`do_without` fi
 from __future__ import annotations
 
 import sys
+from copy import deepcopy
 from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -62,12 +63,24 @@ def _later(module: str, name: str) -> Callable[..., Any]:
     return call
 
 
-clone = _later("sklearn.base", "clone")
 check_array = _later("sklearn.utils.validation", "check_array")
 check_classification_targets = _later("sklearn.utils.multiclass", "check_classification_targets")
 check_sample_weight = _later("sklearn.utils.validation", "_check_sample_weight")
 column_or_1d = _later("sklearn.utils.validation", "column_or_1d")
 validate_data = _later("sklearn.utils.validation", "validate_data")
+
+
+def clone(estimator: Any) -> Any:
+    """Copy an estimator with its parameters, not fitted."""
+    if not _plain:
+        return import_module("sklearn.base").clone(estimator)
+    given = estimator.get_params()
+    return type(estimator)(
+        **{
+            name: clone(value) if isinstance(value, PlainEstimator) else deepcopy(value)
+            for name, value in given.items()
+        }
+    )
 
 
 def check_is_fitted(estimator: Any) -> None:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-CodeArray = NDArray[np.unsignedinteger[Any]]
+ShortArray = NDArray[np.int32]
+CodeArray = NDArray[Any]  # of uint8, uint16 or uint32, which kernels tell apart themselves
 CountArray = NDArray[np.int64] | NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 AnyArray = NDArray[Any]

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -108,9 +109,21 @@ template <class T> using Out2 = View<T, 2>;
 template <class T> using Out3 = View<T, 3>;
 template <class T> using Out4 = View<T, 4>;
 
+// Memory that begins with a cache line, so that no vector of AVX-512 straddles two.
+template <class T> struct Aligned {
+    using value_type = T;
+    static constexpr std::align_val_t LINE{64};
+
+    Aligned() = default;
+    template <class Other> Aligned(const Aligned<Other> &) {}
+    T *allocate(std::size_t size) { return static_cast<T *>(::operator new(size * sizeof(T), LINE)); }
+    void deallocate(T *memory, std::size_t) { ::operator delete(memory, LINE); }
+    template <class Other> bool operator==(const Aligned<Other> &) const { return true; }
+};
+
 // Room of a kernel's own, zeroed, seen as a view.
 template <class T, int N> struct Room : View<T, N> {
-    std::vector<T> cells;
+    std::vector<T, Aligned<T>> cells;
     template <class... Extents> explicit Room(Extents... extents) {
         static_assert(sizeof...(Extents) == N);
         i64 given[] = {static_cast<i64>(extents)...};

@@ -125,22 +125,15 @@ void score(const Rows &rows, const Found &found, double *out) {
     out[0] = hits, out[1] = loss, out[2] = error;
 }
 
-// The first address in room of one's own that begins a line of 64 bytes.
-template <class T> T *line_start(const Room<T, 1> &room) {
-    T *first = room.data;
-    while (reinterpret_cast<std::uintptr_t>(first) % 64 != 0) first++;
-    return first;
-}
-
 // Room for what is found of some rows, `width` at once.
 struct Scratch {
     i64 width, n_classes;
-    Room<double, 1> cells{width * (n_classes + 3) + 8};
-    Room<i64, 1> powers{width + 8};
+    Room<double, 1> cells{width * (n_classes + 3)};
+    Room<i64, 1> powers{width};
 
     Found found() const {
-        double *chances = line_start(cells), *sums = chances + n_classes * width;
-        return {width, chances, sums, sums + width, sums + 2 * width, line_start(powers)};
+        double *chances = cells.data, *sums = chances + n_classes * width;
+        return {width, chances, sums, sums + width, sums + 2 * width, powers.data};
     }
 };
 

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import unnaive
+from unnaive import _sklearn
 from unnaive.cli import (
     compare,
     counts,
@@ -26,8 +27,10 @@ from unnaive.cli import (
 from unnaive.cli.terminal import notes, say
 
 # The commands import the rooms they use when they run, so that --help and a mistyped option
-# answer at once: scikit-learn and numba alone take longer to import than most people wait.
+# answer at once. Some of them need nothing of scikit-learn, whose import alone takes longer than
+# most people wait.
 
+_WITHOUT = {"fit", "predict", "explain", "models", "schema", "count", "merge"}
 _INTERRUPTED = 130  # exit code, as shells have it
 _CURES = {
     errno.ENOENT: "check its name and folder",
@@ -183,6 +186,8 @@ _add(counts.merge, "merge oslo.counts bern.counts -o all.counts")
 
 def main() -> None:
     """Run the command line."""
+    if _WITHOUT.intersection(sys.argv[1:2]):
+        _sklearn.do_without()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that lacks ± shows ? instead
             stream.reconfigure(errors="replace")

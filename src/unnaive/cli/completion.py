@@ -1,42 +1,6 @@
 """What the Tab key offers for models."""
 
-# Spelled out, for importing the models takes longer than a person waits after pressing Tab.
-MODEL_KEYS = (
-    "auto",
-    "nb",
-    "spode",
-    "aode",
-    "aode-sr",
-    "waode",
-    "a2de",
-    "tan",
-    "atan",
-    "tan-multinet",
-    "odanb",
-    "kdb",
-    "hnb",
-    "phnb",
-    "gnb-a",
-    "gnb-o",
-    "decomposable",
-    "cherry",
-    "fssj",
-    "bsej",
-    "pazzani-eda",
-    "ienb",
-    "iterative",
-    "apnbc",
-    "apnbc-eda",
-    "gaussian-nb",
-    "full-bayes",
-    "k-naive",
-    "gaussian-tan",
-    "gaussian-kdb",
-    "wanbia",
-    "weighted-tan",
-    "weighted-pairs",
-    "bayesnet",
-)
+from unnaive.models import model_keys
 
 
 def complete_model(incomplete: str) -> list[str]:
@@ -45,7 +9,7 @@ def complete_model(incomplete: str) -> list[str]:
     >>> complete_model("aode")
     ['aode', 'aode-sr']
     """
-    return [key for key in MODEL_KEYS if key.startswith(incomplete)]
+    return [key for key in model_keys() if key.startswith(incomplete)]
 
 
 def complete_models(incomplete: str) -> list[str]:

@@ -103,14 +103,15 @@ def parameters(
 
 def build(key: str, given: dict[str, Any]) -> "Classifier":
     """Make a model; a parameter that it does not have is named."""
-    import unnaive  # noqa: PLC0415 - see app.py
+    from unnaive.models import make, model_keys  # noqa: PLC0415 - see app.py
 
-    close = get_close_matches(key.lower(), unnaive.all_models(), n=1)
-    if key not in unnaive.all_models() and close:
+    keys = model_keys()
+    close = get_close_matches(key.lower(), keys, n=1)
+    if key not in keys and close:
         raise ValueError(
             f"there is no model {key!r}; did you mean {close[0]!r}? unnaive models lists them all"
         )
-    model = unnaive.make(key)
+    model = make(key)
     known = model.get_params(deep=False)
     for name in given:
         if name not in known:

@@ -118,12 +118,15 @@ def _lines(cells: list[str], chances: "FloatArray") -> bytes:
     try:
         import pyarrow as pa  # noqa: PLC0415 - optional, and several times as fast
         from pyarrow import compute  # noqa: PLC0415
+
+        from unnaive.io.arrow import numbers, strings  # noqa: PLC0415 - see app.py
     except ImportError:
         rows = zip(cells, chances.tolist(), strict=True)
         return "".join(f"{cell},{','.join(map(repr, row))}\n" for cell, row in rows).encode()
-    numbers = [pa.array(column).cast(pa.string()) for column in chances.T.copy()]
-    lines = compute.binary_join_element_wise(pa.array(cells), *numbers, ",")
-    ended = compute.binary_join_element_wise(lines, "", "\n")
+    columns = [numbers(column.copy()).cast(pa.string()) for column in chances.T]
+    comma, nothing, end = strings([",", "", "\n"])
+    lines = compute.binary_join_element_wise(strings(cells), *columns, comma)
+    ended = compute.binary_join_element_wise(lines, nothing, end)
     text: bytes = ended.buffers()[2].to_pybytes()
     return text
 

@@ -146,7 +146,7 @@ def _scores(
     """Yield pairs with the information in their tables."""
     sizes = schema.sizes
     for pairs, counted in chunks:
-        tables = np.ascontiguousarray(counted)
+        tables: AnyArray = np.ascontiguousarray(counted)
         starts = starts_of(sizes[pairs[:, 0]] * sizes[pairs[:, 1]])
         scores = np.empty(len(pairs))
 

@@ -21,11 +21,13 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from unnaive.exceptions import DataFileError
 from unnaive.io.arff import parse_arff
-from unnaive.io.frames import Frame, to_frame
+from unnaive.io.arrow import frame_of, is_text, plain_field, strings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from os import PathLike
+
+    from unnaive.io.frames import Frame
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".arff", ".arff.gz")
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "Null", "NULL")
@@ -169,7 +171,7 @@ def _to_frame(table: Any, path: Path) -> Frame:
     if not table.num_rows:
         raise DataFileError(f"{path} has a header but no rows; add at least one")
     try:
-        return to_frame(table)
+        return frame_of(table, {field.name for field in table.schema if is_text(field.type)})
     except (TypeError, ValueError, NotImplementedError) as error:
         raise DataFileError(f"{path}: {error}") from error
 
@@ -201,16 +203,8 @@ def _read_parquet(path: Path) -> Frame:
     # The row index that pandas stores is no column of the table.
     index = (table.schema.pandas_metadata or {}).get("index_columns", ())
     table = table.drop_columns([name for name in index if name in table.column_names])
-    plain = [_plain(field, arrow) for field in table.schema]
+    plain = [plain_field(field, arrow) for field in table.schema]
     return _to_frame(table.cast(arrow.schema(plain)), path)
-
-
-def _plain(field: Any, arrow: Any) -> Any:
-    """Undo dictionaries of anything but strings, and string views: to_frame takes neither."""
-    kind = field.type
-    if arrow.types.is_dictionary(kind) and not arrow.types.is_string(kind.value_type):
-        kind = kind.value_type
-    return field.with_type(arrow.string() if arrow.types.is_string_view(kind) else kind)
 
 
 def _read_csv(path: Path, ending: str, labels: Collection[str]) -> Frame:
@@ -294,8 +288,8 @@ def _settle(column: Any, arrow: Any, separator: str, *, is_label: bool) -> Any:
         return column
     compute = import_module("pyarrow.compute")
     text = compute.utf8_trim_whitespace(column)
-    absent = compute.is_in(text, value_set=arrow.array(MISSING))
-    text = compute.if_else(absent, arrow.scalar(None, arrow.string()), text)
+    absent = compute.is_in(text, value_set=strings(MISSING))
+    text = compute.if_else(absent, arrow.nulls(1, arrow.string())[0], text)
     if is_label:
         return text
     number = r"^[+-]?(\d+|\d*,\d+)([eE][+-]?\d+)?$"
@@ -303,7 +297,7 @@ def _settle(column: Any, arrow: Any, separator: str, *, is_label: bool) -> Any:
         text = compute.replace_substring(text, ",", ".")
     if text.equals(column):  # then pyarrow has already found that these are no numbers
         return text
-    distinct, truths = text.unique().drop_null(), arrow.array([*_TRUE, *_FALSE])
+    distinct, truths = text.unique().drop_null(), strings([*_TRUE, *_FALSE])
     if compute.all(compute.is_in(distinct, value_set=truths)).as_py():
         return text.cast(arrow.bool_())
     for kind in (arrow.int64(), arrow.float64()):

@@ -69,6 +69,7 @@ __all__ = [
     "all_models",
     "load",
     "make",
+    "model_keys",
 ]
 
 _HOME = {
@@ -152,6 +153,11 @@ def all_models() -> dict[str, Callable[..., Classifier]]:
         key: partial(class_of(name), **settings) if settings else class_of(name)
         for key, (name, settings) in _MODELS.items()
     }
+
+
+def model_keys() -> tuple[str, ...]:
+    """Keys of all models; none of them is loaded for it."""
+    return tuple(_MODELS)
 
 
 def make(key: str, **parameters: Any) -> Classifier:

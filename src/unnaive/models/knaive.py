@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from unnaive._sklearn import clone
 from unnaive.exceptions import UnnaiveError
@@ -173,6 +172,8 @@ class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
             X = self._prepared(rows).X[:, self.moments_.used]
             each = self._barrow([], "k-naive").weights(X)
             return np.array([each[a] - each[b] for a, b in pairs]).reshape(len(pairs), used)
+        from scipy.special import logsumexp  # noqa: PLC0415 - slow to import
+
         given, alone = log_conditionals(X, self._gaussian(self._covariances))
         logs = given - alone
         found = []

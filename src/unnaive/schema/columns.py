@@ -158,7 +158,7 @@ class NumericColumn:
 
     def encode(self, column: Column) -> CodeArray:
         """Code the cells by their bin, missing ones by v."""
-        codes = np.empty((1, len(column.values)), dtype=code_type(self.size))
+        codes: CodeArray = np.empty((1, len(column.values)), dtype=code_type(self.size))
         if column.is_text:
             if not column.missing.all():
                 seen = column.values[~column.missing][0]

@@ -104,7 +104,10 @@ class FamilyTables:
         tables = [(family.columns, self._table(family.columns)) for family in self.counts.families]
         used = len(tables)
         sizes, lines = self.counts.schema.sizes, min(2, len(self.prior)) * self.counts.n_classes
-        families, parents, contexts, entries = [], [], [], [np.empty((0, lines))]
+        families: list[list[int]] = []
+        parents: list[tuple[int, int]] = []
+        contexts: list[IntArray] = []
+        entries = [np.empty((0, lines))]
         for family, table in tables:  # simpler ones are appended on the way
             strides = strides_of(sizes, table.parents)
             simpler = -1 if table.simpler is None else len(tables)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from unnaive._typing import CountArray, FloatArray, IntArray
 
-CONCENTRATIONS = 2.0 ** np.arange(-1, 15)  # what is tried; above the last a level says nothing
+# What is tried; above the last a level says nothing.
+CONCENTRATIONS: FloatArray = np.exp2(np.arange(-1.0, 15.0))
 ROOT = 1.0  # imaginary rows of equal values above P(x)
 
 

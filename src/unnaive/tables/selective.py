@@ -30,7 +30,8 @@ from unnaive.tables.trees import leave_one_out_sets, log_prior
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from unnaive._typing import AnyArray, FloatArray, IntArray
+    Span = tuple[int, int, int, bool]
+    from unnaive._typing import AnyArray, FloatArray, IntArray, ShortArray
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.tables.smoothing import Smoothing
 
@@ -52,13 +53,13 @@ class Run:
     """
 
     first: int
-    places: IntArray
+    places: ShortArray
     starts: IntArray
     totals: FloatArray
     table: FloatArray
 
     @property
-    def arrays(self) -> tuple[IntArray, IntArray, tuple[FloatArray, FloatArray]]:
+    def arrays(self) -> tuple[ShortArray, IntArray, tuple[FloatArray, FloatArray]]:
         """What the kernels take."""
         return self.places, self.starts, (self.totals, self.table)
 
@@ -87,7 +88,7 @@ class Space:
     """
 
     steps: IntArray
-    lines: IntArray
+    lines: ShortArray
     chances: FloatArray
     factors: FloatArray
 
@@ -137,7 +138,7 @@ class Sweep:
         return looks_at_rows and len(np.unique(self.own[1])) > 1
 
     @cached_property
-    def everyone(self) -> IntArray:
+    def everyone(self) -> ShortArray:
         """What says that all rows take part; shape (n,)."""
         return np.zeros(len(self.rows.classes), dtype=np.int32)
 
@@ -172,7 +173,7 @@ class Sweep:
         fill_factors(run.arrays, self.own, share, self._added(family), False, span, out)
 
     def _fill_leaning(
-        self, family: Family, share: FloatArray, span: tuple[int, ...], out: tuple[AnyArray, ...]
+        self, family: Family, share: FloatArray, span: Span, out: tuple[AnyArray, ...]
     ) -> None:
         """Write factors that lean on those of a parent less, counted in the same rows."""
         (first_row, last_row, free, _), n_rows = span, span[1] - span[0]
@@ -242,7 +243,7 @@ class Sweep:
         for first, stop in zip(starts, [*starts[1:], len(family)], strict=True):
             yield self._run(first, family[:stop], -lacks[first].astype(np.int32))
 
-    def _run(self, first: int, family: Family, taking_part: IntArray) -> Run:
+    def _run(self, first: int, family: Family, taking_part: ShortArray) -> Run:
         sizes, n_rows = self.counts.schema.sizes, len(taking_part)
         contexts, cells = room(self.sizes, family, n_rows)
         n_slots = 1 << (2 * n_rows - 1).bit_length()

@@ -175,7 +175,8 @@ class CodedRows:
             chosen, begins = pairs[members], starts[members]
             if by_words[members[0]]:
                 layout, runs = bitmaps.layout, bitmaps.runs
-                count_pairs(bitmaps.words, layout, runs, chosen, begins, self.values, counts)
+                values: AnyArray = self.values
+                count_pairs(bitmaps.words, layout, runs, chosen, begins, values, counts)
             else:
                 rows = (self.codes, self._row_classes, self._row_weights)
                 add_pairs(*rows, bitmaps.layout, chosen, begins, counts)
@@ -190,7 +191,7 @@ class CodedRows:
         return self.classes.astype(narrow)
 
     @cached_property
-    def _row_weights(self) -> CountArray:
+    def _row_weights(self) -> AnyArray:
         if self.weights is not None:
             return self.weights
         return np.ones(len(self.classes), dtype=np.int64)

@@ -7,16 +7,13 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from unnaive.exceptions import DataFileError
-from unnaive.io.files import _plain
-from unnaive.io.frames import Column, Frame, to_frame
+from unnaive.io.arrow import is_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Generator, Iterator, Mapping
 
-    from unnaive._typing import AnyArray
+    from unnaive.io.frames import Frame
 
 RESTART = "restart"  # between frames: those of this part so far do not count, it begins anew
 
@@ -48,7 +45,7 @@ class Part(ABC):
         told: Mapping[str, str],
         threads: bool,
         wanted: Collection[str] | None = None,
-    ) -> Iterator[Frame | str]:
+    ) -> Generator[Frame | str]:
         """Yield frames of at most about ``rows`` rows, or ``RESTART``.
 
         ``told`` says what columns are where the file does not: "int" and "float" (numbers),
@@ -87,65 +84,3 @@ def kinds_of(schema: Any) -> dict[str, str]:
         elif types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
             kinds[field.name] = "number"
     return kinds
-
-
-def is_text(kind: Any) -> bool:
-    """Whether an arrow type is one of strings."""
-    types = import_module("pyarrow").types
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
-
-
-def frame_of(table: Any, text: Collection[str], missing: Collection[str] = ()) -> Frame:
-    """Make plain columns of an arrow table or batch of some rows.
-
-    Columns ``text`` are labels without a declared order, be they encoded or not; a label that
-    is one of ``missing``, blanks aside, is none.
-    """
-    types = import_module("pyarrow").types
-    names = list(table.schema.names)
-    columns: dict[str, Column] = {}
-    for name, array in zip(names, table.columns, strict=True):
-        if name in text:
-            columns[name] = _labels(name, array, missing)
-        elif types.is_integer(array.type) or types.is_floating(array.type):
-            columns[name] = _numbers(name, array)
-    if len(columns) < len(names):
-        arrow = import_module("pyarrow")
-        rest = [name for name in names if name not in columns]
-        others = arrow.table({name: table.column(name) for name in rest})
-        plain = arrow.schema([_plain(field, arrow) for field in others.schema])
-        columns |= {column.name: column for column in to_frame(others.cast(plain)).columns}
-    return Frame(tuple(names), table.num_rows, tuple(columns[name] for name in names))
-
-
-def _numbers(name: str, array: Any) -> Column:
-    """Take numbers as they are; a missing one makes floats of all."""
-    arrow = import_module("pyarrow")
-    if array.null_count or not arrow.types.is_integer(array.type):
-        array = array.cast(arrow.float64(), safe=False)
-    whole = array.combine_chunks() if hasattr(array, "combine_chunks") else array
-    return Column(name, whole.to_numpy(zero_copy_only=False))
-
-
-def _labels(name: str, column: Any, missing: Collection[str]) -> Column:
-    arrow = import_module("pyarrow")
-    merged = column if arrow.types.is_dictionary(column.type) else column.dictionary_encode()
-    if hasattr(merged, "unify_dictionaries"):
-        merged = merged.unify_dictionaries().combine_chunks()
-    indices = merged.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    labels = merged.dictionary.to_pylist()
-    return _cleaned(name, indices, labels, missing) if missing else _column(name, indices, labels)
-
-
-def _column(name: str, indices: AnyArray, labels: list[str]) -> Column:
-    return Column(name, indices, tuple(labels))
-
-
-def _cleaned(name: str, indices: AnyArray, labels: list[str], missing: Collection[str]) -> Column:
-    """Trim labels and take the missing ones out; work is done on the distinct ones."""
-    places: dict[str, int] = {}
-    table = [
-        -1 if text in missing else places.setdefault(text, len(places))
-        for text in map(str.strip, labels)
-    ]
-    return _column(name, np.array([*table, -1], dtype=np.int32)[indices], list(places))

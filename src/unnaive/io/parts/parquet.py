@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from unnaive.io.arrow import frame_of, is_text
 from unnaive.io.files import _arrow, _check_names, read
-from unnaive.io.parts.base import Part, frame_of, is_text, kinds_of, naming
+from unnaive.io.parts.base import Part, kinds_of, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Generator, Mapping
     from pathlib import Path
 
     from unnaive.io.frames import Frame
@@ -33,7 +34,7 @@ class ParquetPart(Part):
         told: Mapping[str, str],  # noqa: ARG002
         threads: bool,
         wanted: Collection[str] | None = None,
-    ) -> Iterator[Frame | str]:
+    ) -> Generator[Frame | str]:
         """Yield frames; ``told`` is not needed."""
         parquet = _arrow("pyarrow.parquet", self.path)
         with (
@@ -61,7 +62,7 @@ class FragmentPart(Part):
         told: Mapping[str, str],  # noqa: ARG002
         threads: bool,
         wanted: Collection[str] | None = None,
-    ) -> Iterator[Frame | str]:
+    ) -> Generator[Frame | str]:
         """Yield frames; ``told`` is not needed."""
         how = {"batch_size": rows, "columns": list(self.chosen(wanted)), "use_threads": threads}
         how |= {"batch_readahead": 1, "fragment_readahead": 1}
@@ -92,7 +93,7 @@ class WholePart(Part):
         told: Mapping[str, str],  # noqa: ARG002
         threads: bool,  # noqa: ARG002
         wanted: Collection[str] | None = None,
-    ) -> Iterator[Frame | str]:
+    ) -> Generator[Frame | str]:
         """Yield blocks of the whole; ``told`` is not needed."""
         frame = read(self.path)
         frame = frame.select(self.chosen(wanted))

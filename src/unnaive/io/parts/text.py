@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from unnaive.exceptions import DataFileError
+from unnaive.io.arrow import frame_of, strings
 from unnaive.io.files import (
     _FALSE,
     _TRUE,
@@ -17,10 +18,10 @@ from unnaive.io.files import (
     _open,
     _sniff,
 )
-from unnaive.io.parts.base import RESTART, Part, frame_of, naming
+from unnaive.io.parts.base import RESTART, Part, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Generator, Iterator, Mapping
     from pathlib import Path
 
     from unnaive.io.frames import Frame
@@ -61,7 +62,7 @@ class CsvPart(Part):
         told: Mapping[str, str],
         threads: bool,
         wanted: Collection[str] | None = None,
-    ) -> Iterator[Frame | str]:
+    ) -> Generator[Frame | str]:
         """Yield frames; columns that are not ``told`` are what the file makes them look like."""
         arrow, chosen = _arrow("pyarrow", self.path), self.chosen(wanted)
         kinds = {**self._kinds, **told}
@@ -73,7 +74,7 @@ class CsvPart(Part):
 
     def _read_carefully(
         self, rows: int, told: Mapping[str, str], chosen: tuple[str, ...], threads: bool
-    ) -> Iterator[Frame | str]:
+    ) -> Generator[Frame | str]:
         """Look at every cell, then read all as text and convert it."""
         with self._explained():
             for batch in self._batches("text", {}, chosen, threads=threads):
@@ -197,8 +198,8 @@ def _trimmed(column: Any) -> Any:
     """Take blanks off a column of text, and make the cells that say so missing."""
     arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     text = compute.utf8_trim_whitespace(column)
-    absent = compute.is_in(text, value_set=arrow.array(MISSING))
-    return compute.if_else(absent, arrow.scalar(None, arrow.string()), text)
+    absent = compute.is_in(text, value_set=strings(MISSING))
+    return compute.if_else(absent, arrow.nulls(1, arrow.string())[0], text)
 
 
 def _kind(text: Any, separator: str) -> str:
@@ -211,7 +212,7 @@ def _kind(text: Any, separator: str) -> str:
         with suppress(arrow.ArrowInvalid):
             distinct.cast(_arrow_type(kind))
             return kind
-    if compute.all(compute.is_in(distinct, value_set=arrow.array([*_TRUE, *_FALSE]))).as_py():
+    if compute.all(compute.is_in(distinct, value_set=strings([*_TRUE, *_FALSE]))).as_py():
         return "bool"
     commas = compute.match_substring_regex(distinct, _COMMA_NUMBER)
     return "comma" if separator == ";" and compute.all(commas).as_py() else "text"

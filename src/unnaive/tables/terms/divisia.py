@@ -20,7 +20,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import logsumexp
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray
@@ -74,4 +73,6 @@ def log_sum(logs: FloatArray) -> FloatArray:
     if not logs.shape[-1]:
         return np.full(logs.shape[:-1], -np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
+        from scipy.special import logsumexp  # noqa: PLC0415 - slow to import
+
         return np.asarray(logsumexp(logs, axis=-1))

@@ -1,0 +1,29 @@
+"""The loops over rows and tables, compiled; one submodule for each room."""
+
+from unnaive._core import (
+    adjust as adjust,
+    back_off as back_off,
+    balance as balance,
+    buckets as buckets,
+    coding as coding,
+    counting as counting,
+    discretize as discretize,
+    families as families,
+    groups as groups,
+    hidden as hidden,
+    information as information,
+    intervals as intervals,
+    selective as selective,
+    super_parents as super_parents,
+    tables as tables,
+    weighting as weighting
+)
+
+
+def level() -> int:
+    """
+    Instructions in use: 0 plain, 1 AVX2, 2 AVX-512 with its population count.
+    """
+
+def set_level(wanted: int) -> None:
+    """Use lesser instructions than the processor has; -1 for the best."""

@@ -1,0 +1,125 @@
+"""Arrow tables as plain columns, without any other library between them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.io.frames import Column, Frame, to_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from unnaive._typing import AnyArray
+
+
+def strings(texts: Sequence[str]) -> Any:
+    """Make an arrow array of texts; ``pyarrow.array`` would import pandas where it is installed."""
+    arrow = import_module("pyarrow")
+    encoded = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    buffers = [None, arrow.py_buffer(ends), arrow.py_buffer(b"".join(encoded))]
+    return arrow.Array.from_buffers(arrow.string(), len(texts), buffers)
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an arrow type is one of strings."""
+    types = import_module("pyarrow").types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def numbers(values: AnyArray) -> Any:
+    """Make an arrow array of numbers, whose memory it shares."""
+    arrow = import_module("pyarrow")
+    kind = arrow.from_numpy_dtype(values.dtype)
+    return arrow.Array.from_buffers(kind, len(values), [None, arrow.py_buffer(values)])
+
+
+def values_of(array: Any, missing: float) -> AnyArray:
+    """Make a numpy array of arrow's numbers, of the same memory where it can be.
+
+    ``to_numpy`` would import pandas where it is installed.
+    """
+    whole = array.combine_chunks() if hasattr(array, "combine_chunks") else array
+    kind = whole.type.to_pandas_dtype()
+    if whole.null_count:
+        compute = import_module("pyarrow.compute")
+        whole = compute.fill_null(whole, numbers(np.array([missing], dtype=kind))[0])
+    size = np.dtype(kind).itemsize
+    if not len(whole):
+        return np.empty(0, dtype=kind)
+    return np.frombuffer(whole.buffers()[1], kind, len(whole), whole.offset * size)
+
+
+def frame_of(table: Any, text: Collection[str], missing: Collection[str] = ()) -> Frame:
+    """Make plain columns of an arrow table or batch of some rows.
+
+    Columns ``text`` are labels without a declared order, be they encoded or not; a label that
+    is one of ``missing``, blanks aside, is none.
+    """
+    types = import_module("pyarrow").types
+    names = list(table.schema.names)
+    columns: dict[str, Column] = {}
+    for name, array in zip(names, table.columns, strict=True):
+        if name in text:
+            columns[name] = _labels(name, array, missing)
+        elif types.is_integer(array.type) or types.is_floating(array.type):
+            columns[name] = _numbers(name, array)
+        elif types.is_boolean(array.type):
+            columns[name] = _truths(name, array)
+        elif types.is_null(array.type):
+            columns[name] = Column(name, np.full(len(array), np.nan))
+    if len(columns) < len(names):
+        arrow = import_module("pyarrow")
+        rest = [name for name in names if name not in columns]
+        others = arrow.table({name: table.column(name) for name in rest})
+        plain = arrow.schema([plain_field(field, arrow) for field in others.schema])
+        columns |= {column.name: column for column in to_frame(others.cast(plain)).columns}
+    return Frame(tuple(names), table.num_rows, tuple(columns[name] for name in names))
+
+
+def _numbers(name: str, array: Any) -> Column:
+    """Take numbers as they are; a missing one makes floats of all."""
+    arrow = import_module("pyarrow")
+    if array.null_count or not arrow.types.is_integer(array.type):
+        array = array.cast(arrow.float64(), safe=False)
+    return Column(name, values_of(array, np.nan))
+
+
+def _truths(name: str, array: Any) -> Column:
+    indices = values_of(array.cast("int8"), -1).astype(np.int32)
+    return Column(name, indices, (False, True), declared=True)
+
+
+def _labels(name: str, column: Any, missing: Collection[str]) -> Column:
+    arrow = import_module("pyarrow")
+    merged = column if arrow.types.is_dictionary(column.type) else column.dictionary_encode()
+    if hasattr(merged, "unify_dictionaries"):
+        merged = merged.unify_dictionaries().combine_chunks()
+    indices = values_of(merged.indices, -1).astype(np.int32)
+    labels = merged.dictionary.to_pylist()
+    return _cleaned(name, indices, labels, missing) if missing else _column(name, indices, labels)
+
+
+def _column(name: str, indices: AnyArray, labels: list[str]) -> Column:
+    return Column(name, indices, tuple(labels))
+
+
+def _cleaned(name: str, indices: AnyArray, labels: list[str], missing: Collection[str]) -> Column:
+    """Trim labels and take the missing ones out; work is done on the distinct ones."""
+    places: dict[str, int] = {}
+    table = [
+        -1 if text in missing else places.setdefault(text, len(places))
+        for text in map(str.strip, labels)
+    ]
+    return _column(name, np.array([*table, -1], dtype=np.int32)[indices], list(places))
+
+
+def plain_field(field: Any, arrow: Any) -> Any:
+    """Undo dictionaries of anything but strings, and string views: to_frame takes neither."""
+    kind = field.type
+    if arrow.types.is_dictionary(kind) and not arrow.types.is_string(kind.value_type):
+        kind = kind.value_type
+    return field.with_type(arrow.string() if arrow.types.is_string_view(kind) else kind)
