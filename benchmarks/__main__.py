@@ -46,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     _add_scale(commands)
     start = commands.add_parser("start", help="import, and the first fit of a process")
     start.add_argument("--repeats", type=int, default=5)
+    start.add_argument("--python", help="another environment's interpreter to measure")
     _add_hidden(commands)
     return main_parser
 
@@ -192,7 +193,7 @@ def _scale_part(options: argparse.Namespace, module: Any) -> None:
 
 
 def _start(options: argparse.Namespace, module: Any) -> None:
-    module.run(options.repeats)
+    module.run(options.repeats, options.python)
 
 
 def _measure(options: argparse.Namespace, module: Any) -> None:

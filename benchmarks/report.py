@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PACKAGES = ("unnaive", "numpy", "numba", "scikit-learn", "pyagrum", "pgmpy", "pandas")
+PACKAGES = ("unnaive", "numpy", "scikit-learn", "pyagrum", "pgmpy", "pandas")
 FIGURE = (*"0123456789≤≥-", "")
 
 

@@ -1,18 +1,18 @@
-"""How long the first things take: importing, and the first fit of a fresh process."""
+"""How long the first things take: importing, the first fit of a fresh process, a command."""
 
 from __future__ import annotations
 
 import json
-import os
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from benchmarks import data, report
 
-ROOT = Path(__file__).parents[1]
-KEPT_OUT = ("pandas", "pyarrow", "matplotlib", "numba")
+KEPT_OUT = ("pandas", "pyarrow", "matplotlib", "sklearn", "scipy")
 IMPORT = """
 import json, sys, time
 start = time.perf_counter()
@@ -21,36 +21,53 @@ spent = time.perf_counter() - start
 print(json.dumps({"seconds": spent, "modules": list(sys.modules)}))
 """
 FIRST_FIT = """
-import json, sys, time
+import json, resource, sys, time
 import numpy as np
-import sklearn.base, numba
+import sklearn.base
 X, y = np.load(sys.argv[1] + "/X.npy"), np.load(sys.argv[1] + "/y.npy")
 start = time.perf_counter()
-from unnaive import TAN
+import unnaive
+make = unnaive.make
+model = make(sys.argv[2])
 imported = time.perf_counter()
-model = TAN().fit(X, y)
+model.fit(X, y)
 fitted = time.perf_counter()
 model.predict(X)
 end = time.perf_counter()
-print(json.dumps({"import": imported - start, "fit": fitted - imported,
-                  "predict": end - fitted, "seconds": end - start}))
+make(sys.argv[2]).fit(X, y).predict(X)
+again = time.perf_counter()
+print(json.dumps({"import": imported - start, "fit": fitted - imported, "predict": end - fitted,
+                  "seconds": end - start, "again": again - end,
+                  "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 """
+WITHIN = {"tan": 0.10, "auto": 0.5}
+COMMANDS = {
+    "predict model.unb rows.csv": 0.7,
+    "fit rows.csv --model tan": 1.3,
+    "fit rows.csv": None,
+    "models": None,
+    "--help": None,
+}
 
 
-def run(repeats: int) -> None:
-    """Print import times, first fits and the targets."""
+def run(repeats: int, python: str | None = None) -> None:
+    """Print import times, first fits, commands and the targets, of this or another Python."""
     report.show_machine()
-    targets = [_measure_import(repeats)]
-    with tempfile.TemporaryDirectory() as folder:
-        data.save(Path(folder), *data.wdbc())
-        targets += _measure_first_fit(Path(folder), repeats)
+    interpreter = python or sys.executable
+    targets = [_measure_import(interpreter, repeats)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        data.save(folder, *data.wdbc())
+        targets += _measure_first_fits(interpreter, folder, repeats)
+        targets += _measure_commands(interpreter, folder, repeats)
+    targets.append(_measure_environment(interpreter))
     report.section("Targets")
     report.show(["target", "wanted", "measured", ""], targets)
 
 
-def _measure_import(repeats: int) -> list[str]:
+def _measure_import(python: str, repeats: int) -> list[str]:
     report.section("import unnaive")
-    answers = [_run(IMPORT) for _ in range(repeats)]
+    answers = [_run(python, IMPORT) for _ in range(repeats)]
     spent = min(answer["seconds"] for answer in answers)
     loaded = [name for name in KEPT_OUT if name in answers[0]["modules"]]
     print(f"{report.duration(spent)}, best of {repeats} processes")
@@ -59,52 +76,75 @@ def _measure_import(repeats: int) -> list[str]:
     return [*row[:3], "NOT MET: " + ", ".join(loaded)] if loaded else row
 
 
-def _measure_first_fit(folder: Path, repeats: int) -> list[list[str]]:
-    report.section("TAN().fit + predict on WDBC (569 x 30) in a fresh process")
-    print(
-        "beyond importing scikit-learn (sklearn.base) and numba; the best of "
-        f"{repeats} processes (cold: of {_few(repeats)})"
-    )
-    warm = folder / "warm"
-    cold = [_first_fit(folder, folder / f"cold{i}") for i in range(_few(repeats))]
-    _first_fit(folder, warm)
-    answers = {
-        "warm cache": [_first_fit(folder, warm) for _ in range(repeats)],
-        "cold cache": cold,
-    }
-    best = {name: min(runs, key=lambda run: run["seconds"]) for name, runs in answers.items()}
-    headers = ["import", "fit", "predict", "seconds"]
-    report.show(
-        ["", *headers[:3], "all"],
-        [[name, *(report.duration(run[h]) for h in headers)] for name, run in best.items()],
-    )
-    return [
-        report.target(
-            "first fit, warm cache", best["warm cache"]["seconds"], 0.7, " s", at_least=False
-        ),
-        report.target(
-            "first fit, cold cache", best["cold cache"]["seconds"], 6.0, " s", at_least=False
-        ),
+def _measure_first_fits(python: str, folder: Path, repeats: int) -> list[list[str]]:
+    """Fit and predict WDBC in fresh processes."""
+    report.section("fit + predict on WDBC (569 x 30) in a fresh process")
+    print(f"beyond importing scikit-learn (sklearn.base); the best of {repeats} processes")
+    rows, targets = [], []
+    for key, wanted in WITHIN.items():
+        runs = [_run(python, FIRST_FIT, str(folder), key) for _ in range(repeats)]
+        best = min(runs, key=lambda run: run["seconds"])
+        steps = [report.duration(best[step]) for step in ("import", "fit", "predict", "seconds")]
+        memory = min(run["memory"] for run in runs)
+        rows.append([key, *steps, report.duration(best["again"]), f"{memory:.0f} MB"])
+        targets.append(
+            report.target(f"first {key}, all", best["seconds"], wanted, " s", at_least=False)
+        )
+        if key == "tan":
+            targets.append(report.target("memory", memory, 190, " MB", at_least=False))
+    report.show(["", "import", "fit", "predict", "all", "again", "memory"], rows)
+    return targets
+
+
+def _measure_commands(python: str, folder: Path, repeats: int) -> list[list[str]]:
+    """Time whole commands, start of Python included."""
+    report.section("commands on WDBC (569 rows of CSV), from start to end")
+    table, classes = data.wdbc()
+    names = [f"x{i}" for i in range(table.shape[1])]
+    lines = [",".join([*names, "y"])]
+    lines += [
+        ",".join([*map(repr, row), str(label)])
+        for row, label in zip(table.tolist(), classes.tolist(), strict=True)
     ]
+    (folder / "rows.csv").write_text("\n".join(lines) + "\n")
+    call = [python, "-c", "from unnaive.cli.app import main; main()"]
+    fit = [*call, "fit", "rows.csv", "--target", "y", "-o", "model.unb", "--model", "tan"]
+    subprocess.run(fit, cwd=folder, check=True, capture_output=True)
+    rows, targets = [], []
+    for command, wanted in COMMANDS.items():
+        words = command.split()
+        if words[0] == "fit":
+            words += ["--target", "y", "-o", "other.unb"]
+        times = [_time([*call, *words], folder) for _ in range(repeats)]
+        rows.append(
+            [f"unnaive {command}", *map(report.duration, (min(times), statistics.median(times)))]
+        )
+        if wanted is not None:
+            name = f"unnaive {command}"
+            targets.append(report.target(name, min(times), wanted, " s", at_least=False))
+    report.show(["", "best", "median"], rows)
+    return targets
 
 
-def _few(repeats: int) -> int:
-    return min(2, repeats)
+def _measure_environment(python: str) -> list[str]:
+    """Size of all packages of the environment that a fresh one has, too."""
+    script = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    folder = Path(_output(python, script).strip())
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 2**20
+    return report.target("packages of this environment", size, 340, " MB", at_least=False)
 
 
-def _first_fit(folder: Path, cache: Path) -> dict[str, float]:
-    """Seconds of each step with numba's cache in the given folder."""
-    answer: dict[str, float] = _run(FIRST_FIT, str(folder), NUMBA_CACHE_DIR=str(cache))
-    return answer
+def _time(command: list[str], folder: Path) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return time.perf_counter() - start
 
 
-def _run(script: str, *arguments: str, **environment: str):
+def _run(python: str, script: str, *arguments: str):
     """Run a script in a fresh process; the JSON it prints."""
-    output = subprocess.run(
-        [sys.executable, "-c", script, *arguments],
-        env={**os.environ, **environment},
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    return json.loads(output)
+    return json.loads(_output(python, script, *arguments))
+
+
+def _output(python: str, script: str, *arguments: str) -> str:
+    command = [python, "-c", script, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
