@@ -1,25 +1,27 @@
 """Hierarchical smoothing."""
 
+from typing import Annotated
+
 import numpy
 import numpy.typing
 
 
-def back_off(counts: numpy.typing.NDArray[numpy.float64], above: numpy.typing.NDArray[numpy.float64], place: numpy.typing.NDArray[numpy.int64], alpha: float, held: float, out: numpy.typing.NDArray[numpy.float64]) -> None:
+def back_off(counts: Annotated[numpy.typing.NDArray[numpy.float64], 2], above: Annotated[numpy.typing.NDArray[numpy.float64], 2], place: Annotated[numpy.typing.NDArray[numpy.int64], 1], alpha: float, held: float, out: Annotated[numpy.typing.NDArray[numpy.float64], 2]) -> None:
     """
     P(x | context) of every cell, counts and what is above in proportion to α.
     """
 
-def best_concentration(counts: numpy.typing.NDArray[numpy.float64], above: numpy.typing.NDArray[numpy.float64], place: numpy.typing.NDArray[numpy.int64], alphas: numpy.typing.NDArray[numpy.float64]) -> float:
+def best_concentration(counts: Annotated[numpy.typing.NDArray[numpy.float64], 2], above: Annotated[numpy.typing.NDArray[numpy.float64], 2], place: Annotated[numpy.typing.NDArray[numpy.int64], 1], alphas: Annotated[numpy.typing.NDArray[numpy.float64], 1]) -> float:
     """
     The first α under which the rows, each left out in turn, are likeliest.
     """
 
-def root_shares(margin: numpy.typing.NDArray[numpy.float64], held: float, rows: float, even: float, out: numpy.typing.NDArray[numpy.float64]) -> None:
+def root_shares(margin: Annotated[numpy.typing.NDArray[numpy.float64], 1], held: float, rows: float, even: float, out: Annotated[numpy.typing.NDArray[numpy.float64], 2]) -> None:
     """
     P(x) from the counts of all contexts and some imaginary rows, spread evenly.
     """
 
-def pair_gains(pairs: numpy.typing.NDArray[numpy.float64], pair_starts: numpy.typing.NDArray[numpy.int64], slots: numpy.typing.NDArray[numpy.int64], above: numpy.typing.NDArray[numpy.float64], alphas: numpy.typing.NDArray[numpy.float64], out: numpy.typing.NDArray[numpy.float64]) -> None:
+def pair_gains(pairs: Annotated[numpy.typing.NDArray[numpy.float64], 2], pair_starts: Annotated[numpy.typing.NDArray[numpy.int64], 1], slots: Annotated[numpy.typing.NDArray[numpy.int64], 1], above: Annotated[numpy.typing.NDArray[numpy.float64], 2], alphas: Annotated[numpy.typing.NDArray[numpy.float64], 1], out: Annotated[numpy.typing.NDArray[numpy.float64], 2]) -> None:
     """
     Add the log-likelihood of rows left out, every column below each other one, to out.
     """

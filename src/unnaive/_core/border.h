@@ -219,10 +219,11 @@ template <class T, int N> struct type_caster<unnaive::View<T, N>> {
     static constexpr bool is_float = std::is_floating_point_v<Element>;
     static constexpr bool is_signed = !is_float && std::is_signed_v<Element>;
     static constexpr auto described =
-        const_name("numpy.typing.NDArray[numpy.") + const_name<is_float>("float", "") +
+        const_name("typing.Annotated[numpy.typing.NDArray[numpy.") +
+        const_name<is_float>("float", "") +
         const_name<is_signed>("int", "") + const_name<!is_float && !is_signed && !is_bool>("uint", "") +
         const_name<is_bool>(const_name("bool_"), const_name<sizeof(Element) * 8>()) +
-        const_name("]");
+        const_name("], ") + const_name<N>() + const_name("]");
     NB_TYPE_CASTER(Viewed, described)
 
     Py_buffer buffer{};

@@ -1,6 +1,6 @@
 """Nested models, one more column at a time."""
 
-from typing import overload
+from typing import Annotated, overload
 
 import numpy
 import numpy.typing
@@ -9,32 +9,32 @@ import numpy.typing
 NEVER: int = -1099511627776
 
 @overload
-def number_rows(taking_part: numpy.typing.NDArray[numpy.int32], before: numpy.typing.NDArray[numpy.int32], codes: numpy.typing.NDArray[numpy.uint8], size: int, splits: int, slots: numpy.typing.NDArray[numpy.int32], keys: numpy.typing.NDArray[numpy.int64], out: numpy.typing.NDArray[numpy.int32]) -> int: ...
+def number_rows(taking_part: Annotated[numpy.typing.NDArray[numpy.int32], 1], before: Annotated[numpy.typing.NDArray[numpy.int32], 1], codes: Annotated[numpy.typing.NDArray[numpy.uint8], 1], size: int, splits: int, slots: Annotated[numpy.typing.NDArray[numpy.int32], 1], keys: Annotated[numpy.typing.NDArray[numpy.int64], 1], out: Annotated[numpy.typing.NDArray[numpy.int32], 1]) -> int: ...
 
 @overload
-def number_rows(taking_part: numpy.typing.NDArray[numpy.int32], before: numpy.typing.NDArray[numpy.int32], codes: numpy.typing.NDArray[numpy.uint16], size: int, splits: int, slots: numpy.typing.NDArray[numpy.int32], keys: numpy.typing.NDArray[numpy.int64], out: numpy.typing.NDArray[numpy.int32]) -> int: ...
+def number_rows(taking_part: Annotated[numpy.typing.NDArray[numpy.int32], 1], before: Annotated[numpy.typing.NDArray[numpy.int32], 1], codes: Annotated[numpy.typing.NDArray[numpy.uint16], 1], size: int, splits: int, slots: Annotated[numpy.typing.NDArray[numpy.int32], 1], keys: Annotated[numpy.typing.NDArray[numpy.int64], 1], out: Annotated[numpy.typing.NDArray[numpy.int32], 1]) -> int: ...
 
 @overload
-def number_rows(taking_part: numpy.typing.NDArray[numpy.int32], before: numpy.typing.NDArray[numpy.int32], codes: numpy.typing.NDArray[numpy.uint32], size: int, splits: int, slots: numpy.typing.NDArray[numpy.int32], keys: numpy.typing.NDArray[numpy.int64], out: numpy.typing.NDArray[numpy.int32]) -> int:
+def number_rows(taking_part: Annotated[numpy.typing.NDArray[numpy.int32], 1], before: Annotated[numpy.typing.NDArray[numpy.int32], 1], codes: Annotated[numpy.typing.NDArray[numpy.uint32], 1], size: int, splits: int, slots: Annotated[numpy.typing.NDArray[numpy.int32], 1], keys: Annotated[numpy.typing.NDArray[numpy.int64], 1], out: Annotated[numpy.typing.NDArray[numpy.int32], 1]) -> int:
     """
     Give numbers to pairs of a number and a code as they come, return how many.
     """
 
 @overload
-def count_steps(codes: numpy.typing.NDArray[numpy.uint8], family: numpy.typing.NDArray[numpy.int64], sizes: numpy.typing.NDArray[numpy.int64], taking_part: numpy.typing.NDArray[numpy.int32], own: tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]], slots: numpy.typing.NDArray[numpy.int32], keys: numpy.typing.NDArray[numpy.int64], run: tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]]) -> None: ...
+def count_steps(codes: Annotated[numpy.typing.NDArray[numpy.uint8], 2], family: Annotated[numpy.typing.NDArray[numpy.int64], 1], sizes: Annotated[numpy.typing.NDArray[numpy.int64], 1], taking_part: Annotated[numpy.typing.NDArray[numpy.int32], 1], own: tuple[Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.float64], 1]], slots: Annotated[numpy.typing.NDArray[numpy.int32], 1], keys: Annotated[numpy.typing.NDArray[numpy.int64], 1], run: tuple[Annotated[numpy.typing.NDArray[numpy.int32], 3], Annotated[numpy.typing.NDArray[numpy.int64], 2], tuple[Annotated[numpy.typing.NDArray[numpy.float64], 2], Annotated[numpy.typing.NDArray[numpy.float64], 2]]]) -> None: ...
 
 @overload
-def count_steps(codes: numpy.typing.NDArray[numpy.uint16], family: numpy.typing.NDArray[numpy.int64], sizes: numpy.typing.NDArray[numpy.int64], taking_part: numpy.typing.NDArray[numpy.int32], own: tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]], slots: numpy.typing.NDArray[numpy.int32], keys: numpy.typing.NDArray[numpy.int64], run: tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]]) -> None: ...
+def count_steps(codes: Annotated[numpy.typing.NDArray[numpy.uint16], 2], family: Annotated[numpy.typing.NDArray[numpy.int64], 1], sizes: Annotated[numpy.typing.NDArray[numpy.int64], 1], taking_part: Annotated[numpy.typing.NDArray[numpy.int32], 1], own: tuple[Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.float64], 1]], slots: Annotated[numpy.typing.NDArray[numpy.int32], 1], keys: Annotated[numpy.typing.NDArray[numpy.int64], 1], run: tuple[Annotated[numpy.typing.NDArray[numpy.int32], 3], Annotated[numpy.typing.NDArray[numpy.int64], 2], tuple[Annotated[numpy.typing.NDArray[numpy.float64], 2], Annotated[numpy.typing.NDArray[numpy.float64], 2]]]) -> None: ...
 
 @overload
-def count_steps(codes: numpy.typing.NDArray[numpy.uint32], family: numpy.typing.NDArray[numpy.int64], sizes: numpy.typing.NDArray[numpy.int64], taking_part: numpy.typing.NDArray[numpy.int32], own: tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]], slots: numpy.typing.NDArray[numpy.int32], keys: numpy.typing.NDArray[numpy.int64], run: tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]]) -> None:
+def count_steps(codes: Annotated[numpy.typing.NDArray[numpy.uint32], 2], family: Annotated[numpy.typing.NDArray[numpy.int64], 1], sizes: Annotated[numpy.typing.NDArray[numpy.int64], 1], taking_part: Annotated[numpy.typing.NDArray[numpy.int32], 1], own: tuple[Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.float64], 1]], slots: Annotated[numpy.typing.NDArray[numpy.int32], 1], keys: Annotated[numpy.typing.NDArray[numpy.int64], 1], run: tuple[Annotated[numpy.typing.NDArray[numpy.int32], 3], Annotated[numpy.typing.NDArray[numpy.int64], 2], tuple[Annotated[numpy.typing.NDArray[numpy.float64], 2], Annotated[numpy.typing.NDArray[numpy.float64], 2]]]) -> None:
     """Count a column with none of its parents, with one, with two, …."""
 
-def fill_factors(run: tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]], own: tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]], share: numpy.typing.NDArray[numpy.float64], pseudo: numpy.typing.NDArray[numpy.float64], leans: bool, span: tuple[int, int, int, bool], out: tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]) -> None:
+def fill_factors(run: tuple[Annotated[numpy.typing.NDArray[numpy.int32], 3], Annotated[numpy.typing.NDArray[numpy.int64], 2], tuple[Annotated[numpy.typing.NDArray[numpy.float64], 2], Annotated[numpy.typing.NDArray[numpy.float64], 2]]], own: tuple[Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.float64], 1]], share: Annotated[numpy.typing.NDArray[numpy.float64], 1], pseudo: Annotated[numpy.typing.NDArray[numpy.float64], 2], leans: bool, span: tuple[int, int, int, bool], out: tuple[Annotated[numpy.typing.NDArray[numpy.int32], 2], Annotated[numpy.typing.NDArray[numpy.float64], 2], Annotated[numpy.typing.NDArray[numpy.float64], 2]]) -> None:
     """Factors of every cell, and of left-out rows for their own class."""
 
-def add_columns(columns: tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], own: tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]], products: tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]], prior: numpy.typing.NDArray[numpy.float64], blocks: tuple[int, int], out: numpy.typing.NDArray[numpy.float64]) -> None:
+def add_columns(columns: tuple[Annotated[numpy.typing.NDArray[numpy.int64], 2], Annotated[numpy.typing.NDArray[numpy.int32], 3], Annotated[numpy.typing.NDArray[numpy.float64], 3], Annotated[numpy.typing.NDArray[numpy.float64], 3]], own: tuple[Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.float64], 1]], products: tuple[Annotated[numpy.typing.NDArray[numpy.float64], 4], Annotated[numpy.typing.NDArray[numpy.int64], 4]], prior: Annotated[numpy.typing.NDArray[numpy.float64], 3], blocks: tuple[int, int], out: Annotated[numpy.typing.NDArray[numpy.float64], 4]) -> None:
     """Multiply rows' products by the factors of columns, and score them."""
 
-def measure(joint: numpy.typing.NDArray[numpy.float64], prior: numpy.typing.NDArray[numpy.float64], classes: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64], out: numpy.typing.NDArray[numpy.float64]) -> None:
+def measure(joint: Annotated[numpy.typing.NDArray[numpy.float64], 2], prior: Annotated[numpy.typing.NDArray[numpy.float64], 2], classes: Annotated[numpy.typing.NDArray[numpy.int64], 1], weights: Annotated[numpy.typing.NDArray[numpy.float64], 1], out: Annotated[numpy.typing.NDArray[numpy.float64], 1]) -> None:
     """Add rows' weighted hits, log loss and squared error to out."""

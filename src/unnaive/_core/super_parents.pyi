@@ -1,30 +1,30 @@
 """Averages over super-parents."""
 
-from typing import overload
+from typing import Annotated, overload
 
 import numpy
 import numpy.typing
 
 
-def super_parent_tables(pairs: numpy.typing.NDArray[numpy.float64], pair_starts: numpy.typing.NDArray[numpy.int64], slots: numpy.typing.NDArray[numpy.int64], alpha: numpy.typing.NDArray[numpy.float64], totals: numpy.typing.NDArray[numpy.float64], shares: numpy.typing.NDArray[numpy.float64], held: float, out: numpy.typing.NDArray[numpy.float64]) -> None:
+def super_parent_tables(pairs: Annotated[numpy.typing.NDArray[numpy.float64], 2], pair_starts: Annotated[numpy.typing.NDArray[numpy.int64], 1], slots: Annotated[numpy.typing.NDArray[numpy.int64], 1], alpha: Annotated[numpy.typing.NDArray[numpy.float64], 2], totals: Annotated[numpy.typing.NDArray[numpy.float64], 1], shares: Annotated[numpy.typing.NDArray[numpy.float64], 1], held: float, out: Annotated[numpy.typing.NDArray[numpy.float64], 3]) -> None:
     """Log P(x_i | c, x_p) of every ordered pair of columns."""
 
 @overload
-def sum_super_parents(codes: numpy.typing.NDArray[numpy.uint8], columns: numpy.typing.NDArray[numpy.int64], parents: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64], tables: numpy.typing.NDArray[numpy.float64], held: numpy.typing.NDArray[numpy.int64], span: tuple[int, int], out: numpy.typing.NDArray[numpy.float64]) -> None: ...
+def sum_super_parents(codes: Annotated[numpy.typing.NDArray[numpy.uint8], 2], columns: Annotated[numpy.typing.NDArray[numpy.int64], 2], parents: Annotated[numpy.typing.NDArray[numpy.int64], 2], weights: Annotated[numpy.typing.NDArray[numpy.float64], 1], tables: Annotated[numpy.typing.NDArray[numpy.float64], 3], held: Annotated[numpy.typing.NDArray[numpy.int64], 1], span: tuple[int, int], out: Annotated[numpy.typing.NDArray[numpy.float64], 2]) -> None: ...
 
 @overload
-def sum_super_parents(codes: numpy.typing.NDArray[numpy.uint16], columns: numpy.typing.NDArray[numpy.int64], parents: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64], tables: numpy.typing.NDArray[numpy.float64], held: numpy.typing.NDArray[numpy.int64], span: tuple[int, int], out: numpy.typing.NDArray[numpy.float64]) -> None: ...
+def sum_super_parents(codes: Annotated[numpy.typing.NDArray[numpy.uint16], 2], columns: Annotated[numpy.typing.NDArray[numpy.int64], 2], parents: Annotated[numpy.typing.NDArray[numpy.int64], 2], weights: Annotated[numpy.typing.NDArray[numpy.float64], 1], tables: Annotated[numpy.typing.NDArray[numpy.float64], 3], held: Annotated[numpy.typing.NDArray[numpy.int64], 1], span: tuple[int, int], out: Annotated[numpy.typing.NDArray[numpy.float64], 2]) -> None: ...
 
 @overload
-def sum_super_parents(codes: numpy.typing.NDArray[numpy.uint32], columns: numpy.typing.NDArray[numpy.int64], parents: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64], tables: numpy.typing.NDArray[numpy.float64], held: numpy.typing.NDArray[numpy.int64], span: tuple[int, int], out: numpy.typing.NDArray[numpy.float64]) -> None:
+def sum_super_parents(codes: Annotated[numpy.typing.NDArray[numpy.uint32], 2], columns: Annotated[numpy.typing.NDArray[numpy.int64], 2], parents: Annotated[numpy.typing.NDArray[numpy.int64], 2], weights: Annotated[numpy.typing.NDArray[numpy.float64], 1], tables: Annotated[numpy.typing.NDArray[numpy.float64], 3], held: Annotated[numpy.typing.NDArray[numpy.int64], 1], span: tuple[int, int], out: Annotated[numpy.typing.NDArray[numpy.float64], 2]) -> None:
     """Log weighted mean of the super-parents' joints of some rows."""
 
 @overload
-def drop_generalisations(codes: numpy.typing.NDArray[numpy.uint8], slots: numpy.typing.NDArray[numpy.int64], generalises: numpy.typing.NDArray[numpy.bool_], out: numpy.typing.NDArray[numpy.uint8]) -> None: ...
+def drop_generalisations(codes: Annotated[numpy.typing.NDArray[numpy.uint8], 2], slots: Annotated[numpy.typing.NDArray[numpy.int64], 1], generalises: Annotated[numpy.typing.NDArray[numpy.bool_], 2], out: Annotated[numpy.typing.NDArray[numpy.uint8], 2]) -> None: ...
 
 @overload
-def drop_generalisations(codes: numpy.typing.NDArray[numpy.uint16], slots: numpy.typing.NDArray[numpy.int64], generalises: numpy.typing.NDArray[numpy.bool_], out: numpy.typing.NDArray[numpy.uint16]) -> None: ...
+def drop_generalisations(codes: Annotated[numpy.typing.NDArray[numpy.uint16], 2], slots: Annotated[numpy.typing.NDArray[numpy.int64], 1], generalises: Annotated[numpy.typing.NDArray[numpy.bool_], 2], out: Annotated[numpy.typing.NDArray[numpy.uint16], 2]) -> None: ...
 
 @overload
-def drop_generalisations(codes: numpy.typing.NDArray[numpy.uint32], slots: numpy.typing.NDArray[numpy.int64], generalises: numpy.typing.NDArray[numpy.bool_], out: numpy.typing.NDArray[numpy.uint32]) -> None:
+def drop_generalisations(codes: Annotated[numpy.typing.NDArray[numpy.uint32], 2], slots: Annotated[numpy.typing.NDArray[numpy.int64], 1], generalises: Annotated[numpy.typing.NDArray[numpy.bool_], 2], out: Annotated[numpy.typing.NDArray[numpy.uint32], 2]) -> None:
     """Set to missing each cell that another cell specialises."""
