@@ -63,8 +63,8 @@ def learn():
             model = make()
             known = model.get_params()
             quick = {"max_evaluations": 60, "random_state": 0, "n_jobs": 2}
-            settings = {**settings, **quick}
-            model.set_params(**{name: v for name, v in settings.items() if name in known})
+            chosen = {**settings, **quick}
+            model.set_params(**{name: v for name, v in chosen.items() if name in known})
             for sample_weight in (None, weights):
                 _try(model, X, labels, sample_weight)
     for settings in ({"smoothing": "hierarchical"}, {"n_features": "loo"}, {"threshold": "loo"}):

@@ -15,8 +15,9 @@ from unnaive.io.files import (
     _arrow,
     _check_names,
     _diagnose,
-    _open,
     _sniff,
+    has_quotes,
+    native_stream,
 )
 from unnaive.io.parts.base import RESTART, Part, naming
 
@@ -42,6 +43,7 @@ class CsvPart(Part):
     def __init__(self, path: Path, ending: str) -> None:
         self.path, self.name = path, str(path)
         self._separator, self._block = _sniff(path, ending)
+        self._has_quotes = has_quotes(path)
         with self._explained(), self._reader({}) as reader:
             self._raw = list(reader.schema.names)
         self.columns = tuple(name.strip() for name in self._raw)
@@ -180,9 +182,11 @@ class CsvPart(Part):
             include_columns=list(types),
         )
         read = arrow_csv.ReadOptions(block_size=self._block, use_threads=threads)
-        parse = arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=True)
+        parse = arrow_csv.ParseOptions(
+            delimiter=self._separator, newlines_in_values=self._has_quotes
+        )
         with (
-            _open(self.path) as stream,
+            native_stream(self.path) as stream,
             arrow_csv.open_csv(stream, read, parse, convert) as reader,
         ):
             yield reader
