@@ -117,7 +117,8 @@ def test_numbers_are_never_folded(data, monkeypatch, width):
 
 
 def test_a_label_is_no_markup_and_the_time_left_is_told(monkeypatch, capsys):
-    monkeypatch.setattr(Console, "is_terminal", True)
+    shown_to_people = Console(stderr=True, markup=False, emoji=False, force_terminal=True)
+    monkeypatch.setattr(terminal, "error_console", lambda: shown_to_people)
     monkeypatch.setattr(terminal, "PATIENCE", 0.0)
     for total, wanted in [(2, "50%"), (None, "0:00:0")]:
         with terminal.progress("reading data[red].csv", total) as advance:
@@ -206,7 +207,7 @@ def test_the_system_s_errors_name_a_cure(model, data, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x")
 
-    monkeypatch.setattr("unnaive.io.files.read", full)
+    monkeypatch.setattr("unnaive.io.parts.open_part", full)
     assert fails("predict", model, data).endswith("make room, or write elsewhere")
 
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def test_processes_go_on_where_threads_were_used(rows, way):
     assert all(map(np.array_equal, answers(refitted, rows[0]), alone))
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux")
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
 def test_many_fits_leave_no_memory_behind():
     program = [sys.executable, "-c", LEAK, "300"]
     grown = float(subprocess.run(program, check=True, capture_output=True, text=True).stdout)

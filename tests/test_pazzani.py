@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -338,7 +336,8 @@ def test_the_command_line_tells_of_the_search(tmp_path, monkeypatch):
     """On a terminal, and only there."""
     shown = []
     monkeypatch.setattr(terminal, "PATIENCE", 0.0)
-    monkeypatch.setattr(terminal, "Console", partial(Console, force_terminal=True))
+    errors = Console(stderr=True, force_terminal=True)
+    monkeypatch.setattr(terminal, "error_console", lambda: errors)
     monkeypatch.setattr(Progress, "update", lambda *_, **how: shown.append(how))
     problem = made(60, [2, 3, 2], 2, seed=3)
     for search in ("eda", "backward"):

@@ -79,6 +79,45 @@ template <class Code> struct Families {
     }
 };
 
+// Where each row's entry begins, in a family that lists all contexts 0, 1, 2, …; others are next.
+template <class Code>
+INLINE void add_contexts_loop(const Code *line, u32 stride, i64 rows, u32 *RESTRICT numbers) {
+    for (i64 row = 0; row < rows; row++) numbers[row] += u32(line[row]) * stride;
+}
+LEVELS(add_contexts)
+
+template <class Code>
+INLINE void finish_cells_loop(const Code *child, u32 listed, u32 values, u32 start, u32 lines,
+                              i64 rows, u32 *RESTRICT cells) {
+    for (i64 row = 0; row < rows; row++) {
+        const u32 context = cells[row] < listed ? cells[row] : listed;
+        cells[row] = (start + context * values + u32(child[row])) * lines;
+    }
+}
+LEVELS(finish_cells)
+
+// Where the entries of a block of rows begin in the table of a family.
+template <class Code>
+void place_rows(const Families<Code> &all, i64 index, i64 low, i64 rows, u32 *cells) {
+    const i64 *one = &all.families(index, 0), lines = all.entries.shape(1);
+    const Code *child = &all.codes(one[CHILD], 0) + low;
+    const bool dense = one[LISTED] > 0 && one[SIMPLER] < 0 &&
+                       all.contexts[one[CONTEXTS] + one[LISTED] - 1] == one[LISTED] - 1;
+    if (!dense) {
+        for (i64 row = 0; row < rows; row++)
+            cells[row] = all.cell(index, low + row) * u32(lines);
+        return;
+    }
+    require(all_below(child, rows, one[VALUES]), "sum_families",
+            "a code is beyond its column's values");
+    std::fill_n(cells, rows, 0u);
+    for (i64 place = one[FIRST]; place < one[LAST]; place++)
+        add_contexts(&all.codes(all.parents(place, 0), 0) + low, u32(all.parents(place, 1)), rows,
+                     cells);
+    finish_cells(child, u32(one[LISTED]), u32(one[VALUES]), u32(one[START]), u32(lines), rows,
+                 cells);
+}
+
 // Sum the first `used` families' factors of rows without missing cells into out; cost n·families·k.
 //
 // `entries` (cells, k) holds a cell's classes side by side, or (cells, 2k): behind them what a row
@@ -100,8 +139,7 @@ void sum_families(In2<Code> codes, In2<i64> families, In2<i64> parents, In1<i64>
         for (i64 first = 0; first < used; first += TOGETHER) {
             const int members = int(std::min<i64>(TOGETHER, used - first));
             for (int member = 0; member < members; member++)
-                for (i64 row = 0; row < rows; row++)
-                    cells[member * BLOCK + row] = all.cell(first + member, low + row) * u32(lines);
+                place_rows(all, first + member, low, rows, cells.data() + member * BLOCK);
             (lines > n_classes ? add_block<true> : add_block<false>)(
                 entries.data, cells.data(), members, held.data + low, n_classes, rows,
                 &out(low, 0));

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import unnaive
-from unnaive import _sklearn
+from unnaive import _scikit
 from unnaive.cli import (
     compare,
     counts,
@@ -30,7 +30,7 @@ from unnaive.cli.terminal import notes, say
 # answer at once. Some of them need nothing of scikit-learn, whose import alone takes longer than
 # most people wait.
 
-_WITHOUT = {"fit", "predict", "explain", "models", "schema", "count", "merge"}
+_WITHOUT = {"fit", "predict", "models", "schema", "count", "merge"}
 _INTERRUPTED = 130  # exit code, as shells have it
 _CURES = {
     errno.ENOENT: "check its name and folder",
@@ -187,7 +187,7 @@ _add(counts.merge, "merge oslo.counts bern.counts -o all.counts")
 def main() -> None:
     """Run the command line."""
     if _WITHOUT.intersection(sys.argv[1:2]):
-        _sklearn.do_without()
+        _scikit.do_without()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that lacks ± shows ? instead
             stream.reconfigure(errors="replace")

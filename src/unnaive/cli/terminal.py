@@ -135,6 +135,15 @@ def _with_option(message: str) -> str:
     return f"{message} when you fit, with --ignore {name}"
 
 
+def error_console() -> "Console | None":
+    """Return standard error if it is a terminal, and None if nobody looks at it."""
+    if not sys.stderr.isatty():
+        return None
+    from rich.console import Console  # noqa: PLC0415 - see app.py
+
+    return Console(stderr=True, markup=False, emoji=False)
+
+
 @contextmanager
 def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Show on a terminal how far work is that takes longer than two seconds.
@@ -142,13 +151,8 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
     Where the number of steps is known, the time left is shown; otherwise the time gone. Yields
     what is to be called with the number of steps done. A search within tells of its generations.
     """
-    if not sys.stderr.isatty() and not os.environ.get("FORCE_COLOR"):
-        yield lambda _: None
-        return
-    from rich.console import Console  # noqa: PLC0415 - see app.py
-
-    errors = Console(stderr=True, markup=False, emoji=False)
-    if not errors.is_terminal:
+    errors = error_console()
+    if errors is None:
         yield lambda _: None
         return
     bar = new_bar(errors, timed=total is not None)

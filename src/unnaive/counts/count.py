@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive._sklearn import check_sample_weight
+from unnaive._scikit import check_sample_weight
 from unnaive.counts.engines.dispatch import count_partitions, engine_of
 from unnaive.counts.engines.memory import CodedRows, count_codes, pair_bytes, require_memory
 from unnaive.discretize import discretizer

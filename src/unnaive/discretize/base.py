@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive._parallel import run
-from unnaive._sklearn import (
+from unnaive._scikit import (
     BaseEstimator,
     OneToOneFeatureMixin,
     TransformerMixin,

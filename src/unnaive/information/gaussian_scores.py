@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import multigammaln
 
 from unnaive.exceptions import UnnaiveError
 
@@ -115,6 +114,8 @@ class GaussianScores:
             a = self._weight - self.X.shape[1] + size
             found = -size * rows / 2 * math.log(math.pi) - size / 2 * math.log(rows + 1)
             if size:
+                from scipy.special import multigammaln  # noqa: PLC0415 - slow to import
+
                 found += float(multigammaln((rows + a) / 2, size) - multigammaln(a / 2, size))
                 found += a / 2 * size * math.log(self._scale)
                 chosen = np.ix_(members, members)

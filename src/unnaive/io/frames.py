@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive._sklearn import check_array, column_or_1d
+from unnaive._scikit import check_array, column_or_1d
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -143,13 +143,10 @@ def is_mappings(X: Any) -> bool:
 
 
 def is_few_rows(X: Any) -> bool:
-    """Whether X is a pandas frame of so few rows that its cells are coded one by one."""
+    """Whether X is a list of mappings, or a pandas frame, whose cells are coded one by one."""
     kind = type(X)
-    return (
-        kind.__name__ == "DataFrame"
-        and kind.__module__.partition(".")[0] == "pandas"
-        and 0 < len(X) <= _FEW_ROWS
-    )
+    is_pandas = kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
+    return is_mappings(X) or (is_pandas and 0 < len(X) <= _FEW_ROWS)
 
 
 def _from_mappings(rows: Sequence[Mapping[str, Any]]) -> Frame:

@@ -10,7 +10,7 @@ import numpy as np
 
 from unnaive import _parallel, _progress
 from unnaive._core.adjust import right_spans, weigh_right
-from unnaive._sklearn import check_is_fitted
+from unnaive._scikit import check_is_fitted
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.tree import TreeClassifier

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from unnaive import _progress
-from unnaive._sklearn import check_is_fitted, clone
+from unnaive._scikit import check_is_fitted, clone
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.aode import AODE
 from unnaive.models.base import CountsClassifier

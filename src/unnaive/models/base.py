@@ -7,20 +7,20 @@ from copy import copy
 from dataclasses import dataclass, replace
 from inspect import cleandoc
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.tables import log_posterior, posterior
-from unnaive._sklearn import check_is_fitted
+from unnaive._core.tables import posterior
+from unnaive._scikit import check_is_fitted
 from unnaive.counts import CodedRows, JointCounts
 from unnaive.counts.engines.dispatch import engine_of
 from unnaive.counts.engines.memory import largest_pair_bytes, pair_bytes, require_memory
 from unnaive.discretize import discretizer
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import is_few_rows, is_mappings
-from unnaive.models.classifier import Classifier, all_or_nothing, first_of_the_best
+from unnaive.models.classifier import Classifier, all_or_nothing
 from unnaive.models.left_out import calibration, restored_calibration
 from unnaive.models.partitioned import fit_partitions
 from unnaive.schema import Schema, label_array, learn_schema, sorted_labels
@@ -30,15 +30,12 @@ from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 from unnaive.tables.trees import leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from unnaive._typing import CodeArray, FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
     from unnaive.tables.network import Network
     from unnaive.tables.terms import Terms
 
 _BLOCK_ROWS = 1 << 13
-Joints: TypeAlias = "Callable[[float, CodeArray, IntArray], Iterable[FloatArray]]"
 _COMMON = """
     discretize : str, a discretiser, or None, default="mdlp"
         How numeric columns are cut into bins, learned in ``fit`` from its rows alone: "mdlp",
@@ -270,19 +267,11 @@ class CountsClassifier(Classifier):
     def _answer(self, X: Any, normalise: Any = None) -> FloatArray:
         """Answer for a few rows without making columns of them."""
         check_is_fitted(self)
-        schema: Schema = self.schema_
-        if self.handle_unknown != "missing":
-            codes = None
-        elif is_mappings(X):
-            codes = schema.encode_mappings(X)
-        elif is_few_rows(X) and self._has_names_of(X):
-            codes = schema.encode_cells(X.to_numpy(dtype=object).tolist())
-        else:
-            codes = None
-        if codes is None:
+        few = self.handle_unknown == "missing" and is_few_rows(X)
+        if not few or not (is_mappings(X) or self._has_names_of(X)):
             return super()._answer(X, normalise)
-        out = np.empty((codes.shape[1], len(schema.classes)))
-        model = self._as_fitted
+        model, codes = self._as_fitted, self.schema_.encode_few(X)
+        out = np.empty((codes.shape[1], len(self.classes_)))
         model._predict_codes(model._tables, codes, normalise, out)
         return out
 
@@ -314,24 +303,18 @@ class CountsClassifier(Classifier):
         It answers any question, ``network.query("age", {"ill": "yes"})``, draws samples, and
         ``network.write("model.bif")`` makes a file for other programs.
         """
-        from unnaive.structure.dag import DAG  # noqa: PLC0415 - loads when asked
-        from unnaive.tables.export import class_node, network_of  # noqa: PLC0415
+        from unnaive.tables.export import network_of_graph  # noqa: PLC0415 - loads when asked
 
         check_is_fitted(self)
         model = self._as_fitted
-        graph, schema = model.structure_, model.schema_
-        if not hasattr(graph, "parents_of") or not hasattr(model._tables, "factors"):
+        if not hasattr(model.structure_, "parents_of") or not hasattr(model._tables, "factors"):
             raise UnnaiveError(
                 f"{type(self).__name__} is no single network of columns: it averages over models "
                 "or parents, or joins columns; TAN, KDB, GeneralizedNB and others are"
             )
-        label = len(schema.names)
-        used = {column for column in graph.used.tolist() if schema.sizes[column]}
-        parents = [
-            (*graph.parents_of(column), label) if column in used else () for column in range(label)
-        ]
-        dag = DAG((*schema.names, class_node(schema)), (*map(tuple, parents), ()))
-        return network_of(model.counts_, dag, model._smoothing, model._class_prior)
+        return network_of_graph(
+            model.counts_, model.structure_, model._smoothing, model._class_prior
+        )
 
     def _log_conditionals(
         self, frame: Frame, mode: str
@@ -379,26 +362,6 @@ class CountsClassifier(Classifier):
         if model._calibration is None:
             return terms
         return terms.scaled(model._calibration.temperature, model._calibration.bias)
-
-    def _leave_one_out(self, rows: CodedRows, counts: JointCounts, joints_of: Joints) -> FloatArray:
-        """Weighted leave-one-out accuracy and mean log-likelihood of candidates; shape (m, 2).
-
-        ``joints_of`` gives, for rows of one weight, the log joint by every candidate in turn.
-        """
-        weights = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
-        total: Any = 0.0
-        for weight in np.unique(weights):
-            part = np.flatnonzero(weights == weight)
-            codes, held = np.ascontiguousarray(rows.codes[:, part]), rows.classes[part]
-            found = []
-            for joint in joints_of(float(weight), codes, held):
-                self._answer_hopeless(joint, held, float(weight), counts)
-                chances = np.empty_like(joint)
-                log_posterior(joint, chances)
-                right = first_of_the_best(chances) == held
-                found.append([right.sum(), chances[np.arange(len(held)), held].sum()])
-            total = total + weight * np.array(found)
-        return np.asarray(total / float(weights.sum()))
 
     def _answer_hopeless(
         self, joint: FloatArray, held: IntArray, weight: float | None, counts: JointCounts

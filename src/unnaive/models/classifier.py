@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from unnaive._core.tables import log_posterior, posterior
-from unnaive._sklearn import (
+from unnaive._scikit import (
     BaseEstimator,
     ClassifierMixin,
     check_classification_targets,
@@ -131,7 +131,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
         With ``threshold_bias`` b, the class of largest P(c | x) + b_c.
         """
-        return np.asarray(self.classes_[chosen_classes(self, self.predict_proba(X))])
+        chances = self.predict_proba(X)
+        return np.asarray(self.classes_[chosen_classes(self, chances)])
 
     def predict_one(self, row: Mapping[str, Any]) -> Any:
         """Most probable class of one row, a mapping from names to cells.

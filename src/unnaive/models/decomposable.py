@@ -18,6 +18,7 @@ from unnaive.information import (
 )
 from unnaive.models.classifier import first_of_the_best
 from unnaive.models.family import FamilyClassifier
+from unnaive.models.left_out import left_out_scores
 from unnaive.models.ordered import OrderedClassifier
 from unnaive.structure.decomposable import cherry_tree, chordal_graph, families_of
 from unnaive.structure.tree import first_best, maximum_spanning_tree
@@ -79,7 +80,7 @@ class ClusterClassifier(FamilyClassifier):
         def joints(weight: float, codes: CodeArray, held: IntArray) -> Iterator[FloatArray]:
             yield self._family_tables(counts, weight).joint(codes, held, self.n_jobs)
 
-        left_out = self._leave_one_out(rows, counts, joints)[0]
+        left_out = left_out_scores(self, rows, counts, joints)[0]
         unheld = np.full(len(rows.classes), -1)
         joint = self._family_tables(counts).joint(rows.codes, unheld, self.n_jobs)
         self._answer_hopeless(joint, unheld, None, counts)

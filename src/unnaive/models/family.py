@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive._sklearn import check_is_fitted
+from unnaive._scikit import check_is_fitted
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import family_information, mutual_information
 from unnaive.models.base import CountsClassifier

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from unnaive._sklearn import check_is_fitted
+from unnaive._scikit import check_is_fitted
 from unnaive.counts.expectation import maximum_likelihood
 from unnaive.counts.moments import Moments, moments_of
 from unnaive.exceptions import UnnaiveError

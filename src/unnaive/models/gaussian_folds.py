@@ -9,7 +9,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.tables import log_posterior
-from unnaive._sklearn import clone
+from unnaive._scikit import clone
 from unnaive.counts.moments import Moments, all_and_without_each, moments_of, origin_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.gaussian import GaussianClassifier, NumberRows

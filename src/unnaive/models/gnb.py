@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from unnaive._sklearn import check_is_fitted
+from unnaive._scikit import check_is_fitted
 from unnaive.exceptions import TableTooLarge
 from unnaive.information import conditional_mutual_information, mutual_information
 from unnaive.models.ordered import PrefixTree

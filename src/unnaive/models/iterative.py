@@ -9,7 +9,7 @@ import numpy as np
 
 from unnaive._core.adjust import FLOOR, one_pass
 from unnaive._core.tables import posterior
-from unnaive._sklearn import check_is_fitted
+from unnaive._scikit import check_is_fitted
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.tree import TreeClassifier

@@ -9,7 +9,7 @@ import numpy as np
 
 from unnaive._core.tables import log_posterior
 from unnaive._core.weighting import mixture_shares
-from unnaive._sklearn import clone
+from unnaive._scikit import clone
 from unnaive.models.aode import SuperParentClassifier
 from unnaive.models.classifier import Classifier, first_of_the_best
 from unnaive.models.left_out import left_out_joint

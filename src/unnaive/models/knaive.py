@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive._sklearn import clone
+from unnaive._scikit import clone
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import mean_log_derivatives
 from unnaive.models.gaussian import NumberRows, ShrinkingClassifier, both_ways, whole_number

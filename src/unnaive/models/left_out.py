@@ -6,13 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._core.tables import log_posterior
 from unnaive.exceptions import UnnaiveError
+from unnaive.models.classifier import first_of_the_best
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
-    from unnaive.counts import CodedRows
+    from collections.abc import Callable, Iterable
+
+    from unnaive._typing import CodeArray, FloatArray, IntArray
+    from unnaive.counts import CodedRows, JointCounts
     from unnaive.models.base import CountsClassifier
     from unnaive.tables.calibration import Calibration
+
+    Joints = Callable[[float, CodeArray, IntArray], Iterable[FloatArray]]
 
 _MOST_WEIGHTS = 16  # of more distinct ones, all rows are left out as if of the mean weight
 
@@ -47,6 +53,29 @@ def left_out_joint(model: CountsClassifier, rows: CodedRows) -> FloatArray:
         model._answer_hopeless(joint, held, weight, model.counts_)
         out[part] = joint
     return out
+
+
+def left_out_scores(
+    model: CountsClassifier, rows: CodedRows, counts: JointCounts, joints_of: Joints
+) -> FloatArray:
+    """Weighted leave-one-out accuracy and mean log-likelihood of candidates; shape (m, 2).
+
+    ``joints_of`` gives, for rows of one weight, the log joint by every candidate in turn.
+    """
+    weights = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
+    total: Any = 0.0
+    for weight in np.unique(weights):
+        part = np.flatnonzero(weights == weight)
+        codes, held = np.ascontiguousarray(rows.codes[:, part]), rows.classes[part]
+        found = []
+        for joint in joints_of(float(weight), codes, held):
+            model._answer_hopeless(joint, held, float(weight), counts)
+            chances = np.empty_like(joint)
+            log_posterior(joint, chances)
+            right = first_of_the_best(chances) == held
+            found.append([right.sum(), chances[np.arange(len(held)), held].sum()])
+        total = total + weight * np.array(found)
+    return np.asarray(total / float(weights.sum()))
 
 
 def calibration(model: CountsClassifier, rows: CodedRows) -> Calibration:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from unnaive._core.tables import posterior
-from unnaive._sklearn import check_is_fitted
+from unnaive._scikit import check_is_fitted
 from unnaive.exceptions import UnnaiveError
 from unnaive.metrics import measure_path
 from unnaive.models.base import CountsClassifier
+from unnaive.models.left_out import left_out_scores
 from unnaive.models.tree import MarginalizingTree
 from unnaive.structure.tree import first_best
 
@@ -155,7 +156,7 @@ class PrefixTree(OrderedClassifier, MarginalizingTree):
             tables = self._tables_of(tree, weight, counts)
             yield from tables.prefixes(codes, held, tree.feature_order, self.n_jobs)
 
-        found = self._leave_one_out(rows, counts, joints)
+        found = left_out_scores(self, rows, counts, joints)
         numbers = np.arange(1, len(found) + 1)
         kept = numbers >= min(2, len(found))
         return {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from unnaive._sklearn import check_is_fitted
+from unnaive._scikit import check_is_fitted
 from unnaive.counts.engines.dispatch import count_more, count_partitions, engine_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_frame

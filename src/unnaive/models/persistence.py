@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive import __version__
-from unnaive._sklearn import BaseEstimator
+from unnaive._scikit import BaseEstimator
 from unnaive.discretize import Discretizer
 from unnaive.exceptions import ModelFileError
 from unnaive.io import store

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.feature_selection import SelectorMixin
 
-from unnaive._sklearn import BaseEstimator, check_is_fitted, clone
+from unnaive._scikit import BaseEstimator, check_is_fitted, clone
 from unnaive.models.gnb import GeneralizedNB
 
 if TYPE_CHECKING:

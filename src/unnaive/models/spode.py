@@ -13,6 +13,7 @@ from unnaive.information import (
     mutual_information,
     pairwise_mutual_information,
 )
+from unnaive.models.left_out import left_out_scores
 from unnaive.models.tree import TreeClassifier, column_position
 from unnaive.structure import ParentGraph, super_parent_scores, with_parents
 from unnaive.structure.graph import LEFT_OUT
@@ -114,7 +115,7 @@ class SPODE(TreeClassifier):
             tables = self._tree(star, weight, counts, **self._root)
             yield self._joint(tables, codes, held, self.n_jobs)
 
-        return np.asarray(self._leave_one_out(rows, counts, joints)[0])
+        return np.asarray(left_out_scores(self, rows, counts, joints)[0])
 
     @property
     def _root(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.coding import look_up_floats, offset_integers
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
+from unnaive.io.frames import is_mappings
 from unnaive.schema.columns import (
     CategoricalColumn,
     ColumnSchema,
@@ -113,22 +114,27 @@ class Schema:
             raise ValueError(f"handle_unknown={handle_unknown!r}; it must be 'missing' or 'error'")
         return codes
 
-    def encode_cells(self, rows: Sequence[Sequence[Any]]) -> CodeArray:
-        """Code a few rows of plain cells, without making columns of them; shape (d, n)."""
+    def encode_few(self, X: Any) -> CodeArray:
+        """Code a few rows, mappings or a pandas frame, cell by cell; shape (d, n).
+
+        What a mapping lacks is missing.
+        """
+        if not is_mappings(X):
+            rows = X.to_numpy(dtype=object).tolist()
+        else:
+            for row in X:
+                self._refuse_strange(row)
+            rows = [[row.get(name) for name in self.names] for row in X]
         coders = self._coders
         codes = [[code(cell) for code, cell in zip(coders, row, strict=True)] for row in rows]
         return np.ascontiguousarray(np.array(codes, dtype=self.code_type).T)
 
-    def encode_mappings(self, rows: Sequence[Mapping[str, Any]]) -> CodeArray:
-        """Code rows that are mappings from names to cells; what is absent is missing."""
-        known = self._known
-        for row in rows:
-            if not known.issuperset(row):
-                name = next(name for name in row if name not in known)
-                close = get_close_matches(str(name), self.names, n=1)
-                cure = f"did you mean {close[0]!r}?" if close else f"they are {list(self.names)}"
-                raise SchemaMismatch(f"a row has {name!r}, which is no column of the fit; {cure}")
-        return self.encode_cells([[row.get(name) for name in self.names] for row in rows])
+    def _refuse_strange(self, row: Mapping[str, Any]) -> None:
+        if not self._known.issuperset(row):
+            name = next(name for name in row if name not in self._known)
+            close = get_close_matches(str(name), self.names, n=1)
+            cure = f"did you mean {close[0]!r}?" if close else f"they are {list(self.names)}"
+            raise SchemaMismatch(f"a row has {name!r}, which is no column of the fit; {cure}")
 
     @cached_property
     def _coders(self) -> list[Callable[[Any], int]]:

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian_scores import GaussianScores
@@ -333,6 +332,8 @@ class EMNA(_GaussianAlgorithm):
         besides = np.diag(np.where(free, max(self.sigma_min, _LEAST), 1.0))
         factor = np.asarray(np.linalg.qr(np.vstack([centred, besides]), mode="r")).T
         own = np.diag(factor)
+        from scipy.linalg import solve_triangular  # noqa: PLC0415 - slow to import
+
         inner = np.eye(d) - own[:, None] * solve_triangular(factor, np.eye(d), lower=True)
         slopes = inner * widths[:, None] / widths
         return GaussianNetwork(

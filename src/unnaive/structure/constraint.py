@@ -10,7 +10,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, erfc, rel_entr
 
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
@@ -398,6 +397,8 @@ def _likelihood_ratio(table: CountArray, freedom: float | None) -> Outcome:
     across, along = table.sum(axis=2), table.sum(axis=1)
     total = across.sum(axis=1)
     expected = across[:, :, None] * (along / np.where(total > 0, total, 1)[:, None])[:, None, :]
+    from scipy.special import chdtrc, rel_entr  # noqa: PLC0415 - slow to import
+
     statistic = max(2 * float(rel_entr(table, expected).sum()), 0.0)
     if freedom is None:
         spread = [np.maximum((sums > 0).sum(axis=1) - 1, 0) for sums in (across, along)]
@@ -452,6 +453,8 @@ def fisher_z_test(covariance: ArrayLike, n_rows: int, alpha: float = 0.05) -> In
             return Outcome(math.nan, freedom, math.nan)
         rho = float(left[0, 1] / np.sqrt(left[0, 0] * left[1, 1]))
         z = math.sqrt(freedom) * math.atanh(max(-NEARLY_ONE, min(rho, NEARLY_ONE)))
+        from scipy.special import erfc  # noqa: PLC0415 - slow to import
+
         return Outcome(z, freedom, float(erfc(abs(z) / math.sqrt(2))))
 
     return IndependenceTest(measure, alpha)

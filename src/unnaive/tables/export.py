@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
+from unnaive.structure.dag import DAG
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.network import Network
 from unnaive.tables.trees import (
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
     from unnaive.schema import Schema
-    from unnaive.structure.dag import DAG
     from unnaive.tables.smoothing import Smoothing
 
 
@@ -106,6 +106,20 @@ def _levels(table: CountArray) -> list[Level]:
         levels.append(Level.of(flat, np.arange(len(flat)) // (len(flat) // contexts)))
         contexts = len(flat)
     return levels
+
+
+def network_of_graph(
+    counts: JointCounts, graph: Any, smoothing: Smoothing, class_prior: FloatArray | None
+) -> Network:
+    """Estimate the network of a model: the class is a parent of all columns that its graph uses."""
+    schema = counts.schema
+    label = len(schema.names)
+    used = {column for column in graph.used.tolist() if schema.sizes[column]}
+    parents = [
+        (*graph.parents_of(column), label) if column in used else () for column in range(label)
+    ]
+    dag = DAG((*schema.names, class_node(schema)), (*map(tuple, parents), ()))
+    return network_of(counts, dag, smoothing, class_prior)
 
 
 def network_of(

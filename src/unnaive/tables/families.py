@@ -12,7 +12,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.families import sum_families
-from unnaive._core.tables import fill_priors
+from unnaive._core.tables import fill_priors, mark_missing
 from unnaive.counts.families import context_of, strides_of
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.trees import PLAIN, ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
@@ -66,14 +66,13 @@ class FamilyTables:
 
     def joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None = None) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
-        sizes = self.counts.schema.sizes
-        missing = codes >= sizes[:, None]
         joint = np.empty((codes.shape[1], self.counts.n_classes))
         fill_priors(self._priors, held, joint)
-        if not missing.any():
+        columns, gapped = self._columns, np.empty(codes.shape[1], dtype=bool)
+        if not mark_missing(codes, columns, columns[:, 2].copy(), gapped):
             joint += self._sum_all(codes, held, n_jobs)
             return joint
-        gapped = missing.any(axis=0)
+        missing = codes >= self.counts.schema.sizes[:, None]
         whole, rest = np.flatnonzero(~gapped), np.flatnonzero(gapped)
         joint[whole] += self._sum_all(np.ascontiguousarray(codes[:, whole]), held[whole], n_jobs)
         patterns, pattern = np.unique(missing[:, rest], axis=1, return_inverse=True)
@@ -92,6 +91,12 @@ class FamilyTables:
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
         return out
+
+    @cached_property
+    def _columns(self) -> IntArray:
+        """Parent (none), slots and number of every column, as the kernel reads them; (d, 3)."""
+        sizes = self.counts.schema.sizes
+        return np.stack([np.full(len(sizes), -1), sizes + 1, np.arange(len(sizes))], axis=1)
 
     @cached_property
     def _priors(self) -> FloatArray:
