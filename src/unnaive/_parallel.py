@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import deque
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from concurrent.futures import ThreadPoolExecutor
+    from collections.abc import Callable, Generator, Iterable
+    from concurrent.futures import Future, ThreadPoolExecutor
     from contextlib import AbstractContextManager
 
 Task = TypeVar("Task")
@@ -62,6 +63,31 @@ def run(
     if len(work) <= 1:
         return [function(task) for task in work]
     return Team(n_jobs).run(function, work)
+
+
+def map_ahead(
+    function: Callable[[Task], Result], tasks: Iterable[Task], threads: int
+) -> Generator[Result]:
+    """Yield the results in the order of the tasks, of which some are worked on ahead.
+
+    Examples
+    --------
+    >>> list(map_ahead(abs, [-1, 2, -3], threads=2))
+    [1, 2, 3]
+    """
+    if threads <= 1:
+        yield from map(function, tasks)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - costs import time
+
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[Result]] = deque()
+        for task in tasks:
+            waiting.append(pool.submit(function, task))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def one_thread_each() -> AbstractContextManager[Any]:

@@ -10,7 +10,7 @@ import typer
 
 from unnaive.cli import options
 from unnaive.cli.output import require_writable
-from unnaive.cli.terminal import console, new_bar, print_json, print_table, say
+from unnaive.cli.terminal import console, error_console, new_bar, print_json, print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -153,10 +153,8 @@ def _reproduced(experiment: "Experiment", *, n_jobs: int, store: Path | None) ->
 @contextmanager
 def _progress(label: str, costs: dict[str, float]) -> "Iterator[Callable[[Step], None]]":
     """Show on a terminal what was done last, how much of the work, and the time left."""
-    from rich.console import Console  # noqa: PLC0415 - see app.py
-
-    errors = Console(stderr=True, markup=False, emoji=False)
-    if not errors.is_terminal:
+    errors = error_console()
+    if errors is None:
         yield lambda _: None
         return
     with new_bar(errors, timed=True) as bar:

@@ -137,11 +137,12 @@ def _with_option(message: str) -> str:
 
 def error_console() -> "Console | None":
     """Return standard error if it is a terminal, and None if nobody looks at it."""
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() and not os.environ.get("FORCE_COLOR"):
         return None
     from rich.console import Console  # noqa: PLC0415 - see app.py
 
-    return Console(stderr=True, markup=False, emoji=False)
+    errors = Console(stderr=True, markup=False, emoji=False)
+    return errors if errors.is_terminal else None
 
 
 @contextmanager

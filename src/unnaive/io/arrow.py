@@ -94,27 +94,18 @@ def _truths(name: str, array: Any) -> Column:
 
 
 def _labels(name: str, column: Any, missing: Collection[str]) -> Column:
+    """Give the labels of all chunks common numbers; texts are looked at once each."""
     arrow = import_module("pyarrow")
-    merged = column if arrow.types.is_dictionary(column.type) else column.dictionary_encode()
-    if hasattr(merged, "unify_dictionaries"):
-        merged = merged.unify_dictionaries().combine_chunks()
-    indices = values_of(merged.indices, -1).astype(np.int32)
-    labels = merged.dictionary.to_pylist()
-    return _cleaned(name, indices, labels, missing) if missing else _column(name, indices, labels)
-
-
-def _column(name: str, indices: AnyArray, labels: list[str]) -> Column:
-    return Column(name, indices, tuple(labels))
-
-
-def _cleaned(name: str, indices: AnyArray, labels: list[str], missing: Collection[str]) -> Column:
-    """Trim labels and take the missing ones out; work is done on the distinct ones."""
     places: dict[str, int] = {}
-    table = [
-        -1 if text in missing else places.setdefault(text, len(places))
-        for text in map(str.strip, labels)
-    ]
-    return _column(name, np.array([*table, -1], dtype=np.int32)[indices], list(places))
+    parts = [np.empty(0, dtype=np.int32)]
+    for chunk in getattr(column, "chunks", [column]):
+        encoded = chunk if arrow.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+        texts = encoded.dictionary.to_pylist()
+        cleaned = map(str.strip, texts) if missing else texts
+        table = [-1 if t in missing else places.setdefault(t, len(places)) for t in cleaned]
+        indices = values_of(encoded.indices, -1)
+        parts.append(np.array([*table, -1], dtype=np.int32)[indices])
+    return Column(name, parts[1] if len(parts) == 2 else np.concatenate(parts), tuple(places))
 
 
 def plain_field(field: Any, arrow: Any) -> Any:

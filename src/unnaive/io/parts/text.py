@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
+from unnaive import _parallel
+from unnaive._core.coding import has_quote, row_end
 from unnaive.exceptions import DataFileError
 from unnaive.io.arrow import frame_of, strings
 from unnaive.io.files import (
@@ -15,20 +19,29 @@ from unnaive.io.files import (
     _arrow,
     _check_names,
     _diagnose,
+    _open,
     _sniff,
-    has_quotes,
-    native_stream,
 )
 from unnaive.io.parts.base import RESTART, Part, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator, Mapping
+    from collections.abc import Callable, Collection, Generator, Iterator, Mapping
     from pathlib import Path
 
+    from unnaive._typing import AnyArray
     from unnaive.io.frames import Frame
 
+PIECE = 1 << 23  # bytes that one thread reads at a time
+_WORKERS = 8
+_LOOKED_AT = 1 << 20  # bytes by which columns are judged at first
+_BLOCK = 1 << 20
+_FIRST = 1 << 16  # bytes that tell how lines end
+_LONGEST = 16  # pieces that a row may take, or a quote was left open
 _SMALL = 1 << 28  # bytes: what may be read whole to say which line is wrong
 _COMMA_NUMBER = r"^[+-]?(\d+|\d*,\d+)([eE][+-]?\d+)?$"
+
+
+Used = TypeVar("Used")
 
 
 class CsvPart(Part):
@@ -43,14 +56,15 @@ class CsvPart(Part):
     def __init__(self, path: Path, ending: str) -> None:
         self.path, self.name = path, str(path)
         self._separator, self._block = _sniff(path, ending)
-        self._has_quotes = has_quotes(path)
-        with self._explained(), self._reader({}) as reader:
-            self._raw = list(reader.schema.names)
+        with self._explained():
+            header = next(self._lines())
+            self._header = len(header)
+            self._raw = self._parse(import_module("pyarrow").py_buffer(header), {}).column_names
         self.columns = tuple(name.strip() for name in self._raw)
         _check_names(self.columns, path)
         with self._explained():
-            first = next(self._batches("text", {}, self.columns), None)
-        self._kinds = {} if first is None else self._look(first, self.columns)
+            first = self._tables("text", {}, self.columns, self._look, size=_LOOKED_AT)
+            self._kinds = next(first, {})
 
     @property
     def kinds(self) -> dict[str, str]:  # type: ignore[override]
@@ -79,8 +93,8 @@ class CsvPart(Part):
     ) -> Generator[Frame | str]:
         """Look at every cell, then read all as text and convert it."""
         with self._explained():
-            for batch in self._batches("text", {}, chosen, threads=threads):
-                for name, kind in self._look(batch, chosen).items():
+            for kinds in self._tables("text", {}, chosen, self._look, threads=threads):
+                for name, kind in kinds.items():
                     self._kinds[name] = _join(self._kinds.get(name, "none"), kind)
             kinds = {**self._kinds, **told}
             yield from self._read(rows, kinds, chosen, by_arrow=False, threads=threads)
@@ -95,18 +109,16 @@ class CsvPart(Part):
         threads: bool,
     ) -> Iterator[Frame]:
         """Yield frames of known kinds; ``by_arrow`` is the fast way, and refuses odd cells."""
-        arrow = _arrow("pyarrow", self.path)
         labels = {"text"} if by_arrow else {"text", "none"}
         text = {name for name in chosen if kinds.get(name, "none") in labels}
+
+        def frames(table: Any, _: tuple[str, ...]) -> list[Frame]:
+            starts = range(0, table.num_rows, rows)
+            return [self._frame(table.slice(i, rows), kinds, chosen, text) for i in starts]
+
         every = "" if by_arrow else "text"
-        held: list[Any] = []
-        for batch in self._batches(every, kinds, chosen, threads=threads):
-            held.append(batch)
-            if sum(part.num_rows for part in held) >= rows:
-                yield self._frame(arrow.Table.from_batches(held), kinds, chosen, text)
-                held = []
-        if held and any(part.num_rows for part in held):
-            yield self._frame(arrow.Table.from_batches(held), kinds, chosen, text)
+        for some in self._tables(every, kinds, chosen, frames, threads=threads):
+            yield from some
 
     def _frame(
         self, table: Any, kinds: Mapping[str, str], chosen: tuple[str, ...], text: set[str]
@@ -137,9 +149,9 @@ class CsvPart(Part):
             what = f"column {name!r} should hold {'booleans' if kind == 'bool' else 'numbers'}"
             raise DataFileError(f"{self.path}: {what}, but {error}") from error
 
-    def _look(self, batch: Any, chosen: tuple[str, ...]) -> dict[str, str]:
-        """Tell what each column of a batch of text looks like."""
-        columns = zip(chosen, batch.columns, strict=True)
+    def _look(self, table: Any, chosen: tuple[str, ...]) -> dict[str, str]:
+        """Tell what each column of a table of text looks like."""
+        columns = zip(chosen, table.columns, strict=True)
         return {name: _kind(_trimmed(column), self._separator) for name, column in columns}
 
     @contextmanager
@@ -152,27 +164,68 @@ class CsvPart(Part):
                 _diagnose(self.path, self._separator)
             raise DataFileError(f"{self.path}: {error}; check that line") from error
 
-    def _batches(
+    def _tables(
         self,
         every: str,
         kinds: Mapping[str, str],
         chosen: tuple[str, ...],
+        use: Callable[[Any, tuple[str, ...]], Used],
         *,
         threads: bool = False,
-    ) -> Iterator[Any]:
-        """Yield arrow batches, all columns of the kind ``every`` if one is given."""
+        size: int = PIECE,
+    ) -> Iterator[Used]:
+        """Yield what is made of arrow tables of pieces, some of them at a time.
+
+        All columns are of the kind ``every`` if one is given.
+        """
         types = {
-            raw: _arrow_type(every or kinds.get(name, "none"))
+            raw: _arrow_type(every) if every else _encoded_type(kinds.get(name, "none"))
             for raw, name in zip(self._raw, self.columns, strict=True)
             if name in chosen
         }
-        with self._reader(types, threads=threads) as reader:
-            yield from reader
 
-    @contextmanager
-    def _reader(self, types: Mapping[str, Any], *, threads: bool = False) -> Iterator[Any]:
-        """Open pyarrow's streaming reader over the plain bytes."""
-        arrow_csv = _arrow("pyarrow.csv", self.path)
+        def read(piece: Any) -> Used:
+            return use(self._parse(piece, types, names=self._raw), chosen)
+
+        workers = min(_WORKERS, _parallel.effective_n_jobs(-1)) if threads else 1
+        yield from _parallel.map_ahead(read, self._pieces(size), workers)
+
+    def _pieces(self, size: int) -> Iterator[Any]:
+        """Yield the bytes below the header, whole rows at a time."""
+        rest: AnyArray = np.empty(0, np.uint8)
+        with _open(self.path) as stream:
+            stream.seek(self._header)
+            while True:
+                text = np.empty(len(rest) + size, np.uint8)
+                text[: len(rest)] = rest
+                filled = len(rest) + _fill(stream, text[len(rest) :])
+                text, last = text[:filled], filled < len(text)
+                end = len(text) if last else _row_end(text, len(text) // size)
+                if end:
+                    yield import_module("pyarrow").py_buffer(text[:end])
+                if last:
+                    return
+                rest = text[end:]
+
+    def _lines(self) -> Iterator[bytes]:
+        """Yield the first lines of the file, each with the blank ones before it."""
+        line = b""
+        with _open(self.path) as stream:
+            for more in stream:
+                line += more
+                if line.strip(b"\xef\xbb\xbf \t\r\n") and not line.count(b'"') % 2:
+                    yield line
+                    line = b""
+        yield line
+
+    def _parse(
+        self,
+        piece: Any,
+        types: Mapping[str, Any],
+        names: list[str] | None = None,
+    ) -> Any:
+        """Let pyarrow read some rows; without names their first is the header."""
+        arrow, arrow_csv = _arrow("pyarrow", self.path), _arrow("pyarrow.csv", self.path)
         convert = arrow_csv.ConvertOptions(
             null_values=MISSING,
             strings_can_be_null=True,
@@ -181,21 +234,43 @@ class CsvPart(Part):
             column_types=dict(types),
             include_columns=list(types),
         )
-        read = arrow_csv.ReadOptions(block_size=self._block, use_threads=threads)
-        parse = arrow_csv.ParseOptions(
-            delimiter=self._separator, newlines_in_values=self._has_quotes
-        )
-        with (
-            native_stream(self.path) as stream,
-            arrow_csv.open_csv(stream, read, parse, convert) as reader,
-        ):
-            yield reader
+        quoted = has_quote(np.frombuffer(piece, np.uint8))  # or no cell holds the end of a line
+        parse = arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=quoted)
+        for block in (max(_BLOCK, self._block // 4), len(piece) + 1):
+            read = arrow_csv.ReadOptions(block_size=block, use_threads=False, column_names=names)
+            try:
+                return arrow_csv.read_csv(arrow.BufferReader(piece), read, parse, convert)
+            except arrow.ArrowInvalid as error:
+                if "straddl" not in str(error) or block > len(piece):
+                    raise
+        raise AssertionError("a piece is shorter than its last block")
+
+
+def _row_end(text: AnyArray, pieces: int) -> int:
+    """Tell where the last whole row ends, or give up where a quote was left open long ago."""
+    ending = b"\n" if b"\n" in text[:_FIRST].tobytes() else b"\r"
+    return len(text) if pieces > _LONGEST else row_end(text, ord(ending))
+
+
+def _fill(stream: IO[bytes], room: AnyArray) -> int:
+    """Read until there is no more room, or nothing to read; return how many bytes there are."""
+    filled = 0
+    while read := stream.readinto(room[filled:].data):  # type: ignore[attr-defined]
+        filled += read
+    return filled
 
 
 def _arrow_type(kind: str) -> Any:
     arrow = import_module("pyarrow")
     types = {"int": arrow.int64, "float": arrow.float64, "bool": arrow.bool_, "none": arrow.null}
     return types.get(kind, arrow.string)()
+
+
+def _encoded_type(kind: str) -> Any:
+    """Type by which cells of a kind are read for good: labels as numbers into a list of them."""
+    arrow = import_module("pyarrow")
+    encoded = arrow.dictionary(arrow.int32(), arrow.string())
+    return encoded if kind == "text" else _arrow_type(kind)
 
 
 def _trimmed(column: Any) -> Any:
