@@ -120,7 +120,8 @@ def test_interrupted_work_is_kept(tmp_path, monkeypatch):
 
 
 def test_progress_names_units_and_the_time_left(monkeypatch, capsys):
-    monkeypatch.setattr(Console, "is_terminal", True)
+    shown_to_people = Console(stderr=True, markup=False, emoji=False, force_terminal=True)
+    monkeypatch.setattr(command, "error_console", lambda: shown_to_people)
     with command._progress("phnb", {"a, run 1": 3.0, "b, run 1": 1.0}) as watch:
         watch(Step(1, 2, "a, run 1"))
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().err)
