@@ -44,6 +44,10 @@ def parser() -> argparse.ArgumentParser:
     scaling.add_argument("--repeats", type=int, default=5)
     scaling.add_argument("--jobs", type=int, default=2, help="threads, where they do not vary")
     _add_scale(commands)
+    versions = commands.add_parser("versions", help="two installations of this library in turns")
+    versions.add_argument("before", help="interpreter of the one environment")
+    versions.add_argument("after", help="interpreter of the other")
+    versions.add_argument("--rounds", type=int, default=3, help="processes of each; best counts")
     start = commands.add_parser("start", help="import, and the first fit of a process")
     start.add_argument("--repeats", type=int, default=5)
     start.add_argument("--python", help="another environment's interpreter to measure")
@@ -192,6 +196,10 @@ def _scale_part(options: argparse.Namespace, module: Any) -> None:
     module.main(options.work, options.folder, options.rows, options.jobs)
 
 
+def _versions(options: argparse.Namespace, module: Any) -> None:
+    module.run(options.before, options.after, options.rounds)
+
+
 def _start(options: argparse.Namespace, module: Any) -> None:
     module.run(options.repeats, options.python)
 
@@ -218,6 +226,7 @@ RUNNERS = {  # command: how it is run, its module, and where the module lists it
     "scale": (_scale, "scale", ""),
     "scale-part": (_scale_part, "scale", ""),
     "start": (_start, "start", ""),
+    "versions": (_versions, "versions", ""),
     "measure": (_measure, "rivals", ""),
     "memory": (_memory, "memory", ""),
 }
