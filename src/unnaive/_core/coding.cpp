@@ -19,18 +19,71 @@ template <class Code> void check_block(const char *kernel, i64 rows, i64 columns
     require(first >= 0 && first <= codes.shape(1) - rows, kernel, "rows beyond the codes");
 }
 
-// Code one row as value − base, at most limit, and mark the codes that occur.
+// Code some cells of a row as value − base, at most limit, and mark the codes that occur.
+template <int SIZE, class Code>
+INLINE void offset_cells(const i64 *line, const i64 *base, const u64 *limit, u64 *RESTRICT marks,
+                         Code *RESTRICT out) {
+    u64 values[SIZE];
+    for (int cell = 0; cell < SIZE; cell++) {
+        const u64 away = u64(line[cell]) - u64(base[cell]);
+        values[cell] = away < limit[cell] ? away : limit[cell];
+    }
+    for (int cell = 0; cell < SIZE; cell++) marks[cell] |= u64(1) << (values[cell] & 63);
+    for (int cell = 0; cell < SIZE; cell++) out[cell] = Code(values[cell]);
+}
+
+// Code rows of a tile, eight cells at a time: as many as fit the widest vectors.
 template <class Code>
-INLINE void offset_line_loop(const i64 *line, const i64 *base, const u64 *limit, i64 columns,
-                             u64 *RESTRICT marks, Code *RESTRICT out) {
-    for (i64 column = 0; column < columns; column++) {
-        const u64 away = u64(line[column]) - u64(base[column]);
-        const u64 value = away < limit[column] ? away : limit[column];
-        marks[column] |= u64(1) << (value & 63);
-        out[column] = Code(value);
+INLINE void offset_tile_loop(const i64 *block, i64 rows, i64 columns, const i64 *base,
+                             const u64 *limit, u64 *RESTRICT marks, Code *RESTRICT tile) {
+    for (i64 row = 0; row < rows; row++) {
+        const i64 *line = block + row * columns;
+        Code *out = tile + row * columns;
+        i64 column = 0;
+        for (; column + 8 <= columns; column += 8)
+            offset_cells<8>(line + column, base + column, limit + column, marks + column,
+                            out + column);
+        for (; column < columns; column++)
+            offset_cells<1>(line + column, base + column, limit + column, marks + column,
+                            out + column);
     }
 }
-LEVELS(offset_line)
+LEVELS(offset_tile)
+
+// Exchange what two words have in the bits of a mask, those of the first `shift` bits further on.
+INLINE void exchange(u64 &first, u64 &second, int shift, u64 mask) {
+    const u64 other = ((first >> shift) ^ second) & mask;
+    second ^= other;
+    first ^= other << shift;
+}
+
+// Eight rows of eight bytes become eight columns: halves, quarters and bytes change places.
+INLINE void turn_bytes(const u8 *rows, i64 width, u8 *columns, i64 step) {
+    u64 words[8];
+    for (int row = 0; row < 8; row++) std::memcpy(&words[row], rows + row * width, 8);
+    for (int row : {0, 1, 2, 3}) exchange(words[row], words[row + 4], 32, 0x00000000ffffffffu);
+    for (int row : {0, 1, 4, 5}) exchange(words[row], words[row + 2], 16, 0x0000ffff0000ffffu);
+    for (int row : {0, 2, 4, 6}) exchange(words[row], words[row + 1], 8, 0x00ff00ff00ff00ffu);
+    for (int column = 0; column < 8; column++)
+        std::memcpy(columns + column * step, &words[column], 8);
+}
+
+// Write a tile of rows as columns, `step` codes apart.
+template <class Code>
+void turn_tile(const Code *tile, i64 width, i64 rows, i64 n_columns, Code *codes, i64 step) {
+    i64 whole_columns = 0, whole_rows = 0;
+    if constexpr (sizeof(Code) == 1 && std::endian::native == std::endian::little) {
+        whole_columns = n_columns - n_columns % 8, whole_rows = rows - rows % 8;
+        for (i64 column = 0; column < whole_columns; column += 8)
+            for (i64 row = 0; row < whole_rows; row += 8)
+                turn_bytes(tile + row * width + column, width, codes + column * step + row, step);
+    }
+    for (i64 column = 0; column < n_columns; column++) {
+        Code *RESTRICT target = codes + column * step;
+        for (i64 row = column < whole_columns ? whole_rows : 0; row < rows; row++)
+            target[row] = tile[row * width + column];
+    }
+}
 
 // Code integers as value − base, or `limit` where that is out of 0 … limit − 1; cost n·d.
 //
@@ -46,13 +99,9 @@ void offset_integers(In2<i64> block, In1<i64> base, In1<u64> limit, Out1<u64> ma
     Room<Code, 2> tile(TILE, n_columns);
     for (i64 low = 0; low < n_rows; low += TILE) {
         const i64 rows = std::min(TILE, n_rows - low);
-        for (i64 row = 0; row < rows; row++)
-            offset_line(&block(low + row, 0), base.data, limit.data, n_columns, marks.data,
-                        &tile(row, 0));
-        for (i64 column = 0; column < n_columns; column++) {
-            Code *target = &codes(column, 0) + first + low;
-            for (i64 row = 0; row < rows; row++) target[row] = tile(row, column);
-        }
+        offset_tile(block.data + low * n_columns, rows, n_columns, base.data, limit.data,
+                    marks.data, tile.data);
+        turn_tile(tile.data, n_columns, rows, n_columns, codes.data + first + low, codes.shape(1));
     }
 }
 

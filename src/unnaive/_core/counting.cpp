@@ -78,8 +78,10 @@ void fill_bitmaps(In2<Code> codes, i64 start, In1<u32> positions, In2<i64> layou
         const i64 first = layout(column, FIRST_BITMAP), used = layout(column, BITMAPS);
         if (used == 0) continue;
         std::fill_n(ordered.data, ordered.size(), static_cast<Code>(layout(column, VALUES)));
-        const Code *line = &codes(column, 0) + start;
-        for (i64 row = 0; row < n_rows; row++) ordered.data[positions.data[row]] = line[row];
+        const Code *RESTRICT line = codes.data + column * codes.shape(1) + start;
+        const u32 *RESTRICT place = positions.data;
+        Code *RESTRICT target = ordered.data;
+        for (i64 row = 0; row < n_rows; row++) target[place[row]] = line[row];
         for (i64 label = 0; label < n_runs; label++) {
             for (i64 value = 0; value < used; value++) {
                 const Code *run = ordered.data + (runs[label] - runs[0]) * WORD;
