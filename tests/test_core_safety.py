@@ -14,12 +14,12 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_spoiled_arguments_are_refused_or_answered():
-    program = [sys.executable, "-W", "ignore", "-X", "faulthandler", "tests/core_fuzz.py", "4"]
+    program = [sys.executable, "-W", "ignore", "-X", "faulthandler", "tests/core_fuzz.py", "2"]
     found = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr[-2000:]
     answered, refused = (int(word.replace(",", "")) for word in found.stdout.split()[-4::2])
-    assert answered > 500
-    assert refused > 500
+    assert answered > 300
+    assert refused > 300
 
 
 def test_stubs_are_those_of_the_build(tmp_path):

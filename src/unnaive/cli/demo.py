@@ -8,7 +8,7 @@ from unnaive.cli import options
 from unnaive.cli.evaluate import cross_validated
 from unnaive.cli.rows import TrainingRows
 from unnaive.cli.scores import show_scores, summary
-from unnaive.cli.terminal import print_json, progress
+from unnaive.cli.terminal import print_json
 
 _FOLDS = 10
 
@@ -18,20 +18,16 @@ def demo(n_jobs: options.Jobs = 1, json: options.AsJson = False) -> None:
     """Try all models on data that comes along.
 
     They are cross-validated side by side on the Wisconsin breast cancer data, which comes
-    with scikit-learn: nothing is downloaded. The first time takes some seconds longer, for
-    the kernels are compiled for this very processor.
+    with scikit-learn: nothing is downloaded.
     """
-    start = perf_counter()
-    with progress("compiling for this processor"):
-        import unnaive  # noqa: PLC0415 - see app.py
-        from unnaive.datasets import load_wdbc  # noqa: PLC0415 - see app.py
-        from unnaive.io.frames import to_column  # noqa: PLC0415 - see app.py
+    import unnaive  # noqa: PLC0415 - see app.py
+    from unnaive.datasets import load_wdbc  # noqa: PLC0415 - see app.py
+    from unnaive.io.frames import to_column  # noqa: PLC0415 - see app.py
 
-        data = load_wdbc()
-        rows = TrainingRows(data.frame, to_column(data.y, data.target), None)
-        models = {key: make() for key, make in unnaive.all_models().items()}
-        for model in models.values():  # so that no fold's time includes the compilation
-            model.fit(rows.frame, rows.target).predict_proba(rows.frame)
+    start = perf_counter()
+    data = load_wdbc()
+    rows = TrainingRows(data.frame, to_column(data.y, data.target), None)
+    models = {key: make() for key, make in unnaive.all_models().items()}
     found = {
         key: cross_validated(key, model, rows, folds=_FOLDS, repeats=1, seed=0, n_jobs=n_jobs)
         for key, model in models.items()
