@@ -20,7 +20,7 @@ X = (hidden + (rng.random((2000, 12)) < 0.5) * y[:, None] + np.roll(hidden, 1, a
 numbers = X + rng.normal(0, 0.3, X.shape)
 
 # %%
-# Each model is fitted once before the clock starts, so that compiling is not counted.
+# Each model is fitted once before the clock starts, so that importing it is not counted.
 
 found = {}
 for key in unnaive.all_models():
