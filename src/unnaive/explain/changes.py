@@ -236,7 +236,9 @@ class _Search:
         changes: dict[int, IntArray] = {}
         for place, moves in enumerate(combinations_of_moves):
             for column, value in moves:
-                changes.setdefault(column, np.full(n, -1))[place] = value
+                if column not in changes:
+                    changes[column] = np.full(n, -1)
+                changes[column][place] = value
         binned = {c: codes for c, codes in changes.items() if c not in self.grids}
         frame = with_cells(self.row, self.model.schema_, binned, n)
         columns = list(frame.columns)
