@@ -51,6 +51,8 @@ void class_positions(In1<i64> classes, Out1<i64> cursor, Out1<u32> positions) {
     const char *kernel = "class_positions";
     require(positions.size() == classes.size(), kernel, "positions and classes differ in length");
     require(within(classes, 0, cursor.size()), kernel, "a class has no cursor");
+    require(all_within(cursor.data, cursor.size(), 0, i64(1) << 32), kernel,
+            "a cursor lies beyond all rows");
     for (i64 row = 0; row < classes.size(); row++)
         positions[row] = static_cast<u32>(cursor[classes[row]]++);
 }
