@@ -146,8 +146,11 @@ class CsvPart(Part):
         except arrow.ArrowInvalid as error:
             if kind == "float" and self._separator == ";":
                 return self._convert(name, column, "comma")
-            what = f"column {name!r} should hold {'booleans' if kind == 'bool' else 'numbers'}"
-            raise DataFileError(f"{self.path}: {what}, but {error}") from error
+            wanted = "true or false" if kind == "bool" else "a number"
+            cells = plain.unique().to_pylist()
+            odd = next((cell for cell in cells if not _casts(cell, kind)), str(error))
+            what = f"column {name!r} has {odd!r}, where it should have {wanted}"
+            raise DataFileError(f"{self.path}: {what}; correct it, or leave it empty") from error
 
     def _look(self, table: Any, chosen: tuple[str, ...]) -> dict[str, str]:
         """Tell what each column of a table of text looks like."""
@@ -264,6 +267,16 @@ def _arrow_type(kind: str) -> Any:
     arrow = import_module("pyarrow")
     types = {"int": arrow.int64, "float": arrow.float64, "bool": arrow.bool_, "none": arrow.null}
     return types.get(kind, arrow.string)()
+
+
+def _casts(cell: str | None, kind: str) -> bool:
+    """Whether a cell is missing, or can be read as a kind."""
+    if cell is None:
+        return True
+    plain, wanted = (cell.replace(",", "."), "float") if kind == "comma" else (cell, kind)
+    with suppress(import_module("pyarrow").ArrowInvalid):
+        return len(strings([plain]).cast(_arrow_type(wanted))) == 1
+    return False
 
 
 def _encoded_type(kind: str) -> Any:
