@@ -14,9 +14,9 @@ import zlib
 from collections import Counter
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from io import StringIO
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -140,8 +140,8 @@ def has_quotes(path: Path) -> bool:
     """
     if path.name.lower().endswith(".gz"):
         return True
-    with path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
-        return content.find(b'"') >= 0
+    with path.open("rb") as stream:
+        return any(b'"' in piece for piece in iter(partial(stream.read, 4 * _BLOCK), b""))
 
 
 @contextmanager
