@@ -21,20 +21,25 @@ INLINE void add_entries_loop(std::integral_constant<int, K>, std::bool_constant<
     const i64 k = K > 0 ? K : n_classes;
     for (i64 row = 0; row < rows; row++) {
         double *sums = joint + row * k;
-        if constexpr (LEAVES_OUT) {
+        if constexpr (K > 0) {
+            std::array<double, K> sum;
+            std::array<int, K> place;
+            for (int label = 0; label < K; label++) {
+                sum[label] = sums[label];
+                place[label] = LEAVES_OUT && held[row] == label ? label + K : label;
+            }
+            for (int member = 0; member < members; member++) {
+                const double *entry = entries + cells[member * BLOCK + row];
+                for (int label = 0; label < K; label++)
+                    sum[label] += entry[LEAVES_OUT ? place[label] : label];
+            }
+            for (int label = 0; label < K; label++) sums[label] = sum[label];
+        } else if constexpr (LEAVES_OUT) {
             for (int member = 0; member < members; member++) {
                 const double *entry = entries + cells[member * BLOCK + row];
                 for (i64 label = 0; label < k; label++)
                     sums[label] += entry[held[row] == label ? label + k : label];
             }
-        } else if constexpr (K > 0) {
-            std::array<double, K> sum;
-            for (int label = 0; label < K; label++) sum[label] = sums[label];
-            for (int member = 0; member < members; member++) {
-                const double *entry = entries + cells[member * BLOCK + row];
-                for (int label = 0; label < K; label++) sum[label] += entry[label];
-            }
-            for (int label = 0; label < K; label++) sums[label] = sum[label];
         } else {
             for (int member = 0; member < members; member++) {
                 const double *entry = entries + cells[member * BLOCK + row];
