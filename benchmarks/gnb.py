@@ -13,7 +13,8 @@ import numpy as np
 from benchmarks import data, paper, report, timing
 from unnaive import TAN, CherryTreeNB, DecomposableNB, GeneralizedNB
 from unnaive.datasets import load, names
-from unnaive.evaluate.papers.gnb import (
+from unnaive.information import conditional_mutual_information, mutual_information
+from unnaive.papers.gnb import (
     BINS,
     GENERALIZED,
     NAMES,
@@ -25,8 +26,7 @@ from unnaive.evaluate.papers.gnb import (
     paper_models,
     random_splits,
 )
-from unnaive.evaluate.papers.published import printed
-from unnaive.information import conditional_mutual_information, mutual_information
+from unnaive.papers.published import printed
 from unnaive.structure import maximum_spanning_tree, orient
 from unnaive.structure.generalized import generalized_tree
 

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks import report, timing
 from unnaive import FullBayes, GaussianNaiveBayes, GaussianTAN, KNaiveBayes
 from unnaive.datasets import make_balanced
-from unnaive.evaluate.papers.knaive import (
+from unnaive.papers.knaive import (
     FOLDS,
     PRINTED,
     f_scores,

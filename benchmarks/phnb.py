@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks import paper, report, timing
 from unnaive import HNB, PHNB
 from unnaive.datasets import load
-from unnaive.evaluate.papers.phnb import (
+from unnaive.papers.phnb import (
     AVERAGE,
     HNB_,
     OPTIMAL,

@@ -13,8 +13,8 @@ from datafiles import needs_data
 from unnaive.cli import reproduce as command
 from unnaive.cli import terminal
 from unnaive.cli.app import app
-from unnaive.evaluate.papers import Experiment, Line, Step, Unit
-from unnaive.evaluate.papers import phnb as phnb_module
+from unnaive.papers import Experiment, Line, Step, Unit
+from unnaive.papers import phnb as phnb_module
 
 
 @dataclass(kw_only=True)

@@ -7,9 +7,9 @@ import pytest
 
 from unnaive import NaiveBayes, PazzaniNB, datasets
 from unnaive.evaluate import WekaStratifiedKFold
-from unnaive.evaluate.papers import reproduce
-from unnaive.evaluate.papers.eda import EDAExperiment
 from unnaive.exceptions import UnnaiveError
+from unnaive.papers import reproduce
+from unnaive.papers.eda import EDAExperiment
 from unnaive.search import UMDA
 
 SMALL = {"only": ["iris", "corral"], "runs": 2, "seed": 3}  # both come along

@@ -17,9 +17,9 @@ from datafiles import needs_data
 from unnaive import TAN, GeneralizedNB, NaiveBayes
 from unnaive.datasets import load
 from unnaive.evaluate import cross_validate
-from unnaive.evaluate.papers import reproduce
-from unnaive.evaluate.papers.gnb import GNBExperiment, cut_whole, load_rows, random_splits
 from unnaive.exceptions import UnnaiveError
+from unnaive.papers import reproduce
+from unnaive.papers.gnb import GNBExperiment, cut_whole, load_rows, random_splits
 
 METRICS = {
     "accuracy": accuracy_score,

@@ -9,9 +9,9 @@ from sklearn.metrics import confusion_matrix, f1_score
 from unnaive import FullBayes, GaussianNaiveBayes, KNaiveBayes
 from unnaive.datasets import load_wdbc, make_balanced
 from unnaive.evaluate import cross_validate
-from unnaive.evaluate.papers import reproduce
-from unnaive.evaluate.papers.knaive import CELLS, KNaiveExperiment
 from unnaive.exceptions import UnnaiveError
+from unnaive.papers import reproduce
+from unnaive.papers.knaive import CELLS, KNaiveExperiment
 
 PROGRAMS = {
     "naive Bayes": GaussianNaiveBayes(paper=True),

@@ -9,8 +9,9 @@ import pytest
 
 from datafiles import needs_data
 from unnaive.datasets import Dataset
-from unnaive.evaluate.papers import reproduce
-from unnaive.evaluate.papers.phnb import (
+from unnaive.exceptions import UnnaiveError
+from unnaive.papers import reproduce
+from unnaive.papers.phnb import (
     ACCURACY,
     AVERAGE,
     BITS,
@@ -24,7 +25,6 @@ from unnaive.evaluate.papers.phnb import (
     judged,
     prepare,
 )
-from unnaive.exceptions import UnnaiveError
 from unnaive.tables.smoothing import MEstimate
 
 MODELS = (HNB_, AVERAGE, OPTIMAL)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from unnaive.evaluate.papers import Line, Reproduction, page
 from unnaive.exceptions import DataFileError
+from unnaive.papers import Line, Reproduction, page
 
 DOCS = Path(__file__).parents[1] / "docs"
 LINE = Line(
@@ -62,7 +62,7 @@ def test_some_is_stored(tmp_path):
 
 def test_every_paper_has_an_experiment():
     for key, name in page.PAPERS.items():
-        module = import_module(f"unnaive.evaluate.papers.{key}")
+        module = import_module(f"unnaive.papers.{key}")
         assert getattr(module, name).key == key
         assert page._protocol(key)[0]
 

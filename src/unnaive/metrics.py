@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._ties import TIE_TOLERANCE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 SMALLEST = float(np.finfo(np.float64).eps)  # probabilities below are taken as this in log loss
-_TIE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +171,7 @@ def _area_of_labels(confusion: AnyArray, recall: FloatArray, specificity: FloatA
 def predicted_codes(probabilities: FloatArray) -> IntArray:
     """Code of the most probable class, the first of those that tie, as models do; shape (n,)."""
     best = probabilities.max(axis=1, keepdims=True)
-    return np.asarray(np.argmax(probabilities >= best * (1 - _TIE), axis=1))
+    return np.asarray(np.argmax(probabilities >= best * (1 - TIE_TOLERANCE), axis=1))
 
 
 def _one_against_rest(confusion: AnyArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

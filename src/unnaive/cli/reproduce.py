@@ -15,7 +15,7 @@ from unnaive.cli.terminal import console, error_console, new_bar, print_json, pr
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from unnaive.evaluate.papers import Experiment, Reproduction, Step
+    from unnaive.papers import Experiment, Reproduction, Step
 
 _ROOM_FOR_NOTES = 120  # columns of a terminal
 
@@ -110,9 +110,9 @@ def _check_files(output: Path | None, resume: Path | None) -> None:
 def _experiment(paper: Paper) -> "type[Experiment]":
     from importlib import import_module  # noqa: PLC0415 - see app.py
 
-    from unnaive.evaluate.papers.page import PAPERS  # noqa: PLC0415 - see app.py
+    from unnaive.papers.page import PAPERS  # noqa: PLC0415 - see app.py
 
-    module = import_module(f"unnaive.evaluate.papers.{paper.value}")
+    module = import_module(f"unnaive.papers.{paper.value}")
     return getattr(module, PAPERS[paper.value])  # type: ignore[no-any-return]
 
 
@@ -131,7 +131,7 @@ def _plain(name: str) -> str:
 
 def _reproduced(experiment: "Experiment", *, n_jobs: int, store: Path | None) -> "Reproduction":
     """Run an experiment and show how far it is; say what is kept if it is interrupted."""
-    from unnaive.evaluate import papers  # noqa: PLC0415 - see app.py
+    from unnaive import papers  # noqa: PLC0415 - see app.py
     from unnaive.evaluate.runs import Runs as Kept  # noqa: PLC0415
 
     kept = () if store is None else Kept(store, experiment.settings)
@@ -177,7 +177,7 @@ def _write(found: "Reproduction", path: Path) -> None:
 
 def _show(found: "Reproduction") -> None:
     """Print a table for every one of the paper's, then the remarks."""
-    from unnaive.evaluate.papers import page  # noqa: PLC0415 - see app.py
+    from unnaive.papers import page  # noqa: PLC0415 - see app.py
 
     screen = console()
     marks: dict[bool | None, str] = {True: "yes", False: "no", None: ""}

@@ -11,7 +11,8 @@ import numpy as np
 
 from unnaive._scikit import check_sample_weight
 from unnaive.counts.engines.dispatch import count_partitions, engine_of
-from unnaive.counts.engines.memory import CodedRows, count_codes, pair_bytes, require_memory
+from unnaive.counts.engines.memory import CodedRows, count_codes
+from unnaive.counts.sizes import pair_bytes, require_memory
 from unnaive.discretize import discretizer
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import to_column, to_frame

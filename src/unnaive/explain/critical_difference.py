@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
-from unnaive.structure.draw import new_axes
+from unnaive._axes import new_axes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

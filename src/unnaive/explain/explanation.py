@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import TableTooLarge
 from unnaive.explain.cells import shown_cells
 from unnaive.explain.odds import LogOdds, split_odds
-from unnaive.structure.tree import TIE_TOLERANCE
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._axes import new_axes
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain.cells import heaviest
 from unnaive.explain.explanation import explanation_of
 from unnaive.information import mutual_information
 from unnaive.information.gaussian import gaussian_relevance
 from unnaive.io.frames import to_column, to_frame
-from unnaive.structure.draw import new_axes
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray

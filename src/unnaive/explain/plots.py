@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics import precision_recall_curve, roc_curve
 
+from unnaive._axes import new_axes
 from unnaive.exceptions import UnnaiveError
-from unnaive.structure.draw import new_axes
 
 if TYPE_CHECKING:
     from unnaive.models import PHNB, Classifier, GeneralizedNB

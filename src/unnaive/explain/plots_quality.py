@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._axes import new_axes
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain.plots import scored
 from unnaive.io.frames import to_column
-from unnaive.structure.draw import new_axes
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._axes import new_axes
 from unnaive.counts.families import strides_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain.cells import heaviest
@@ -21,7 +22,6 @@ from unnaive.structure.draw import (
     draw_label,
     draw_side_by_side,
     edge_width,
-    new_axes,
 )
 from unnaive.structure.graph import ClassGraphs, Graph
 from unnaive.structure.groups import GroupGraph

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, logit
 
+from unnaive._axes import new_axes
 from unnaive.explain.wording import percent
-from unnaive.structure.draw import new_axes
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray

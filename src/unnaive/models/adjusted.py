@@ -11,11 +11,11 @@ import numpy as np
 from unnaive import _parallel, _progress
 from unnaive._core.adjust import right_spans, weigh_right
 from unnaive._scikit import check_is_fitted
+from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.tree import TreeClassifier
 from unnaive.structure.graph import ParentGraph, independent
-from unnaive.structure.tree import TIE_TOLERANCE, first_best
 from unnaive.tables.trees import log_prior
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from unnaive.counts.engines.memory import pair_bytes, require_memory
 from unnaive.counts.joint import all_pairs
+from unnaive.counts.sizes import pair_bytes, require_memory
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import (
     conditional_mutual_information,

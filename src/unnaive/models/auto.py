@@ -13,6 +13,7 @@ import numpy as np
 
 from unnaive import _progress
 from unnaive._scikit import check_is_fitted, clone
+from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.aode import AODE
 from unnaive.models.base import CountsClassifier
@@ -35,7 +36,6 @@ from unnaive.models.persistence import model_of, state_of
 from unnaive.models.weighted import WeightedBayes
 from unnaive.schema import label_array, learn_target
 from unnaive.schema.learn import is_categorical
-from unnaive.structure.tree import first_best
 from unnaive.tables.calibration import Calibration
 
 if TYPE_CHECKING:

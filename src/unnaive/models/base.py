@@ -16,7 +16,7 @@ from unnaive._core.tables import posterior
 from unnaive._scikit import check_is_fitted
 from unnaive.counts import CodedRows, JointCounts
 from unnaive.counts.engines.dispatch import engine_of
-from unnaive.counts.engines.memory import largest_pair_bytes, pair_bytes, require_memory
+from unnaive.counts.sizes import largest_pair_bytes, pair_bytes, require_memory
 from unnaive.discretize import discretizer
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import is_few_rows, is_mappings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive._scikit import check_is_fitted
-from unnaive.counts.engines.memory import require_memory
+from unnaive.counts.sizes import require_memory
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import mutual_information
 from unnaive.information.scores import FamilyScores

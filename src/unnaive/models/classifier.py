@@ -19,13 +19,13 @@ from unnaive._scikit import (
     check_is_fitted,
     validate_data,
 )
+from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.count import weighted_rows
 from unnaive.exceptions import SchemaMismatch
 from unnaive.io.frames import Frame, is_mappings, to_column, to_frame
 from unnaive.models import persistence
 from unnaive.models.partitioned import on_partitions
 from unnaive.schema import refuse_unusable_target
-from unnaive.structure.tree import TIE_TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

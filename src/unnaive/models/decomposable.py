@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from unnaive.counts.engines.memory import require_memory
+from unnaive._ties import first_best
+from unnaive.counts.sizes import require_memory
 from unnaive.information import (
     conditional_mutual_information,
     group_information,
@@ -21,7 +22,7 @@ from unnaive.models.family import FamilyClassifier
 from unnaive.models.left_out import left_out_scores
 from unnaive.models.ordered import OrderedClassifier
 from unnaive.structure.decomposable import cherry_tree, chordal_graph, families_of
-from unnaive.structure.tree import first_best, maximum_spanning_tree
+from unnaive.structure.tree import maximum_spanning_tree
 from unnaive.tables.smoothing import BDeu, Smoothing
 
 if TYPE_CHECKING:

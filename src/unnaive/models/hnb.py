@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from unnaive.counts.engines.memory import require_memory
+from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.joint import all_pairs
+from unnaive.counts.sizes import require_memory
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import conditional_mutual_information
 from unnaive.models.base import CountsClassifier
 from unnaive.structure.bags import HiddenParents, average_information, bag_members, bag_weights
-from unnaive.structure.tree import TIE_TOLERANCE
 from unnaive.tables.hidden import (
     HiddenParentTables,
     hidden_parent_tables,

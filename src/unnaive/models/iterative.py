@@ -10,11 +10,11 @@ import numpy as np
 from unnaive._core.adjust import FLOOR, one_pass
 from unnaive._core.tables import posterior
 from unnaive._scikit import check_is_fitted
+from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.tree import TreeClassifier
 from unnaive.structure.graph import ParentGraph, independent
-from unnaive.structure.tree import TIE_TOLERANCE
 from unnaive.tables.smoothing import ML
 from unnaive.tables.trees import frequencies, log_prior, tree_tables
 

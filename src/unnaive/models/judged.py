@@ -10,11 +10,11 @@ import numpy as np
 from unnaive._core.tables import log_posterior
 from unnaive._core.weighting import mixture_shares
 from unnaive._scikit import clone
+from unnaive._ties import first_best
 from unnaive.models.aode import SuperParentClassifier
 from unnaive.models.classifier import Classifier, first_of_the_best
 from unnaive.models.left_out import left_out_joint
 from unnaive.models.weighted import WeightedBayes
-from unnaive.structure.tree import first_best
 from unnaive.tables.calibration import Calibration, calibrated
 
 if TYPE_CHECKING:

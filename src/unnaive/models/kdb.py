@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive.counts import CodedRows
-from unnaive.counts.engines.memory import require_memory
+from unnaive.counts.sizes import require_memory
 from unnaive.information import conditional_mutual_information, mutual_information
 from unnaive.models.family import FamilyClassifier
 from unnaive.models.selective import SelectiveClassifier, path_of

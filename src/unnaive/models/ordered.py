@@ -12,12 +12,12 @@ import numpy as np
 
 from unnaive._core.tables import posterior
 from unnaive._scikit import check_is_fitted
+from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.metrics import measure_path
 from unnaive.models.base import CountsClassifier
 from unnaive.models.left_out import left_out_scores
 from unnaive.models.tree import MarginalizingTree
-from unnaive.structure.tree import first_best
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

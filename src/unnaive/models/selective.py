@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._ties import first_best
 from unnaive.models.base import CountsClassifier
-from unnaive.structure.tree import first_best
 from unnaive.tables.selective import SCORES
 
 if TYPE_CHECKING:

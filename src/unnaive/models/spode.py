@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import (
     conditional_mutual_information,
@@ -17,7 +18,6 @@ from unnaive.models.left_out import left_out_scores
 from unnaive.models.tree import TreeClassifier, column_position
 from unnaive.structure import ParentGraph, super_parent_scores, with_parents
 from unnaive.structure.graph import LEFT_OUT
-from unnaive.structure.tree import TIE_TOLERANCE, first_best
 from unnaive.tables.trees import joint_root
 
 if TYPE_CHECKING:

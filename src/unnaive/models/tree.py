@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive.counts.engines.memory import require_memory
+from unnaive._ties import first_best
+from unnaive.counts.sizes import require_memory
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import (
     class_mutual_information,
@@ -30,7 +31,6 @@ from unnaive.structure import (
     with_parents,
 )
 from unnaive.structure.graph import LEFT_OUT
-from unnaive.structure.tree import first_best
 from unnaive.tables.selective import SCORES, path_scores
 from unnaive.tables.trees import (
     AveragedTrees,

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts import JointCounts
-from unnaive.counts.engines.memory import require_memory
+from unnaive.counts.sizes import require_memory
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import conditional_mutual_information
 from unnaive.models.base import CountsClassifier
 from unnaive.models.left_out import some_rows
 from unnaive.structure.graph import Graph
-from unnaive.structure.tree import TIE_TOLERANCE, maximum_spanning_tree
+from unnaive.structure.tree import maximum_spanning_tree
 from unnaive.tables.smoothing import Hierarchical, Smoothing
 from unnaive.tables.trees import log_prior
 from unnaive.tables.weighing import Weighing, dealt

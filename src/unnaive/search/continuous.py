@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian_scores import GaussianScores
 from unnaive.search.climbing import climbed, sampling_order
 from unnaive.search.loop import EstimationOfDistribution, require_number, require_whole
 from unnaive.search.spaces import Box
-from unnaive.structure.tree import first_best
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray

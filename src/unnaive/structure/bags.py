@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive.structure.tree import TIE_TOLERANCE
+from unnaive._ties import TIE_TOLERANCE
 
 if TYPE_CHECKING:
     from unnaive._typing import BoolArray, FloatArray

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive._core.balance import search
-from unnaive.structure.tree import TIE_TOLERANCE
+from unnaive._ties import TIE_TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unnaive.exceptions import UnnaiveError
+from unnaive._axes import new_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,17 +13,6 @@ if TYPE_CHECKING:
 
 _WIDEST, _NARROWEST = 6.0, 0.8  # points
 _LONGEST_NAME = 18
-
-
-def new_axes(ax: Any = None, **figure: Any) -> Any:
-    """Return the axes that were given, or those of a new figure."""
-    if ax is not None:
-        return ax
-    try:
-        from matplotlib.figure import Figure  # noqa: PLC0415 - optional, see the extra "plot"
-    except ImportError:
-        raise UnnaiveError('pictures need matplotlib: pip install "unnaive[plot]"') from None
-    return Figure(**{"layout": "constrained", **figure}).subplots()
 
 
 def tree_positions(graph: Graph) -> dict[str, tuple[float, float]]:

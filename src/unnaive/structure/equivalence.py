@@ -8,8 +8,8 @@ from functools import cache, partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from unnaive._ties import TIE_TOLERANCE
 from unnaive.structure.dag import PDAG
-from unnaive.structure.tree import TIE_TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.graph import LEFT_OUT, ParentGraph, graph_of_state
-from unnaive.structure.tree import TIE_TOLERANCE, first_best, maximum_spanning_tree, orient
+from unnaive.structure.tree import maximum_spanning_tree, orient
 
 if TYPE_CHECKING:
     from unnaive._typing import BoolArray, FloatArray, IntArray

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from unnaive._ties import TIE_TOLERANCE
 from unnaive.structure.graph import Graph
-from unnaive.structure.tree import TIE_TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

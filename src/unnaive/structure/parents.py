@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.structure.tree import TIE_TOLERANCE, first_best
+from unnaive._ties import TIE_TOLERANCE, first_best
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray

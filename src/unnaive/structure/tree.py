@@ -6,16 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._ties import TIE_TOLERANCE, first_best
+
 if TYPE_CHECKING:
     from unnaive._typing import BoolArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
-
-TIE_TOLERANCE = 1e-10  # SPEC 0.7
-
-
-def first_best(scores: FloatArray) -> int:
-    """Index of the largest score, the lowest index among those within the tolerance."""
-    return int(np.argmax(scores >= scores.max() - TIE_TOLERANCE))
 
 
 def maximum_spanning_tree(weights: FloatArray, active: BoolArray | None = None) -> IntArray:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive._core.back_off import back_off, best_concentration, pair_gains, root_shares
-from unnaive.structure.tree import first_best
+from unnaive._ties import first_best
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

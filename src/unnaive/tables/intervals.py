@@ -35,7 +35,7 @@ from unnaive._core.intervals import (
     fill_left_out,
     score,
 )
-from unnaive.structure.tree import first_best
+from unnaive._ties import first_best
 from unnaive.tables.interval_parts import Rows, Setting
 
 if TYPE_CHECKING:

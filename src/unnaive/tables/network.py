@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import to_frame
 from unnaive.io.networks import NetworkDescription, read_network, write_network
 from unnaive.schema.columns import code_type
 from unnaive.structure.dag import DAG
-from unnaive.structure.tree import TIE_TOLERANCE
 
 if TYPE_CHECKING:
     import os

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from unnaive.counts.engines.memory import code_rows, count_codes, pair_bytes, require_memory
+from unnaive.counts.engines.memory import code_rows, count_codes
+from unnaive.counts.sizes import pair_bytes, require_memory
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from unnaive.counts.engines.checkpoint import Checkpoint
 from unnaive.counts.engines.dispatch import Counting, Sketching
-from unnaive.counts.engines.memory import CodedRows, count_codes, pair_bytes, require_memory
+from unnaive.counts.engines.memory import CodedRows, count_codes
 from unnaive.counts.engines.streaming import CountProgress, Files
 from unnaive.counts.joint import JointCounts
+from unnaive.counts.sizes import pair_bytes, require_memory
 from unnaive.exceptions import DataFileError, UnnaiveError
 from unnaive.io.parts import entries
 from unnaive.schema import Schema

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from unnaive.evaluate.folds import WekaStratifiedKFold
-from unnaive.evaluate.papers.experiment import Experiment, Line, Unit
-from unnaive.evaluate.papers.published import number, printed
+from unnaive.papers.experiment import Experiment, Line, Unit
+from unnaive.papers.published import number, printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

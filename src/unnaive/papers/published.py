@@ -21,7 +21,7 @@ def printed(name: str) -> list[dict[str, str]]:
     >>> printed("eda_table6")[3]["pazzani_eda_mean_pct"]
     '100.00'
     """
-    text = files("unnaive.evaluate.papers").joinpath("published", f"{name}.csv").read_text("utf-8")
+    text = files("unnaive.papers").joinpath("published", f"{name}.csv").read_text("utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 

@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from unnaive.evaluate.folds import WekaStratifiedKFold
-from unnaive.evaluate.papers.experiment import Experiment, Line, Unit
-from unnaive.evaluate.papers.published import printed
 from unnaive.information import conditional_mutual_information
+from unnaive.papers.experiment import Experiment, Line, Unit
+from unnaive.papers.published import printed
 from unnaive.structure.bags import average_information
 
 if TYPE_CHECKING:

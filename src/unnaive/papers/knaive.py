@@ -12,8 +12,8 @@ from unnaive import FullBayes, GaussianNaiveBayes, KNaiveBayes
 from unnaive.datasets.balanced import make_balanced
 from unnaive.datasets.wdbc import load_wdbc
 from unnaive.evaluate.crossvalidate import cross_validate
-from unnaive.evaluate.papers.experiment import Experiment, Line, Unit
-from unnaive.evaluate.papers.published import SOURCES, printed
+from unnaive.papers.experiment import Experiment, Line, Unit
+from unnaive.papers.published import SOURCES, printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

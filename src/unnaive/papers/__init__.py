@@ -1,6 +1,6 @@
 """The papers' experiments, rerun by their own protocols, with the honest figure beside."""
 
-from unnaive.evaluate.papers.experiment import (
+from unnaive.papers.experiment import (
     Experiment,
     Line,
     Reproduction,

@@ -1,6 +1,6 @@
 """The results page: what ``unnaive reproduce … -o FILE.json`` stored, as Markdown.
 
-``python -m unnaive.evaluate.papers.page docs/results > docs/results.md``
+``python -m unnaive.papers.page docs/results > docs/results.md``
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from unnaive.exceptions import DataFileError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from unnaive.evaluate.papers.experiment import Line
+    from unnaive.papers.experiment import Line
 
 PAPERS = {  # the module of a paper, and its experiment there
     "gnb": "GNBExperiment",
@@ -25,7 +25,7 @@ PAPERS = {  # the module of a paper, and its experiment there
     "eda": "EDAExperiment",
     "knaive": "KNaiveExperiment",
 }
-COMMAND = "python -m unnaive.evaluate.papers.page docs/results > docs/results.md"
+COMMAND = "python -m unnaive.papers.page docs/results > docs/results.md"
 _MARKS = {True: "yes", False: "**no**", None: ""}
 _HEAD = f"""# The papers' experiments, done again
 
@@ -127,7 +127,7 @@ def settings_of(settings: Mapping[str, Any], seconds: float) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    from unnaive.evaluate.papers.experiment import Line  # noqa: PLC0415 - costs time to import
+    from unnaive.papers.experiment import Line  # noqa: PLC0415 - costs time to import
 
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
@@ -166,7 +166,7 @@ def _section(result: Mapping[str, Any]) -> str:
 
 def _protocol(paper: str) -> list[str]:
     """Take the paragraphs from the module that runs the experiment."""
-    module = import_module(f"unnaive.evaluate.papers.{paper}")
+    module = import_module(f"unnaive.papers.{paper}")
     return [" ".join(part.split()) for part in cleandoc(module.__doc__ or "").split("\n\n")]
 
 

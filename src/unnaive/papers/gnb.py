@@ -15,11 +15,11 @@ from unnaive.datasets.entries import find
 from unnaive.datasets.loading import load
 from unnaive.discretize import Quantile
 from unnaive.evaluate.crossvalidate import cross_validate
-from unnaive.evaluate.papers.experiment import Experiment, Line, Unit
-from unnaive.evaluate.papers.published import SOURCES, number, printed
 from unnaive.evaluate.rows import prepare_rows
 from unnaive.io.frames import Column, Frame
 from unnaive.metrics import measure
+from unnaive.papers.experiment import Experiment, Line, Unit
+from unnaive.papers.published import SOURCES, number, printed
 
 if TYPE_CHECKING:
     import os

@@ -1,0 +1,17 @@
+"""What ties: scores that differ by no more than a tolerance count as equal, and the first wins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray
+
+TIE_TOLERANCE = 1e-10  # SPEC 0.7
+
+
+def first_best(scores: FloatArray) -> int:
+    """Index of the largest score, the lowest index among those within the tolerance."""
+    return int(np.argmax(scores >= scores.max() - TIE_TOLERANCE))
