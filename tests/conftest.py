@@ -10,5 +10,3 @@ from hypothesis import settings
 repeated = "UNNAIVE_RANDOM" not in os.environ
 settings.register_profile("unhurried", deadline=None, derandomize=repeated)
 settings.load_profile("unhurried")
-
-collect_ignore = ["conftest.py"]  # docs/ has one of this name, too, and doctest imports both

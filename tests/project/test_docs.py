@@ -1,0 +1,170 @@
+"""The documentation speaks of every model, and what it claims is so."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import unnaive
+from unnaive.cli.app import app
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    page
+    for page in DOCS.rglob("*.md")
+    if page.relative_to(DOCS).parts[0] not in {"api", "gallery", "results"}
+)
+KEYS = list(unnaive.all_models())
+VALUES = {  # one of every bin, and all labels, of some columns
+    "age": [40, 70],
+    "smoker": ["ex", "no", "yes"],
+    "fever": ["high", "low", "no"],
+    "cough": ["mild", "none", "severe"],
+}
+NUMBERS_ONLY = {"full-bayes", "k-naive", "gaussian-tan", "gaussian-kdb"}
+
+
+def table_under(heading: str) -> dict[str, dict[str, str]]:
+    """Read a table of models: for every key its cells by the names of the columns."""
+    text = (DOCS / "choosing-a-model.md").read_text().split(f"## {heading}\n")[1].split("\n## ")[0]
+    lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
+    head, _, *rows = [[cell.strip() for cell in line] for line in lines]
+    found = [dict(zip(head, row, strict=True)) for row in rows]
+    return {re.search(r"`([^`]+)`", row["key"])[1]: row for row in found}
+
+
+def test_every_model_is_in_the_tables():
+    assert list(table_under("All models")) == KEYS
+    assert list(table_under("What each can do")) == KEYS
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_model_has_a_section(key):
+    cell = table_under("All models")[key]["key"]
+    link = re.search(r"\((models/[\w-]+\.md)#(model-[\w-]+)\)", cell)
+    page = (DOCS / link[1]).read_text()
+    assert link[2] == f"model-{key}"
+    section = page.split(f"(model-{key})=\n")[1].split("\n(model-")[0]
+    assert section.startswith(f"## `{key}`: ")
+    assert "**Reference" in section or "**reference" in section
+    assert "```python\n>>> " in section
+    assert "$$" in section or "$$" in page.split("(model-")[0]
+    name = type(unnaive.make(key)).__name__
+    assert f"{{py:class}}`unnaive.{name}`" in section
+
+
+@pytest.fixture(name="fitted", scope="module")
+def _fitted():
+    patients = pd.read_csv(ROOT / "examples" / "patients.csv")
+    X, y = patients.drop(columns="pneumonia"), patients["pneumonia"]
+
+    @cache
+    def fit(key):
+        rows = X[["age", "saturation"]] if key in NUMBERS_ONLY else X
+        model = unnaive.make(key)
+        if "random_state" in model.get_params():
+            model.set_params(random_state=0)
+        return model.fit(rows, y)
+
+    return fit, X, unnaive.count(X, y)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_each_can_do(fitted, key):
+    fit, _, counts = fitted
+    model, claimed = fit(key), table_under("What each can do")[key]
+    found = {
+        "counts": can(lambda: unnaive.make(key).fit_counts(counts)),
+        "left out": hasattr(model, "loo_predict_proba"),
+        "network": hasattr(model, "to_network") and can(model.to_network),
+    }
+    assert {name: claimed[name] == "yes" for name in found} == found
+    assert all(claimed[name] in {"yes", "no"} for name in found)
+    assert hasattr(model, "partial_fit")
+    assert hasattr(model, "forget")
+
+
+def can(attempt):
+    try:
+        attempt()
+    except (ValueError, AttributeError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("key", [k for k in KEYS if k not in NUMBERS_ONLY | {"gaussian-nb"}])
+def test_gaps_are_exact_where_the_table_says_so(fitted, key):
+    """A row with a gap has the sum of what the row has with each value there."""
+    fit, X, _ = fitted
+    model, whole = fit(key), X.dropna()[:3]
+    differences = []
+    for column, labels in VALUES.items():
+        filled = [model.predict_joint_log_proba(whole.assign(**{column: v})) for v in labels]
+        summed = np.exp(np.logaddexp.reduce(filled))
+        gap = model.predict_proba(whole.assign(**{column: None}))
+        differences.append(np.abs(summed / summed.sum(axis=1, keepdims=True) - gap).max())
+    claimed = table_under("What each can do")[key]["gaps at prediction"]
+    assert (max(differences) < 1e-9) == (claimed == "exact")
+
+
+def commands(page):
+    """Console lines of a page that this library answers."""
+    blocks = re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL)
+    return [
+        line[2:] for block in blocks for line in block.splitlines() if line[2:].startswith("unn")
+    ]
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda page: page.stem)
+def test_commands_of_a_page_work(page, tmp_path, monkeypatch):
+    shutil.copy(ROOT / "examples" / "patients.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for line in commands(page):
+        if line == "unnaive demo":  # tries all models, and has tests of its own
+            continue
+        done = CliRunner().invoke(app, shlex.split(line)[1:])
+        assert done.exit_code == 0, (line, done.output)
+
+
+@pytest.mark.filterwarnings("ignore")  # those of dask are not ours
+def test_the_code_for_dask_works(tmp_path, monkeypatch):
+    pytest.importorskip("dask.dataframe")
+    monkeypatch.chdir(tmp_path)
+    Path("visits").mkdir()
+    patients = pd.read_csv(ROOT / "examples" / "patients.csv")
+    for part in range(3):
+        patients[part::3].to_parquet(f"visits/{part}.parquet")
+    code = re.search(r"```python\n(.*?)```", (DOCS / "recipes" / "dask.md").read_text(), re.DOTALL)
+    names = {}
+    exec(code[1], names)
+    assert names["counts"].total == len(patients)
+    assert list(names["chances"].columns) == ["no", "yes"]
+    assert names["answers"].compute().isin(["no", "yes"]).all()
+
+
+def test_the_patients_are_those_of_the_script(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    from make_patients import make_patients  # noqa: PLC0415 - a script, no module of ours
+
+    made = pd.DataFrame(make_patients())
+    stored = pd.read_csv(ROOT / "examples" / "patients.csv")
+    pd.testing.assert_frame_equal(made, stored, check_dtype=False)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_code_ends_before_its_fence(page):
+    """An example's output goes on to the next empty line, so to a fence that has none before."""
+    lines = page.read_text().splitlines()
+    fences = [number for number, line in enumerate(lines) if line.startswith("```")]
+    for start, stop in zip(fences[::2], fences[1::2], strict=True):
+        if any(line.startswith(">>> ") for line in lines[start:stop]):
+            assert not lines[stop - 1].strip(), (page, stop)

@@ -1,0 +1,307 @@
+"""The report in a browser: quiet, alone, readable by all, and its explorer equal to Python."""
+
+import math
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import unnaive
+from browser import chromium_page, watch
+from tests.report.test_report import HOSTILE, mixed
+from unnaive import report
+from unnaive.explain import ask_next
+from unnaive.schema import NumericColumn
+
+PHONE = (360, 800)
+CASES = ("auto", "tan", "aode", "gaussian-nb", "bsej", "nasty", "many classes")
+
+
+def case(name):
+    """Rows, a model of them, and the page's settings."""
+    if name in unnaive.all_models():
+        X, y = mixed(160)
+        return unnaive.make(name).fit(X, y), X, y
+    X, y = HOSTILE[{"nasty": "nasty names", "many classes": "40 classes"}[name]]
+    return unnaive.NaiveBayes().fit(X, y), X, y
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Pages by name, each with its model and rows."""
+    folder = tmp_path_factory.mktemp("pages")
+    found = {}
+    for name in CASES:
+        model, X, y = case(name)
+        path = folder / f"{name.replace(' ', '-')}.html"
+        summary = report.write(model, X, y, path, folds=3, name="patients.csv")
+        found[name] = (path, model, X, summary)
+    return found
+
+
+@pytest.fixture(scope="module")
+def browsers():
+    """Open a browser once for every size and colour scheme that is asked for."""
+    with ExitStack() as stack:
+        yield _Browsers(stack)
+
+
+class _Browsers:
+    def __init__(self, stack):
+        self.stack = stack
+        self.first = None
+
+    def open(self, path, size=(1280, 900), **context):
+        """Return a page that has loaded, and what it said and asked for."""
+        if self.first is None:
+            self.first = self.stack.enter_context(chromium_page())
+        viewport = {"width": size[0], "height": size[1]}
+        page = self.first.context.browser.new_context(viewport=viewport, **context).new_page()
+        watched = watch(page)
+        page.goto(path.as_uri())
+        page.locator("#next li").first.wait_for()  # the policy forbids wait_for_function's eval
+        return page, watched
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_page_is_quiet_and_alone(name, pages, browsers):
+    path = pages[name][0]
+    page, watched = browsers.open(path, PHONE)
+    page.on("dialog", lambda dialog: watched.errors.append(dialog.message))
+    page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    page.locator("[data-load-row]").first.click()
+    page.wait_for_timeout(50)
+    assert watched.errors == []
+    assert watched.requests == [path.as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+    page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PHONE, (1280, 900)], ids=["phone", "desktop"])
+@pytest.mark.parametrize("name", ["tan", "nasty"])
+def test_accessible_to_all(name, size, scheme, pages, browsers):
+    package = pytest.importorskip(
+        "axe_playwright_python", reason="pip install axe-playwright-python"
+    )
+    axe = (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    page, _ = browsers.open(pages[name][0], size, color_scheme=scheme)
+    page.locator("[data-load-row]").first.click()
+    for one in page.locator("details").all()[:12]:
+        one.evaluate("(element) => (element.open = true)")
+    page.evaluate(axe)
+    faults = [
+        (fault["id"], fault["impact"], fault["nodes"][0]["html"])
+        for fault in page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+        if fault["impact"] in {"serious", "critical"}
+    ]
+    assert faults == []
+    page.context.close()
+
+
+def posterior(page):
+    """Probabilities that the page shows, by class, and the texts beside them."""
+    lines = page.locator("#posterior tr[data-class]").all()
+    return {
+        int(line.get_attribute("data-class")): (
+            float(line.get_attribute("data-probability")),
+            line.locator("td.n").inner_text(),
+        )
+        for line in lines
+    }
+
+
+def set_field(page, column, known, cell):
+    """Set a field to a cell (None: unknown), as a hand on a mouse or a keyboard would."""
+    field = page.locator(f'.field[data-column="{column}"]')
+    if cell is None:
+        if field.locator("select").count():
+            field.locator("select").select_option(value="")
+        else:
+            field.locator("input").fill("")
+    elif isinstance(known, NumericColumn):
+        field.locator("input").fill(repr(cell))
+    else:
+        field.locator("select").select_option(index=known.categories.index(cell) + 1)
+
+
+def random_cells(X, random):
+    """Some cells of some row, others unknown."""
+    row = X.iloc[int(random.integers(len(X)))]
+    cells = []
+    for value in row:
+        gap = pd.isna(value) or random.random() < 0.3
+        cells.append(None if gap else value.item() if hasattr(value, "item") else value)
+    return cells
+
+
+def answer_of(model, X, cells):
+    """What Python answers to cells, None where they are unknown."""
+    frame = pd.DataFrame([cells], columns=X.columns)
+    for name, kind in X.dtypes.items():
+        frame[name] = frame[name].astype(float if kind.kind in "if" else object)
+    return frame, model.predict_proba(frame)[0]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_explorer_answers_as_python_does(name, pages, browsers):
+    path, model, X, _ = pages[name]
+    page, watched = browsers.open(path)
+    random = np.random.default_rng(5)
+    for _ in range(12):
+        cells = random_cells(X, random)
+        for column, known in enumerate(model.schema_.columns):
+            set_field(page, column, known, cells[column])
+        _, wanted = answer_of(model, X, cells)
+        shown = posterior(page)
+        assert len(shown) == (7 if len(wanted) > 8 else len(wanted))
+        for code, (chance, text) in shown.items():
+            assert chance == pytest.approx(wanted[code], abs=1e-9)
+            if 0.0005 < chance < 0.9995:
+                assert abs(float(text.rstrip("%")) - 100 * wanted[code]) <= 0.051
+    assert watched.errors == []
+    page.context.close()
+
+
+def test_rows_that_were_mistaken_can_be_loaded_and_all_be_reset(pages, browsers):
+    path, model, X, summary = pages["tan"]
+    page, _ = browsers.open(path)
+    prior = posterior(page)
+    for place, row in enumerate(summary["errors"]["rows"][:3]):
+        page.locator(f'[data-load-row="{place}"]').evaluate("(button) => button.click()")
+        wanted = model.predict_proba(X.iloc[[row["row"]]])[0]
+        found = posterior(page)
+        assert [found[code][0] for code in range(2)] == pytest.approx(wanted.tolist(), abs=1e-9)
+        assert page.evaluate("document.activeElement.id") == "explorer-title"
+    assert page.locator(".field.known").count() > 0
+    page.locator("#reset").click()
+    assert posterior(page) == prior
+    assert page.locator(".field.known").count() == 0
+    assert page.locator(".field input").first.input_value() == ""
+    page.locator("#load").select_option(value="0")
+    assert posterior(page) != prior
+    page.context.close()
+
+
+def test_reasons_add_up_and_questions_are_ranked_as_in_python(pages, browsers):
+    path, model, X, _ = pages["tan"]
+    page, _ = browsers.open(path)
+    cells = [61.5, None, "yes", None]
+    for column, known in enumerate(model.schema_.columns):
+        set_field(page, column, known, cells[column])
+    frame, wanted = answer_of(model, X, cells)
+    odds = model.explain(frame).log_odds(positive="well")
+    lines = [line.inner_text() for line in page.locator("#why tr:not(.sum) td.n").all() if line]
+    told = sorted(float(text.replace("\N{MINUS SIGN}", "-")) for text in lines if text.strip())
+    known = sorted(part for part in odds.contributions[0].tolist() if part)
+    assert told == pytest.approx(known, abs=0.0051)
+    last = page.locator("#why tr.sum").last.locator("td.n").inner_text()
+    assert float(last.rstrip("%")) == pytest.approx(100 * wanted[1], abs=0.051)
+    page.wait_for_timeout(50)
+    asked = [line.get_attribute("data-ask") for line in page.locator("#next button").all()]
+    questions = [model.schema_.names.index(one.column) for one in ask_next(model, frame)]
+    assert list(map(int, asked)) == questions
+    page.locator("#next button").first.click()
+    assert page.evaluate("document.activeElement.closest('.field').dataset.column") == asked[0]
+    page.context.close()
+
+
+def test_numbers_find_their_bins_and_nonsense_is_named(pages, browsers):
+    path, model, _, _ = pages["tan"]
+    page, _ = browsers.open(path)
+    edges = model.schema_.columns[0].edges
+    field = page.locator('.field[data-column="0"]')
+    for number in (edges[0] - 1, edges[0], edges[0] + 1):
+        field.locator("input").fill(str(number))
+        assert field.locator("select").input_value() == str(int(number > edges[0]))
+    field.locator("input").fill("old")
+    assert "This is no number" in field.inner_text()
+    assert field.locator("input").get_attribute("aria-invalid") == "true"
+    assert field.locator("select").input_value() == ""
+    field.locator("select").select_option(value="0")
+    assert field.locator("input").input_value() == ""
+    assert "This is no number" not in field.inner_text()
+    page.context.close()
+
+
+def test_the_keyboard_is_enough(pages, browsers):
+    page, _ = browsers.open(pages["aode"][0])
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    seen = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.id"))
+        if seen[-1].startswith("field-"):
+            break
+    assert "reset" in seen
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline != "none"
+    before = posterior(page)
+    page.keyboard.press("ArrowDown")
+    assert posterior(page) != before
+    page.locator("#announcement:not(:empty)").wait_for(state="attached")
+    told = page.locator("#announcement").text_content()
+    best = max(posterior(page).values())[1]
+    assert best in told
+    assert page.locator("#announcement").get_attribute("aria-live") == "polite"
+    page.context.close()
+
+
+def test_columns_of_the_structure_tell_their_story(pages, browsers):
+    page, _ = browsers.open(pages["tan"][0])
+    first = page.locator(".structure .node[tabindex='0']")
+    first.focus()
+    story = page.locator(".story").first
+    told = first.get_attribute("aria-label")
+    assert story.inner_text() == told
+    page.keyboard.press("ArrowRight")
+    second = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert story.inner_text() == second != told
+    page.locator(".structure .node[data-column='2']").hover()
+    assert "cough: alone it tells" in story.inner_text()
+    page.context.close()
+
+
+def test_light_and_dark_and_paper(pages, browsers):
+    path = pages["tan"][0]
+    colours = {}
+    for scheme in ("light", "dark"):
+        page, _ = browsers.open(path, color_scheme=scheme)
+        colours[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        if scheme == "dark":
+            page.emulate_media(media="print", color_scheme="dark")
+            colours["paper"] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+            assert not page.locator("#explorer").is_visible()
+            assert page.locator("#performance").is_visible()
+            page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+            assert page.locator("details:not([open])").count() == 0
+            page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+            assert page.locator("details:not([open])").count() > 0
+        page.context.close()
+    assert colours["light"] == colours["paper"] == "rgb(255, 255, 255)"
+    assert colours["dark"] != colours["light"]
+
+
+def test_many_columns_are_searched_for(tmp_path, browsers):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.integers(0, 2, (60, 40)).astype(str))
+    X.columns = [f"gene {i:02}" for i in range(40)]
+    y = np.where(X["gene 07"] == "1", "ill", "well")
+    path = tmp_path / "genes.html"
+    report.write(unnaive.NaiveBayes().fit(X, y), X, y, path, folds=2)
+    page, _ = browsers.open(path)
+    shown = page.locator(".field:visible")
+    assert shown.count() == 24
+    assert "gene 07" in shown.first.inner_text()
+    page.locator("#filter").fill("GENE 3")
+    assert shown.count() == 10
+    page.locator("#filter").fill("no such")
+    assert page.locator("#no-fields").is_visible()
+    page.locator("#filter").fill("")
+    page.locator("#more").click()
+    assert shown.count() == 40
+    assert math.isclose(sum(chance for chance, _ in posterior(page).values()), 1.0)
+    page.context.close()
