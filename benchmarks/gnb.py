@@ -396,7 +396,7 @@ def measure_overfit(study: Study) -> None:
             "DecomposableNB": DecomposableNB(max_clique="loo", penalty=None, **common),
         }
         for name, model in models.items():
-            path = model.fit(rows.frame, rows.labels).size_path_
+            path = model.fit(rows.frame, rows.labels).path_
             table += _path_rows(f"{set_name}, {name}", path)
             chosen.append(int(path["size"][np.argmin(path["log_loss"])]))
             plain = {measure: series.tolist() for measure, series in path.items()}

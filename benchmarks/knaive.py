@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks import report, timing
 from unnaive import FullBayes, GaussianNaiveBayes, GaussianTAN, KNaiveBayes
 from unnaive.datasets import make_balanced
+from unnaive.papers.barrow import Quirks
 from unnaive.papers.knaive import (
     FOLDS,
     PRINTED,
@@ -25,7 +26,6 @@ from unnaive.papers.knaive import (
     paper_models,
 )
 from unnaive.structure.balanced import balanced_sets, best_set
-from unnaive.tables.barrow import Quirks
 from unnaive.tables.gaussian import GaussianTables, complete_forms, naive_covariance
 
 if TYPE_CHECKING:

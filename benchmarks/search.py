@@ -32,8 +32,7 @@ def coded(folder: Path, name: str) -> Any:
     """Return a data set's rows as codes, cut by MDLP on all rows, as in the paper."""
     X, y = read(folder / f"{name}.csv.gz").split("class")
     model = NaiveBayes()
-    frame, target, weights = model._rows(X, y, None, reset=True)  # noqa: SLF001
-    return model._learn_rows(frame, target, weights)  # noqa: SLF001
+    return model.coded(model._given(X, y, None, first=True))[0]  # noqa: SLF001
 
 
 def joined_columns(rows: Any, genome: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,11 +1,14 @@
 """Bayesian classifiers that do not pretend features are independent.
 
 Every semi-naive Bayes classifier under one scikit-learn API, from one pass of counting.
-Public names are loaded when first asked for: ``import unnaive`` itself imports nothing.
+Public names are loaded when first asked for: ``import unnaive`` itself imports nothing heavy.
 """
 
+# ruff: noqa: F401, PLE0604 - names are for type checkers; __all__ is made of the register
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from unnaive.models.registry import HOMES
 
 __version__ = "0.1.0"
 
@@ -13,137 +16,23 @@ if TYPE_CHECKING:
     from unnaive.counts import JointCounts, merge
     from unnaive.counts.count import count
     from unnaive.discretize import MDLP, Automatic, EqualFrequency, EqualWidth, Quantile
-    from unnaive.models import (
-        A2DE,
-        AODE,
-        ATAN,
-        HNB,
-        IENB,
-        KDB,
-        ODANB,
-        PHNB,
-        SPODE,
-        TAN,
-        WAODE,
-        AdjustedNB,
-        AutoBayes,
-        BayesNet,
-        CherryTreeNB,
-        DecomposableNB,
-        FullBayes,
-        GaussianKDB,
-        GaussianNaiveBayes,
-        GaussianTAN,
-        GeneralizedNB,
-        IterativeBayes,
-        KNaiveBayes,
-        NaiveBayes,
-        PazzaniNB,
-        WeightedBayes,
-        all_models,
-        load,
-        make,
-    )
-    from unnaive.models.select import SelectByInformation
+    from unnaive.models import *  # noqa: F403 - its __all__ has the models and what makes them
+    from unnaive.models.feature_selection import SelectByInformation
     from unnaive.schema import Schema
     from unnaive.tables import ML, Backoff, BDeu, Hierarchical, Laplace, MEstimate
 
 _HOME = {
-    "A2DE": "models",
-    "AODE": "models",
-    "WAODE": "models",
-    "WeightedBayes": "models",
-    "SPODE": "models",
-    "PHNB": "models",
-    "ODANB": "models",
-    "FullBayes": "models",
-    "GaussianKDB": "models",
-    "GaussianNaiveBayes": "models",
-    "GaussianTAN": "models",
-    "GeneralizedNB": "models",
-    "KNaiveBayes": "models",
-    "AdjustedNB": "models",
-    "AutoBayes": "models",
-    "Automatic": "discretize",
-    "IterativeBayes": "models",
-    "HNB": "models",
-    "IENB": "models",
-    "KDB": "models",
-    "ATAN": "models",
-    "BayesNet": "models",
-    "CherryTreeNB": "models",
-    "DecomposableNB": "models",
-    "BDeu": "tables",
-    "Backoff": "tables",
-    "EqualFrequency": "discretize",
-    "EqualWidth": "discretize",
-    "Hierarchical": "tables",
-    "JointCounts": "counts",
-    "Laplace": "tables",
-    "MDLP": "discretize",
-    "MEstimate": "tables",
-    "ML": "tables",
-    "NaiveBayes": "models",
-    "PazzaniNB": "models",
-    "Quantile": "discretize",
+    **dict.fromkeys(HOMES, "models"),
+    **dict.fromkeys(("all_models", "load", "make", "register", "unregister"), "models"),
+    **dict.fromkeys(("JointCounts", "count", "merge"), "counts"),
+    **dict.fromkeys(("MDLP", "Automatic", "EqualFrequency"), "discretize"),
+    **dict.fromkeys(("EqualWidth", "Quantile"), "discretize"),
+    **dict.fromkeys(("ML", "Backoff", "BDeu", "Hierarchical", "Laplace", "MEstimate"), "tables"),
     "Schema": "schema",
-    "SelectByInformation": "models.select",
-    "TAN": "models",
-    "all_models": "models",
-    "count": "counts",
-    "load": "models",
-    "make": "models",
-    "merge": "counts",
+    "SelectByInformation": "models.feature_selection",
 }
 
-__all__ = [
-    "A2DE",
-    "AODE",
-    "ATAN",
-    "HNB",
-    "IENB",
-    "KDB",
-    "MDLP",
-    "ML",
-    "ODANB",
-    "PHNB",
-    "SPODE",
-    "TAN",
-    "WAODE",
-    "AdjustedNB",
-    "AutoBayes",
-    "Automatic",
-    "BDeu",
-    "Backoff",
-    "BayesNet",
-    "CherryTreeNB",
-    "DecomposableNB",
-    "EqualFrequency",
-    "EqualWidth",
-    "FullBayes",
-    "GaussianKDB",
-    "GaussianNaiveBayes",
-    "GaussianTAN",
-    "GeneralizedNB",
-    "Hierarchical",
-    "IterativeBayes",
-    "JointCounts",
-    "KNaiveBayes",
-    "Laplace",
-    "MEstimate",
-    "NaiveBayes",
-    "PazzaniNB",
-    "Quantile",
-    "Schema",
-    "SelectByInformation",
-    "WeightedBayes",
-    "__version__",
-    "all_models",
-    "count",
-    "load",
-    "make",
-    "merge",
-]
+__all__ = ["__version__", *(set(_HOME) - {"Classifier", "CountsClassifier"})]
 
 
 def __getattr__(name: str) -> Any:
@@ -153,4 +42,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted(__all__)

@@ -14,3 +14,6 @@ CodeArray = NDArray[Any]  # of uint8, uint16 or uint32, which kernels tell apart
 CountArray = NDArray[np.int64] | NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 AnyArray = NDArray[Any]
+
+State = dict[str, Any]  # what was learned as plain values and arrays, as files hold it
+Label = Any  # of a class: a string, an integer, a float or a boolean, as the user gave it

@@ -14,8 +14,8 @@ import unnaive
 from problems import GAUSSIAN, HOSTILE, made
 from unnaive import HNB, KDB, BayesNet, NaiveBayes, PazzaniNB
 from unnaive.datasets import load_wdbc
-from unnaive.tables.barrow import Quirks
-from unnaive.tables.terms import shares_of_sum
+from unnaive.papers.barrow import BarrowFullBayes, BarrowKNaiveBayes, BarrowNaiveBayes, Quirks
+from unnaive.tables.terms.divisia import shares_of_sum
 
 MODELS = sorted(unnaive.all_models())
 POLICY = ("laplace", 1.0)
@@ -176,11 +176,6 @@ def test_other_settings(key, settings):
 
 
 NUMBERS = [
-    ("gaussian-nb", {"paper": True}),
-    ("full-bayes", {"paper": True}),
-    ("k-naive", {"paper": True}),
-    ("k-naive", {"paper": True, "naivete": "strong"}),
-    ("gaussian-nb", {"paper": Quirks(least_log=True)}),
     ("k-naive", {"joint": "pseudo", "k": 2}),
     ("k-naive", {"k": 2, "naivete": "strong"}),
     ("k-naive", {"k": 5}),
@@ -192,14 +187,33 @@ NUMBERS = [
 
 @pytest.mark.parametrize(("key", "settings"), NUMBERS, ids=str)
 def test_other_settings_of_numbers(key, settings):
+    X, y, gapped = numbers()
+    rows = np.vstack([X, 30 * X, X / 30, gapped])
+    add_up(fitted(key, X, y, **settings), rows)
+
+
+def numbers():
+    """Rows of numbers, their classes, and rows with missing cells."""
     random = np.random.default_rng(0)
     y = random.integers(0, 3, 150)
     X = random.normal(size=(150, 5)) @ random.normal(size=(5, 5)) + y[:, None] / 2
-    model = fitted(key, X, y, **settings)
-    rows = np.vstack([X, 30 * X, X / 30])
-    if "paper" not in settings:  # which knows no gaps
-        rows = np.vstack([rows, np.where(random.random(X.shape) < 0.3, np.nan, X)])
-    add_up(model, rows)
+    return X, y, np.where(random.random(X.shape) < 0.3, np.nan, X)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BarrowNaiveBayes(),
+        BarrowFullBayes(),
+        BarrowKNaiveBayes(),
+        BarrowKNaiveBayes(naivete="strong"),
+        BarrowNaiveBayes(quirks=Quirks(least_log=True)),
+    ],
+    ids=repr,
+)
+def test_programs_of_the_thesis(model):
+    X, y, _ = numbers()
+    add_up(model.fit(X, y), np.vstack([X, 30 * X, X / 30]))
 
 
 def test_numbers_beside_labels():

@@ -25,7 +25,7 @@ def test_the_path_of_thresholds():
     ax = Figure().subplots()
     assert plot_threshold_path(model, ax) is ax
     line = ax.get_lines()[0]
-    assert np.array_equal(line.get_ydata(), model.threshold_path_["log_loss"])
+    assert np.array_equal(line.get_ydata(), model.path_["log_loss"])
     drawn = ax.get_lines()[1].get_xdata()[0]
     assert drawn == model.structure_.members.sum()
     with pytest.raises(ValueError, match='fit the model with threshold="loo"'):

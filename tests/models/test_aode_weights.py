@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_members as slow
 import unnaive
+from fits import coded_rows, without_row
 from naive_weighted import slopes
 from problems import HOSTILE, Problem, made, problems
 from tests.explain.test_explanation import add_up
@@ -24,6 +23,7 @@ from unnaive import AODE
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.explain.structure import plot_structure
 from unnaive.models import aode as aode_models
+from unnaive.models.aode import weighing
 from unnaive.models.persistence import model_of, state_of
 from unnaive.report.graph import describe_structure
 from unnaive.report.tables import explorer_document
@@ -50,8 +50,13 @@ def weighted(**parameters):
 
 def fitted(model, problem):
     """Fit a model to coded rows, with declared values and classes."""
-    model.n_features_in_, model.classes_ = len(problem.values), np.arange(problem.k)
     return model._fit_rows(problem.coded())
+
+
+def weighing_of(model, rows):
+    """What the weights of a fitted model are found by."""
+    made_by = model.fitted_.made_by
+    return weighing(rows, made_by.maker, made_by.how)
 
 
 def mixed(n=600, seed=0, wide=200):
@@ -79,13 +84,13 @@ def narrow(n=300, seed=0):
 def test_loss_and_slope_equal_the_twin(problem, policy, options, seed):
     model = fitted(weighted(smoothing=policy, **options), problem)
     said = slow.left_out_members(problem.data, POLICIES[policy], **options)
-    weighing = model._weighing(problem.coded())
+    weighs = weighing_of(model, problem.coded())
     theta = np.random.default_rng(seed).normal(size=len(problem.values)) * 2
 
     def expected(point):
         return slow.loss(said, problem.classes, list(point))
 
-    loss, slope = weighing.loss(theta)
+    loss, slope = weighs.loss(theta)
     assert loss == pytest.approx(expected(theta), rel=1e-9, abs=1e-9)
     np.testing.assert_allclose(slope, slopes(expected, theta), rtol=1e-5, atol=1e-5)
 
@@ -108,15 +113,15 @@ def test_the_joint_equals_the_twin(problem, policy, options):
 @settings(max_examples=60)
 def test_no_other_weights_have_less_loss(problem, policy, seed):
     model = fitted(weighted(smoothing=policy), problem)
-    weighing = model._weighing(problem.coded())
+    weighs = weighing_of(model, problem.coded())
     shares = model.feature_importances_
     assert (shares > 0).all()
     assert shares.sum() == pytest.approx(1)
-    least = weighing.loss(np.log(shares))[0]
+    least = weighs.loss(np.log(shares))[0]
     random = np.random.default_rng(seed)
     for _ in range(3):
         start = random.normal(size=len(shares)) * 3
-        other = minimize(weighing.loss, start, jac=True, method="L-BFGS-B").fun
+        other = minimize(weighs.loss, start, jac=True, method="L-BFGS-B").fun
         assert least <= other + 1e-6 * max(1.0, abs(other))
 
 
@@ -147,10 +152,10 @@ def test_importance_weighs_rows_of_the_loss():
     said = slow.left_out_members(problem.data, POLICIES["laplace"])
     rows, importance = problem.coded(), np.resize([0.5, 2.0, 1.0], 20)
     tables = all_super_parents(rows.count(), Laplace(1.0), held_out=1.0)
-    weighing = member_weighing(tables, rows.codes, rows.classes, importance)
+    weighs = member_weighing(tables, rows.codes, rows.classes, importance)
     theta = [0.3, -1.0, 0.2]
     expected = slow.loss(said, problem.classes, theta, importance.tolist())
-    assert weighing.loss(np.array(theta))[0] == pytest.approx(expected, rel=1e-10)
+    assert weighs.loss(np.array(theta))[0] == pytest.approx(expected, rel=1e-10)
 
 
 # What weights are good for
@@ -220,11 +225,11 @@ def test_threads_give_the_same_bits():
 def test_blocks_of_rows_add_up():
     X, y = narrow(20_000)
     model = weighted().fit(X, y)
-    weighing = model._weighing(model._learn_rows(*model._rows(X, y, None, reset=False)))
+    weighs = weighing_of(model, coded_rows(model, X, y))
     theta = np.array([0.5, -1.0, 0.2, 0.3])
-    loss, slope = weighing.loss(theta)
-    every, own = weighing.every * softmax(theta), weighing.own * softmax(theta)
-    expected = np.log(every.sum(axis=1) / own.sum(axis=1)).sum() - weighing.shift
+    loss, slope = weighs.loss(theta)
+    every, own = weighs.every * softmax(theta), weighs.own * softmax(theta)
+    expected = np.log(every.sum(axis=1) / own.sum(axis=1)).sum() - weighs.shift
     assert loss == pytest.approx(expected + theta.var() * 2)
     shares = every / every.sum(axis=1, keepdims=True) - own / own.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(slope, shares.sum(axis=0) + theta - theta.mean(), atol=1e-8)
@@ -324,11 +329,9 @@ def test_leave_one_out_equals_refits_with_the_same_weights(smoothing, gaps):
     chosen = [range(v) for v in problem.values]
     model = weighted(discretize=None, smoothing=smoothing, categories=chosen).fit(X, y)
     assert model.feature_importances_.std() > 0.01
-    expected = []
-    for row in range(len(y)):
-        part = model._rows(X[row : row + 1], y[row : row + 1], None, reset=False)
-        other = copy(model)._set(model.counts_ - model._count(*part), model.structure_)
-        expected.append(other.predict_proba(X[row : row + 1])[0])
+    expected = [
+        without_row(model, X, y, row).predict_proba(X[row : row + 1])[0] for row in range(len(y))
+    ]
     assert_close(model.loo_predict_proba(X, y), expected, atol=1e-10)
 
 

@@ -20,8 +20,8 @@ from tests.explain.test_explanation import add_up
 from tests.models.test_weighted import told
 from unnaive import KDB, TAN, AutoBayes, GaussianNaiveBayes, IterativeBayes, NaiveBayes
 from unnaive.exceptions import UnnaiveError
-from unnaive.models import auto as automatic
-from unnaive.models.judged import Judged, Member, blend_weights
+from unnaive.models import trial
+from unnaive.models.trial import Judged, Member, blend_weights
 from unnaive.tables.calibration import Calibration
 
 FEW = ["nb", "tan", "wanbia"]
@@ -89,7 +89,7 @@ def test_a_model_of_counts_is_judged_by_its_calibrated_leave_one_out():
         (line,), (member,) = model.leaderboard_, model.members_
         alone = kind(calibrate="loo").fit(X, y)
         assert line["log_loss"] == pytest.approx(log_loss(y, alone.loo_predict_proba(X, y)))
-        assert member.calibration.temperature == alone._calibration.temperature
+        assert member.calibration.temperature == alone.fitted_.calibration.temperature
         np.testing.assert_allclose(
             model.predict_proba(X), alone.predict_proba(X), rtol=0, atol=1e-12
         )
@@ -174,7 +174,7 @@ def test_shares_of_weighted_and_of_hopeless_rows():
 def test_of_many_rows_some_judge(monkeypatch):
     X, y = told(500)
     whole = AutoBayes(candidates=FEW).fit(X, y)
-    monkeypatch.setattr(automatic, "MOST_ROWS", 120)
+    monkeypatch.setattr(trial, "MOST_ROWS", 120)
     some = AutoBayes(candidates=FEW).fit(X, y)
     for line in some.leaderboard_:
         (same,) = [one for one in whole.leaderboard_ if one["name"] == line["name"]]

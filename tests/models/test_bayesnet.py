@@ -149,7 +149,6 @@ def test_hostile_shapes(name):
         problem = Problem(problem.rows[:2000], problem.classes[:2000], problem.k, problem.values)
     for augmented in (True, False):
         model = BayesNet(augmented=augmented)
-        model.n_features_in_, model.classes_ = len(problem.values), np.arange(problem.k)
         model._fit_rows(problem.coded())
         np.testing.assert_allclose(model.predict_proba(problem.X).sum(axis=1), 1.0)
 

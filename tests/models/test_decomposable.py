@@ -177,7 +177,7 @@ def test_the_size_by_leave_one_out(kind):
     settled = {"discretize": None, "categories": [range(3)] * 6}
     name = kind.size_parameter
     swept = kind(**{name: "loo"}, **settled).fit(X, y, weights)
-    path = swept.size_path_
+    path = swept.path_
     assert path["size"].tolist() == [2, 3, 4, 5, 6]
     for place, size in enumerate(path["size"]):
         model = kind(**{name: int(size)}, **settled).fit(X, y, weights)

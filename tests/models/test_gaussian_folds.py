@@ -15,7 +15,9 @@ from unnaive import FullBayes, GaussianKDB, GaussianNaiveBayes, GaussianTAN, KNa
 from unnaive.counts.moments import all_and_without_each, moments_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import to_column, to_frame
+from unnaive.models.fitted import Names
 from unnaive.models.gaussian_folds import NumberFolds, fit_and_leave_out
+from unnaive.papers.barrow import BarrowFullBayes
 from unnaive.schema import Schema
 from unnaive.tables.gaussian import complete_forms, network_covariances, network_forms
 
@@ -33,10 +35,10 @@ many_models = pytest.mark.parametrize("model", MODELS, ids=str)
 def left_out(model, X, y, weights=None, folds=5):
     """Log posteriors of rows in turns 0, 1, 2, … without their fold; the model is fitted."""
     frame = to_frame(X)
-    model._set_names(frame.names, named=False)
     fold = np.arange(len(y)) % folds
     counted = NumberFolds.of(model, frame, to_column(y), weights, fold)
-    return fit_and_leave_out(model, counted)
+    model._fitted, joint = fit_and_leave_out(model, counted, Names.of(frame.names, named=False))
+    return joint
 
 
 def left_out_one_by_one(model, X, y, weights=None, folds=5):
@@ -117,7 +119,7 @@ def test_models_that_learn_from_more_than_moments():
     alone = [model for model in MODELS if model.learns_from_moments]
     assert alone == MODELS
     assert not GaussianNaiveBayes().learns_from_moments
-    assert not FullBayes(paper=True).learns_from_moments
+    assert not BarrowFullBayes().learns_from_moments
 
 
 # Moments

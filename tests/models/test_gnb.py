@@ -233,7 +233,7 @@ def test_the_sweep_equals_models_of_each_length(parameters, gaps):
     weights = np.resize([1.0, 0.5, 2.0], len(y))
     settled = {"discretize": None, "categories": [range(v) for v in problem.values], **parameters}
     swept = GeneralizedNB(n_features="loo", **settled).fit(X, y, weights)
-    path = swept.feature_path_
+    path = swept.path_
     assert path["n_features"].tolist() == [2, 3, 4, 5, 6]
     whole = GeneralizedNB(**settled).fit(X, y, weights)
     scored = whole.score_path(X, y, positive=1)

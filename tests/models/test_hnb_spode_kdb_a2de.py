@@ -90,12 +90,7 @@ def test_phnb_equals_the_twin(problem, policy, threshold, rule):
 @given(problems(max_rows=12, max_columns=4), st.sampled_from([MEstimate(1.0), Laplace(1.0)]))
 @settings(max_examples=40)
 def test_the_path_of_thresholds_equals_the_twin(problem, policy):
-    model = PHNB(threshold="loo", smoothing=policy)
-    model._learn_rows = lambda *_: None
-    rows = problem.coded()
-    model.classes_ = np.arange(problem.k)
-    model._learn_from_rows(rows.count(), rows)
-    path = model.threshold_path_
+    path = PHNB(threshold="loo", smoothing=policy)._fit_rows(problem.coded()).path_
     expected = slow.phnb_path(*problem.data, POLICIES[policy])[: len(path["threshold"])]
     assert_close(path["threshold"], [threshold for threshold, *_ in expected])
     assert_close(path["accuracy"], [accuracy for _, accuracy, _ in expected])
@@ -105,19 +100,19 @@ def test_the_path_of_thresholds_equals_the_twin(problem, policy):
 def test_the_path_at_any_threshold_is_a_model_fitted_there():
     problem = made(60, [3, 2, 4, 3, 2], 3, gaps=0.1)
     y = np.array(problem.classes)
-    path = PHNB(threshold="loo").fit(problem.X, y)
-    for threshold, members, accuracy, loss in zip(*path.threshold_path_.values(), strict=True):
+    path = PHNB(threshold="loo", criterion="accuracy").fit(problem.X, y)
+    for threshold, members, accuracy, loss in zip(*path.path_.values(), strict=True):
         model = PHNB(threshold=threshold).fit(problem.X, y)
         chances = model.loo_predict_proba(problem.X, y)
         assert model.structure_.members.sum() == members
         assert (chances.argmax(axis=1) == y).mean() == pytest.approx(accuracy, abs=1e-12)
         assert -np.log(chances[np.arange(60), y]).mean() == pytest.approx(loss, abs=1e-10)
     chances = path.loo_predict_proba(problem.X, y)
-    best = path.threshold_path_["accuracy"].max()
+    best = path.path_["accuracy"].max()
     assert (chances.argmax(axis=1) == y).mean() == pytest.approx(best, abs=1e-12)
     path.set_params(criterion="log_loss").fit(problem.X, y)
     chances = path.loo_predict_proba(problem.X, y)
-    best = path.threshold_path_["log_loss"].min()
+    best = path.path_["log_loss"].min()
     assert -np.log(chances[np.arange(60), y]).mean() == pytest.approx(best, abs=1e-10)
 
 
@@ -249,7 +244,7 @@ def test_hidden_models_are_the_same_for_any_number_of_threads():
     problem = made(3000, [3, 2, 4, 5, 17, 3], 3, gaps=0.05)
     y = np.array(problem.classes)
     one, two = (PHNB(threshold="loo", n_jobs=jobs).fit(problem.X, y) for jobs in (1, 2))
-    assert np.array_equal(one.threshold_path_["log_loss"], two.threshold_path_["log_loss"])
+    assert np.array_equal(one.path_["log_loss"], two.path_["log_loss"])
     assert np.array_equal(one.predict_proba(problem.X), two.predict_proba(problem.X))
 
 

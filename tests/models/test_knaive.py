@@ -28,7 +28,7 @@ from tests.models.test_gaussian import (
 from unnaive import FullBayes, GaussianNaiveBayes, KNaiveBayes, load
 from unnaive.datasets import load_wdbc
 from unnaive.exceptions import UnnaiveError
-from unnaive.tables.barrow import Quirks
+from unnaive.papers.barrow import BarrowFullBayes, BarrowKNaiveBayes, BarrowNaiveBayes, Quirks
 
 naivetes, joints = st.sampled_from(["weak", "strong"]), st.sampled_from(["exact", "pseudo"])
 
@@ -196,8 +196,8 @@ def test_what_needs_rows_says_so(tmp_path):
     X, y = made()
     gapped = with_gaps(X, 0.2)
     for model, said in (
-        (KNaiveBayes(weighting="mean"), "look at rows; call fit with all of them"),
-        (KNaiveBayes(paper=True), "rows can neither be added nor taken out; call fit with all"),
+        (KNaiveBayes(weighting="mean"), "looks at rows; call fit with all of them"),
+        (BarrowKNaiveBayes(), "rows can neither be added nor taken out; call fit with all"),
     ):
         with pytest.raises(UnnaiveError, match=said):
             clone(model).fit(X, y).partial_fit(X, y)
@@ -224,12 +224,11 @@ def test_what_needs_rows_says_so(tmp_path):
         ({"k": True}, "k=True"),
         ({"k": None}, "k=None"),
         ({"k": "best"}, "k='best'; it must be 'auto', 'cv' or a whole number"),
-        ({"naivete": "some"}, r"naivete='some'; it must be one of \('weak', 'strong'\)"),
+        ({"naivete": "some"}, "naivete='some'; it must be 'weak' or 'strong'"),
         ({"weighting": "sum"}, "weighting='sum'"),
         ({"objective": "largest"}, "objective='largest'"),
         ({"norm": 2}, "norm=2"),
         ({"joint": "full"}, "joint='full'"),
-        ({"paper": "yes"}, "paper='yes'; it must be a boolean or Quirks"),
     ],
 )
 def test_bad_parameters(parameters, message):
@@ -266,12 +265,12 @@ PROBLEMS = {"wdbc": wdbc(), "random": made(80, 5, seed=7), "unequal": made(61, 4
 def test_programs_of_the_thesis(name):
     X, y = PROBLEMS[name]
     for model, kind in [
-        (GaussianNaiveBayes(paper=True), naive_barrow.NaiveBayes),
-        (FullBayes(paper=True), naive_barrow.FullBayes),
+        (BarrowNaiveBayes(), naive_barrow.NaiveBayes),
+        (BarrowFullBayes(), naive_barrow.FullBayes),
     ]:
         assert_answers(model.fit(X, y), program(kind, X, y), X)
     for size, naivete, exact in [(0, "strong", True), (1, "weak", True), (3, "strong", False)]:
-        model = KNaiveBayes(paper=True, k=size, naivete=naivete, exact_k=exact).fit(X, y)
+        model = BarrowKNaiveBayes(k=size, naivete=naivete, exact_k=exact).fit(X, y)
         strong = naivete == "strong"
         written = program(naive_barrow.StrongKNB, X, y, k=size, exactlyK=exact, strong=strong)
         assert chosen(model) == sorted(written.independents)
@@ -282,11 +281,9 @@ def test_programs_of_the_thesis(name):
 
 def test_programs_with_three_classes():
     X, y = made(90, 4, 3, seed=4)
-    assert_answers(
-        GaussianNaiveBayes(paper=True).fit(X, y), program(naive_barrow.NaiveBayes, X, y), X
-    )
-    assert_answers(FullBayes(paper=True).fit(X, y), program(naive_barrow.FullBayes, X, y), X)
-    model = KNaiveBayes(paper=True, k=2, naivete="strong").fit(X, y)
+    assert_answers(BarrowNaiveBayes().fit(X, y), program(naive_barrow.NaiveBayes, X, y), X)
+    assert_answers(BarrowFullBayes().fit(X, y), program(naive_barrow.FullBayes, X, y), X)
+    model = BarrowKNaiveBayes(k=2, naivete="strong").fit(X, y)
     written = program(naive_barrow.StrongKNB, X, y, k=2)
     np.testing.assert_allclose(model.attribute_weights_[0], written.weights, rtol=1e-9)
     written.independents = chosen(model)  # the thesis weighs two classes alone
@@ -296,27 +293,27 @@ def test_programs_with_three_classes():
 
 def test_programs_with_all_columns_naive():
     X, y = PROBLEMS["wdbc"]
-    model = KNaiveBayes(paper=True, k=10, naivete="strong").fit(X, y)
+    model = BarrowKNaiveBayes(k=10, naivete="strong").fit(X, y)
     assert_answers(model, program(naive_barrow.StrongKNB, X, y, k=10), X)
 
 
 def test_programs_with_a_constant_column():
     X, y = made(60, 4, seed=1)
     X[:, 1] = 3.0
-    model = KNaiveBayes(paper=True, k=2, naivete="strong").fit(X, y)
+    model = BarrowKNaiveBayes(k=2, naivete="strong").fit(X, y)
     assert_answers(model, program(naive_barrow.StrongKNB, X, y, k=2), X)
 
 
 def test_programs_with_a_column_that_is_constant_in_a_class():
     X, y = made(60, 4, seed=1)
     X[:, 1] = np.where(np.arange(60) < 59, 3.0, 5.0)
-    model = GaussianNaiveBayes(paper=True).fit(X, y)
+    model = BarrowNaiveBayes().fit(X, y)
     assert_answers(model, program(naive_barrow.NaiveBayes, X, y), X)
 
 
 def test_programs_far_from_the_data():
     X, y = PROBLEMS["random"]
-    model = GaussianNaiveBayes(paper=True).fit(X, y)
+    model = BarrowNaiveBayes().fit(X, y)
     assert_answers(model, program(naive_barrow.NaiveBayes, X, y), 30 * X)
 
 
@@ -324,13 +321,13 @@ def test_without_quirks_paper_is_a_product_of_conditionals():
     X, y = PROBLEMS["random"]
     for size, naivete in product(range(6), ("weak", "strong")):
         options = {"k": size, "naivete": naivete}
-        got = plain(paper=Quirks(), **options).fit(X, y)
+        got = BarrowKNaiveBayes(quirks=Quirks(), var_smoothing=0, **options).fit(X, y)
         expected = plain(joint="pseudo", **options).fit(X, y)
         assert_close(got.attribute_weights_, expected.attribute_weights_)
         assert_close(got.predict_joint_log_proba(X), expected.predict_joint_log_proba(X))
-    apart = joint(GaussianNaiveBayes(paper=Quirks(), var_smoothing=0), X, y)
+    apart = joint(BarrowNaiveBayes(quirks=Quirks(), var_smoothing=0), X, y)
     assert_close(apart, joint(GaussianNaiveBayes(var_smoothing=0), X, y))
-    full = joint(FullBayes(paper=Quirks(), var_smoothing=0), X, y)
+    full = joint(BarrowFullBayes(quirks=Quirks(), var_smoothing=0), X, y)
     assert_close(full, joint(plain(k=0, joint="pseudo"), X, y))
 
 
@@ -341,10 +338,10 @@ def test_every_quirk_changes_something(name):
     far = np.vstack([X, 1e3 * X[:1]])
     base = Quirks(linear_model="code")
     changed = replace(base, **{name: "text" if name == "linear_model" else True})
-    kind, options = KNaiveBayes, {"k": 1, "naivete": "strong"}
+    kind, options = BarrowKNaiveBayes, {"k": 1, "naivete": "strong"}
     if name == "least_log":  # of naive Bayes alone
-        kind, options = GaussianNaiveBayes, {}
-    found = [joint(kind(paper=quirks, **options), X, y, far) for quirks in (base, changed)]
+        kind, options = BarrowNaiveBayes, {}
+    found = [joint(kind(quirks=quirks, **options), X, y, far) for quirks in (base, changed)]
     assert np.isfinite(found[0]).all()
     assert np.abs(found[0] - found[1]).max() > 1e-3
     assert name in repr(changed)
@@ -356,27 +353,27 @@ def test_quirks_are_checked():
     assert Quirks.all_on() == eval(repr(Quirks.all_on()))
 
 
-@pytest.mark.parametrize("paper", [True, Quirks(no_prior=True, ddof=True)], ids=repr)
-def test_paper_models_are_saved(paper, tmp_path):
+@pytest.mark.parametrize("quirks", [None, Quirks(no_prior=True, ddof=True)], ids=repr)
+def test_paper_models_are_saved(quirks, tmp_path):
     X, y = made()
     for model in (
-        GaussianNaiveBayes(paper=paper),
-        FullBayes(paper=paper),
-        KNaiveBayes(paper=paper),
+        BarrowNaiveBayes(quirks=quirks),
+        BarrowFullBayes(quirks=quirks),
+        BarrowKNaiveBayes(quirks=quirks),
     ):
         model.fit(X, y).save(tmp_path / "model")
         again = load(tmp_path / "model")
         np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-        assert again.paper == clone(model).paper == paper
+        assert again.quirks == clone(model).quirks == quirks
 
 
-@pytest.mark.parametrize("paper", [True, Quirks(no_prior=True)], ids=repr)
-def test_paper_models_skip_gaps_or_refuse_them(paper):
+@pytest.mark.parametrize("quirks", [None, Quirks(no_prior=True)], ids=repr)
+def test_paper_models_skip_gaps_or_refuse_them(quirks):
     X, y = made()
     gapped = X.copy()
     gapped[:, 2] = np.nan
-    model = GaussianNaiveBayes(paper=paper).fit(X, y)
-    expected = joint(GaussianNaiveBayes(paper=paper), X[:, :2], y)
+    model = BarrowNaiveBayes(quirks=quirks).fit(X, y)
+    expected = joint(BarrowNaiveBayes(quirks=quirks), X[:, :2], y)
     try:
         got = model.predict_joint_log_proba(gapped)
     except UnnaiveError:
@@ -384,7 +381,7 @@ def test_paper_models_skip_gaps_or_refuse_them(paper):
     assert_close(got, expected, 1e-6)
 
 
-@pytest.mark.parametrize("model", [GaussianNaiveBayes(paper=True), FullBayes(paper=True)], ids=repr)
+@pytest.mark.parametrize("model", [BarrowNaiveBayes(), BarrowFullBayes()], ids=repr)
 def test_paper_models_refuse_batches_or_add_them(model):
     X, y = made()
     try:

@@ -16,20 +16,23 @@ from problems import COUNTING, HOSTILE, made, problems
 from unnaive import (
     A2DE,
     AODE,
+    IENB,
+    KDB,
     ML,
     TAN,
     AdjustedNB,
     Backoff,
     BayesNet,
     BDeu,
+    CherryTreeNB,
+    DecomposableNB,
     IterativeBayes,
     Laplace,
     MEstimate,
     NaiveBayes,
+    PazzaniNB,
     WeightedBayes,
 )
-from unnaive.models.family import FamilyClassifier
-from unnaive.models.ienb import GroupClassifier
 
 POLICIES = {
     Laplace(1.0): ("laplace", 1.0),
@@ -57,17 +60,17 @@ WORKED = [  # SPEC 13.3
 
 
 LEARN_FROM_ROWS = (
-    *(FamilyClassifier, A2DE, BayesNet, GroupClassifier, AdjustedNB, IterativeBayes),
-    WeightedBayes,
+    *(KDB, DecomposableNB, CherryTreeNB, A2DE, BayesNet, PazzaniNB, IENB, AdjustedNB),
+    *(IterativeBayes, WeightedBayes),
 )
 
 
 def fitted(model, problem):
     """Fit a model to a problem's counts, with declared values and classes."""
     if isinstance(model, LEARN_FROM_ROWS):
-        model.n_features_in_, model.classes_ = len(problem.values), np.arange(problem.k)
         return model._fit_rows(problem.coded())
-    pairs = None if model.needs_pairs else np.empty((0, 2), dtype=np.int64)
+    by_values = model.recipe().counts == "values"
+    pairs = np.empty((0, 2), dtype=np.int64) if by_values else None
     return model.fit_counts(problem.coded().count(pairs))
 
 

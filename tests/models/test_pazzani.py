@@ -12,6 +12,7 @@ from rich.progress import Progress
 
 import naive_search as slow
 import weather
+from fits import tables_of
 from problems import HOSTILE, Problem, made, problems
 from tests.models.test_nb_tan_aode import POLICIES, fitted, policies
 from unnaive import IENB, NaiveBayes, PazzaniNB, load
@@ -104,10 +105,10 @@ def test_posteriors_and_leave_one_out_equal_the_twin(problem, policy, data):
     model = of_groups(problem, groups_of(np.array(genome)), policy)
     groups, alpha = slow.groups_of(genome), POLICIES[policy]
     codes, held = problem.coded().codes, np.array(problem.classes)
-    joint = model._make_tables().joint(codes, np.full(len(held), -1))
+    joint = tables_of(model).joint(codes)
     expected = [slow.grouped_joint(*of_twin(problem), groups, row, alpha) for row in problem.rows]
     np.testing.assert_allclose(joint, expected, atol=1e-10)
-    joint = model._make_tables(held_out=1.0).joint(codes, held)
+    joint = tables_of(model, 1.0).joint(codes, held)
     _, expected = slow.grouped_leave_one_out(*of_twin(problem), groups, alpha)
     np.testing.assert_allclose(joint, expected, atol=1e-10)
 
@@ -179,7 +180,7 @@ def test_searches_do_not_lose(seed, criterion):
 def test_leave_one_out_score_is_that_of_the_model():
     problem = made(80, [2, 3, 2, 4], 3, gaps=0.1, seed=4)
     model = fitted(PazzaniNB(), problem)
-    joint = model._make_tables(held_out=1.0).joint(problem.coded().codes, np.array(problem.classes))
+    joint = tables_of(model, 1.0).joint(problem.coded().codes, np.array(problem.classes))
     right = first_of_the_best(joint)
     assert np.mean(right == problem.classes) == pytest.approx(model.loo_score_)
 
@@ -214,7 +215,6 @@ def test_same_seed_same_groups_for_any_number_of_threads(algorithm):
     for jobs in (1, 2, 3):
         options = {"search": "eda", "algorithm": algorithm, "random_state": 5, "n_jobs": jobs}
         model = PazzaniNB(**options)
-        model.n_features_in_, model.classes_ = 5, np.arange(2)
         found.append(model._fit_rows(problem.coded(jobs)))
     assert len({(m.structure_.groups, m.loo_score_, m.evaluations_) for m in found}) == 1
 

@@ -50,7 +50,7 @@ def test_as_many_as_score_best(table):
     X, y = table
     model = GeneralizedNB(criterion="log_loss")
     select = SelectByInformation(n_features="loo", estimator=model).fit(X, y)
-    path = select.estimator_.feature_path_
+    path = select.estimator_.path_
     best = path["n_features"][np.argmin(path["log_loss"])]
     assert select.transform(X).shape == (300, best)
 

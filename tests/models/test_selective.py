@@ -39,7 +39,6 @@ def settled(problem, **parameters):
 def swept(problem, **parameters):
     """Fit selective KDB to a problem, with declared values and classes."""
     model = KDB(**{"k": "loo", "n_features": "loo", **parameters})
-    model.n_features_in_, model.classes_ = len(problem.values), np.arange(problem.k)
     return model._fit_rows(problem.coded())
 
 
@@ -73,8 +72,8 @@ def assert_path(path, expected, columns):
 def test_the_sweep_equals_the_twin(problem, policy, max_k):
     model = swept(problem, max_k=max_k, smoothing=policy)
     expected = slow.path(*problem.data, POLICIES[policy], max_k, problem.weights)
-    assert model.loo_path_["k"].max() == min(max_k, len(problem.values) - 1)
-    assert_path(model.loo_path_, expected, len(problem.values))
+    assert model.path_["k"].max() == min(max_k, len(problem.values) - 1)
+    assert_path(model.path_, expected, len(problem.values))
 
 
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
@@ -86,14 +85,14 @@ def test_the_sweep_equals_the_twin_of_hierarchical_smoothing(gaps, weights, seed
         problem = replace(problem, weights=np.resize(weights, 13).tolist())
     model = swept(problem, max_k=2, smoothing="hierarchical")
     expected = slow.path(*problem.data, ("hierarchical",), 2, problem.weights)
-    assert_path(model.loo_path_, expected, 4)
+    assert_path(model.path_, expected, 4)
 
 
 def test_products_of_many_columns_lose_nothing():
     y = np.array([0] * 40 + [1] * 40 + [2])
     X = np.repeat(y[:, None], 300, axis=1)
     X[0] = 1  # one row of class 0 says in every column that it is of class 1
-    path = KDB(k="loo", max_k=0, n_features="loo", discretize=None).fit(X, y).loo_path_
+    path = KDB(k="loo", max_k=0, n_features="loo", discretize=None).fit(X, y).path_
     for number in range(301):
         losses = []
         for row, label in enumerate(y):
@@ -147,7 +146,7 @@ def test_the_path_equals_models_fitted_there(smoothing, gaps):
     settings_ = {"discretize": None, "smoothing": smoothing}
     whole = KDB(k="loo", n_features="loo", max_k=3, **settings_).fit(X, y, weights)
     assert KDB(**settings_).fit(X, y, weights).feature_order_[-1] == 4
-    path = whole.loo_path_
+    path = whole.path_
     assert len(path["k"]) == 4 * 6
     for place, (k, s) in enumerate(zip(path["k"], path["n_features"], strict=True)):
         model = KDB(k=int(k), n_features=int(s), **settings_).fit(X, y, weights)
@@ -166,7 +165,7 @@ def test_the_sweep_of_trees_equals_models_of_each_length(kind, smoothing, gaps):
     weights = np.resize([1.0, 0.5, 2.0], 50)
     settings_ = settled(problem, smoothing=smoothing)
     chosen = kind(n_features="loo", **settings_).fit(X, y, weights)
-    path = chosen.feature_path_
+    path = chosen.path_
     assert path["n_features"].tolist() == list(range(7))
     for number in range(7):
         model = kind(n_features=number, **settings_).fit(X, y, weights)
@@ -193,7 +192,7 @@ def test_the_best_is_chosen_and_never_worse_than_naive_bayes_and_the_prior():
     X, y = dependent()
     for criterion in SCORES:
         model = KDB(k="loo", n_features="loo", criterion=criterion, discretize=None).fit(X, y)
-        path, sign = model.loo_path_, -1 if criterion == "accuracy" else 1
+        path, sign = model.path_, -1 if criterion == "accuracy" else 1
         best = (sign * path[criterion]).min()
         naive = (path["k"] == 0) & (path["n_features"] == 5)
         prior = path["n_features"] == 0
@@ -213,10 +212,8 @@ def test_ties_go_to_fewer_parents_then_to_fewer_columns():
     X = np.tile([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]], (5, 1))
     model = KDB(k="loo", n_features="loo", smoothing="ml", discretize=None)
     model.fit(X, np.tile([0, 1, 1, 0], 5))  # two columns and one parent answer all
-    ties = model.loo_path_["log_loss"] == 0
-    assert set(
-        zip(model.loo_path_["k"][ties], model.loo_path_["n_features"][ties], strict=True)
-    ) == {
+    ties = model.path_["log_loss"] == 0
+    assert set(zip(model.path_["k"][ties], model.path_["n_features"][ties], strict=True)) == {
         (1, 2),
         (1, 3),
         (2, 2),
@@ -304,13 +301,13 @@ def test_columns_that_tell_nothing_are_all_left_out(model, tmp_path):
 
 def test_only_the_parents_or_only_the_columns():
     X, y = dependent()
-    path = KDB(k="loo", max_k=3, discretize=None).fit(X, y).loo_path_
+    path = KDB(k="loo", max_k=3, discretize=None).fit(X, y).path_
     assert path["k"].tolist() == [0, 1, 2, 3]
     assert path["n_features"].tolist() == [5] * 4
     few = KDB(k="loo", n_features=2, discretize=None).fit(X, y)
     assert len(few.feature_order_) == 2
-    assert few.loo_path_["n_features"].tolist() == [2] * 5
-    path = KDB(k=1, n_features="loo", discretize=None).fit(X, y).loo_path_
+    assert few.path_["n_features"].tolist() == [2] * 5
+    path = KDB(k=1, n_features="loo", discretize=None).fit(X, y).path_
     assert path["k"].tolist() == [1] * 6
     assert path["n_features"].tolist() == list(range(6))
     assert len(KDB(n_features=0.3, discretize=None).fit(X, y).feature_order_) == 2
@@ -321,12 +318,12 @@ def test_blocks_and_threads_change_nothing(smoothing, monkeypatch):
     X, y = dependent(gaps=0.1)
     weights = np.resize([1.0, 0.25], len(y))
     settings_ = {"k": "loo", "n_features": "loo", "smoothing": smoothing, "discretize": None}
-    whole = KDB(**settings_).fit(X, y, weights).loo_path_
+    whole = KDB(**settings_).fit(X, y, weights).path_
     monkeypatch.setattr(selective, "ROWS_A_BLOCK", 64)
     monkeypatch.setattr(selective, "LEAST_ROWS", 100)
-    one = KDB(**settings_).fit(X, y, weights).loo_path_
-    two = KDB(n_jobs=2, **settings_).fit(X, y, weights).loo_path_
-    small = KDB(max_memory=60_000, max_k=2, **settings_).fit(X, y, weights).loo_path_
+    one = KDB(**settings_).fit(X, y, weights).path_
+    two = KDB(n_jobs=2, **settings_).fit(X, y, weights).path_
+    small = KDB(max_memory=60_000, max_k=2, **settings_).fit(X, y, weights).path_
     for name in SCORES:
         np.testing.assert_allclose(one[name], whole[name], rtol=1e-12)
         assert np.array_equal(one[name], two[name])
@@ -335,8 +332,8 @@ def test_blocks_and_threads_change_nothing(smoothing, monkeypatch):
 
 def test_fewer_parents_where_memory_is_short():
     X, y = dependent(2000)
-    ample = KDB(k="loo", discretize=None).fit(X, y).loo_path_
-    scarce = KDB(k="loo", discretize=None, max_memory=100_000).fit(X, y).loo_path_
+    ample = KDB(k="loo", discretize=None).fit(X, y).path_
+    scarce = KDB(k="loo", discretize=None, max_memory=100_000).fit(X, y).path_
     assert ample["k"].tolist() == [0, 1, 2, 3, 4]
     assert 0 < scarce["k"].max() < 4
     with pytest.raises(TableTooLarge, match="the sweep over the models of KDB would take"):

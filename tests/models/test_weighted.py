@@ -16,6 +16,7 @@ from sklearn.metrics import log_loss
 
 import naive_weighted as slow
 import unnaive
+from fits import coded_rows
 from problems import COUNTING, made, problems
 from tests.explain.test_explanation import add_up
 from tests.models.test_nb_tan_aode import assert_close, fitted
@@ -33,7 +34,9 @@ def weighing_of(problem, dependences="pairs", **parameters):
     """Fit a model; return it, what its weights are fitted to, the order of rows, and the twin."""
     model = fitted(WeightedBayes(dependences=dependences, **parameters), problem)
     terms = model.structure_.terms
-    weighing, order = model._weighing(model.counts_, terms, problem.coded())
+    weighing, order = model.weighing(
+        model.counts_, terms, problem.coded(), model.fitted_.made_by.how
+    )
     return model, weighing, order, slow.Hierarchy(*problem.data, problem.weights)
 
 
@@ -110,10 +113,9 @@ def test_entries_loss_and_derivatives_equal_the_twin(problem, dependences, seed)
 def test_weights_without_a_fold_are_near_those_of_a_fit_without_it(dependences):
     X, y = told(200)
     model = WeightedBayes(dependences=dependences, discretize=None).fit(X, y)
-    rows = model._learn_rows(*model._rows(X, y, None, reset=False))
-    graph = model.structure_
-    weighing, order = model._weighing(model.counts_, graph.terms, rows)
-    point = np.concatenate([graph.weights, graph.bias])
+    rows, graph = coded_rows(model, X, y), model.structure_
+    weighing, order = model.weighing(model.counts_, graph.terms, rows, model.fitted_.made_by.how)
+    point = np.concatenate([graph.weights, model.fitted_.learned.array("bias")])
     found = weighing.cross_validated(point)
     exact = np.empty_like(found)
     for fold in range(FOLDS):
@@ -342,7 +344,7 @@ def test_left_out_rows_are_told_at_least_as_well(key):
     model = unnaive.make(key, calibrate="loo", **chance).fit(X, y)
     before, after = (log_loss(y, m.loo_predict_proba(X, y)) for m in (plain, model))
     assert after <= before + 1e-5
-    found = model._calibration
+    found = model.fitted_.calibration
     expected = plain.predict_joint_log_proba(X) * found.temperature + found.bias
     np.testing.assert_allclose(model.predict_joint_log_proba(X), expected, atol=1e-10)
 
@@ -350,8 +352,8 @@ def test_left_out_rows_are_told_at_least_as_well(key):
 def test_evidence_that_is_counted_twice_is_cooled_down():
     X, y = told()
     model = NaiveBayes(calibrate="loo").fit(np.repeat(X[:, :2], 4, axis=1), y)
-    assert model._calibration.temperature < 0.5
-    assert NaiveBayes(calibrate="loo").fit(X, y)._calibration.temperature > 0.7
+    assert model.fitted_.calibration.temperature < 0.5
+    assert NaiveBayes(calibrate="loo").fit(X, y).fitted_.calibration.temperature > 0.7
 
 
 @pytest.mark.parametrize("weights", [np.resize([1.0, 2.0], 300), np.linspace(0.5, 2, 300)])
@@ -359,15 +361,15 @@ def test_calibration_is_saved_kept_and_made_anew(weights, tmp_path):
     X, y = told(300)
     settings_ = {"categories": [range(3)] * 3 + [range(2)] * 2}
     model = NaiveBayes(calibrate="loo", **settings_).fit(X, y, weights)
-    found = model._calibration
+    found = model.fitted_.calibration
     model.save(tmp_path / "model.unb")
     loaded = unnaive.load(tmp_path / "model.unb")
     assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
     loaded.partial_fit(X[:50], y[:50])
-    assert loaded._calibration.temperature == found.temperature
-    assert model.fit_counts(loaded.counts_)._calibration is found
+    assert loaded.fitted_.calibration.temperature == found.temperature
+    assert model.fit_counts(loaded.counts_).fitted_.calibration is found
     assert np.array_equal(model.predict_proba(X), loaded.predict_proba(X))
-    assert model.fit(X[:60], y[:60])._calibration.temperature != found.temperature
+    assert model.fit(X[:60], y[:60]).fitted_.calibration.temperature != found.temperature
     model.set_params(calibrate=None).fit(X, y, weights)
     plain = NaiveBayes(**settings_).fit(X, y, weights)
     assert np.array_equal(model.predict_proba(X), plain.predict_proba(X))

@@ -16,7 +16,7 @@ from browser import chromium_page, watch
 from problems import COUNTING, GAUSSIAN, HOSTILE, problems
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.explain import ask_next
-from unnaive.models.judged import Member
+from unnaive.models.trial import Member
 from unnaive.report.tables import engine_script, explorer_document
 from unnaive.tables.calibration import Calibration
 from unnaive.tables.smoothing import POLICIES
@@ -112,7 +112,6 @@ def cells_of(model, document, rows):
 
 def fitted(model, problem):
     """Fit a counting model to coded rows, with declared values and classes."""
-    model.n_features_in_, model.classes_ = len(problem.values), np.arange(problem.k)
     return model._fit_rows(problem.coded())
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
-from unittest.mock import patch
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,9 +12,10 @@ from hypothesis import strategies as st
 import naive_models
 import naive_weighted as slow
 import unnaive
+from fits import with_counts, without_row
 from problems import COUNTING, HOSTILE, made, problems
 from tests.models.test_nb_tan_aode import assert_close, fitted
-from unnaive import A2DE, AODE, HNB, KDB, TAN, WAODE, Hierarchical, NaiveBayes, PazzaniNB
+from unnaive import A2DE, AODE, HNB, KDB, TAN, Hierarchical, NaiveBayes, PazzaniNB
 from unnaive._core.back_off import back_off, best_concentration, pair_gains
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.smoothing import smoothing_policy
@@ -94,12 +94,10 @@ def test_groups_equal_the_twin(problem, s, seed):
     parts = [np.flatnonzero(label == one).tolist() for one in np.unique(label)]
     parts = [tuple(group) for group in parts if group]
     model = PazzaniNB(smoothing=Hierarchical(s))
-    model.n_features_in_, model.classes_ = len(problem.values), np.arange(problem.k)
     model._fit_rows(problem.coded())
-    structure = type(model.structure_)(model.structure_.names, "y", tuple(parts), None)
-    counts = model.counts_
+    structure = type(model.structure_)(model.structure_.names, "y", tuple(parts))
     families = problem.coded().count_families(parts)
-    model._set(type(counts)(**{**vars(counts), "families": families}), structure)
+    model = with_counts(model, replace(model.counts_, families=families), structure)
     twin = twin_of(problem, s)
     compare(model, problem, lambda row: slow.groups(twin, parts, row))
 
@@ -168,17 +166,10 @@ def test_leave_one_out_equals_refits(key, gaps):
 
 def refits(model, X, y, weights):
     """What the model says of every row after that row is taken out of its counts."""
-    said, importances = [], getattr(model, "feature_importances_", None)
-    for row in range(len(y)):
-        one = slice(row, row + 1)
-        frame, target, weight = model._rows(
-            X[one], y[one], None if weights is None else weights[one], reset=False
-        )
-        other, counts = copy(model), model.counts_ - model._count(frame, target, weight)
-        with patch.object(WAODE, "feature_importances_", importances):
-            other._set(counts, model.structure_)
-        said.append(other.predict_proba(X[one])[0])
-    return said
+    return [
+        without_row(model, X, y, row, weights).predict_proba(X[row : row + 1])[0]
+        for row in range(len(y))
+    ]
 
 
 @pytest.mark.parametrize("smoothing", ["hierarchical:5", "laplace"])

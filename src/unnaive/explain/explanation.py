@@ -231,7 +231,7 @@ def _require_room(model: Classifier, frame: Frame) -> None:
     """Refuse rows whose terms would not fit in memory, by what the first row takes."""
     if frame.n_rows <= _FEW:
         return
-    first = model._terms(frame.block(0, 1))  # noqa: SLF001
+    first = model.terms_of(frame.block(0, 1))
     needed, most = 8 * first.parts.size * frame.n_rows, getattr(model, "max_memory", 2**31)
     if needed > most:
         raise TableTooLarge(
@@ -244,7 +244,7 @@ def _require_room(model: Classifier, frame: Frame) -> None:
 def explanation_of(model: Classifier, frame: Frame) -> Explanation:
     """Explain the rows of a frame that the model knows."""
     _require_room(model, frame)
-    found = model._terms(frame)  # noqa: SLF001 - the hook that models have for this room
+    found = model.terms_of(frame)
     cells, observed = shown_cells(frame, model.schema_)
     evidence = found.log_evidence
     if evidence is None:

@@ -86,7 +86,7 @@ def importance(model: Classifier, X: Any = None, y: Any = None) -> Importance:
     total = np.zeros(len(names))
     for start in range(0, frame.n_rows, _BLOCK):
         stop = min(start + _BLOCK, frame.n_rows)
-        found = explanation_of(model, model._known_frame(frame.block(start, stop)))  # noqa: SLF001
+        found = explanation_of(model, model.known_frame(frame.block(start, stop)))
         if labels is None:
             total += np.abs(found.log_odds().contributions).sum(axis=0)
         else:

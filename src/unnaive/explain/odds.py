@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
-from unnaive.tables.terms import log_sum, shares_of_sum
+from unnaive.tables.terms.divisia import log_sum, shares_of_sum
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray

@@ -10,10 +10,10 @@ from sklearn.metrics import precision_recall_curve, roc_curve
 
 from unnaive._axes import new_axes
 from unnaive.exceptions import UnnaiveError
+from unnaive.structure.bags import HiddenParents
 
 if TYPE_CHECKING:
     from unnaive.models import PHNB, Classifier, GeneralizedNB
-    from unnaive.models.decomposable import ClusterClassifier
     from unnaive.models.ordered import OrderedClassifier
 
 _SCORES = {
@@ -49,21 +49,22 @@ def plot_threshold_path(model: PHNB, ax: Any = None) -> Any:
     >>> plot_threshold_path(model).get_xlabel()
     'columns heard, over all bags'
     """
-    path = getattr(model, "threshold_path_", None)
+    path = getattr(model, "path_", None)
     if path is None:
         raise UnnaiveError(
             'there is no path to draw; fit the model with threshold="loo", which tries them all'
         )
     ax = new_axes(ax)
     ax.plot(path["members"], path["log_loss"], color="C0", label="log loss")
-    ax.axvline(int(model.structure_.members.sum()), color="0.6", linestyle=":", label="chosen")
+    bags = model.fitted_.learned.graph(HiddenParents)
+    ax.axvline(int(bags.members.sum()), color="0.6", linestyle=":", label="chosen")
     ax.set_xlabel("columns heard, over all bags")
     ax.set_ylabel("leave-one-out log loss")
     other = ax.twinx()
     other.plot(path["members"], path["accuracy"], color="C1", label="accuracy")
     other.set_ylabel("leave-one-out accuracy")
     ax.legend(handles=[*ax.get_lines(), *other.get_lines()], loc="center right")
-    ax.set_title(f"threshold {model.structure_.threshold:.4g} bits")
+    ax.set_title(f"threshold {bags.threshold:.4g} bits")
     return ax
 
 
@@ -141,7 +142,7 @@ def plot_cumulated_information(model: OrderedClassifier, ax: Any = None) -> Any:
     return ax
 
 
-def plot_size_path(model: ClusterClassifier, ax: Any = None) -> Any:
+def plot_size_path(model: OrderedClassifier, ax: Any = None) -> Any:
     """Draw accuracy on the training rows and when each is left out, over the size of clusters.
 
     Parameters
@@ -164,7 +165,7 @@ def plot_size_path(model: ClusterClassifier, ax: Any = None) -> Any:
     >>> plot_size_path(model).get_xlabel()
     'members of a cluster, the class counted'
     """
-    path = getattr(model, "size_path_", None)
+    path = getattr(model, "path_", None)
     if path is None:
         raise UnnaiveError(
             f'there is no path to draw; fit the model with {model.size_parameter}="loo", which '

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import cos, pi, sin
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unnaive._axes import new_axes
 from unnaive.counts.families import strides_of
-from unnaive.exceptions import UnnaiveError
 from unnaive.explain.cells import heaviest
 from unnaive.explain.influence import class_information
 from unnaive.information import conditional_mutual_information, family_information
@@ -18,14 +16,16 @@ from unnaive.information.gaussian import gaussian_information
 from unnaive.structure.bags import HiddenParents
 from unnaive.structure.dag import DAG
 from unnaive.structure.draw import (
+    EDGES_A_COLUMN,
+    draw_circle,
     draw_graph,
     draw_label,
+    draw_layers,
     draw_side_by_side,
-    edge_width,
+    weighed_width,
 )
 from unnaive.structure.graph import ClassGraphs, Graph
 from unnaive.structure.groups import GroupGraph
-from unnaive.tables.terms import topological
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     Edge = tuple[str, str, float]
 
 _GROUPS_A_LINE = 10
-_EDGES_A_COLUMN = 3  # of a picture in which every column is joined with every other
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,19 +95,17 @@ def plot_structure(model: Classifier, ax: Any = None) -> Any:
         return _draw_groups(graph, information, ax)
     if isinstance(graph, DAG):
         return _draw_network(model, graph, information, ax)
-    if isinstance(graph, Graph):
+    if isinstance(graph, Graph) and graph.is_one_network and not isinstance(graph, HiddenParents):
         edges = _weighed(graph.edges, schema.names, information)
-        if not 0 < len(edges) <= _EDGES_A_COLUMN * len(graph.used):
-            return _draw_circle(model, [schema.names[i] for i in graph.used], edges, ax)
+        if not 0 < len(edges) <= EDGES_A_COLUMN * len(graph.used):
+            return _around(model, [schema.names[i] for i in graph.used], edges, ax)
         return draw_graph(_Weighed(schema.names, graph.target, edges, graph.used), ax)
     used = [name for name, size in zip(schema.names, schema.sizes, strict=True) if size]
     pairs = [(a, b) for place, a in enumerate(used) for b in used[place + 1 :]]
     if isinstance(graph, HiddenParents):  # members hear each other
         heard = {(parent, child) for parent, child, weight in graph.edges if weight > 0}
         pairs = [(a, b) for a, b in pairs if (a, b) in heard or (b, a) in heard]
-    elif graph is not None:
-        raise UnnaiveError(f"{type(model).__name__} has no graph to draw")
-    return _draw_circle(model, used, _weighed(pairs, schema.names, information), ax)
+    return _around(model, used, _weighed(pairs, schema.names, information), ax)
 
 
 def pair_information(model: Classifier) -> FloatArray:
@@ -157,38 +154,10 @@ def _weighed(edges: Any, names: tuple[str, ...], information: FloatArray) -> lis
     return found
 
 
-def _width(edge: Any, largest: float) -> float:
-    share = edge[2] / largest if len(edge) > 2 and largest > 0 else 0.3
-    return edge_width(float(share))
-
-
-def _draw_circle(model: Classifier, used: list[str], edges: list[Any], ax: Any) -> Any:
-    """Draw columns around the class, each joined with those it hears."""
-    strongest = sorted(edges, key=lambda edge: -edge[2] if len(edge) > 2 else 0.0)
-    strongest = strongest[: max(_EDGES_A_COLUMN * len(used), 20)]
-    largest = max((edge[2] for edge in strongest if len(edge) > 2), default=0.0)
-    size = max(4.5, 0.42 * len(used))
-    ax = new_axes(ax, figsize=(size, size))
-    turn = 2 * pi / max(len(used), 1)
-    places = {name: (sin(turn * i), cos(turn * i)) for i, name in enumerate(used)}
+def _around(model: Classifier, used: list[str], edges: list[Any], ax: Any) -> Any:
+    """Draw columns around the class, the lines from it as wide as what they tell about it."""
     relevance = dict(zip(model.schema_.names, class_information(model).tolist(), strict=True))
-    most = max(relevance.values(), default=0.0) or 1.0
-    for name, (x, y) in places.items():
-        width = edge_width(relevance[name] / most)
-        ax.plot([0, x], [0, y], color="0.85", linewidth=width, zorder=0)
-    for edge in strongest:
-        ends = zip(places[edge[0]], places[edge[1]], strict=True)
-        width = _width(edge, largest)
-        ax.plot(*ends, color="C0", linewidth=width, alpha=0.7, solid_capstyle="round", zorder=1)
-    draw_label(ax, model.schema_.target, (0.0, 0.0), "C1")
-    for name, place in places.items():
-        draw_label(ax, name, place, "white")
-    if len(strongest) < len(edges):
-        ax.set_title(f"the strongest {len(strongest)} of {len(edges)} edges", fontsize=10)
-    ax.set_axis_off()
-    ax.set_xlim(-1.3, 1.3)
-    ax.set_ylim(-1.2, 1.2)
-    return ax
+    return draw_circle(model.schema_.target, used, edges, relevance, ax)
 
 
 def _draw_groups(graph: GroupGraph, information: FloatArray, ax: Any) -> Any:
@@ -211,7 +180,7 @@ def _draw_groups(graph: GroupGraph, information: FloatArray, ax: Any) -> Any:
         top += max(map(len, line))
     for edge in edges:
         ends = zip(places[edge[0]], places[edge[1]], strict=True)
-        ax.plot(*ends, color="C0", linewidth=_width(edge, largest), zorder=1)
+        ax.plot(*ends, color="C0", linewidth=weighed_width(edge, largest), zorder=1)
     draw_label(ax, graph.target, ((wide - 1) / 2, 0.0), "C1")
     for name, place in places.items():
         draw_label(ax, name, place, "white")
@@ -252,36 +221,4 @@ def _draw_network(model: Classifier, dag: DAG, information: FloatArray, ax: Any)
         if dag.names[label] in (parent, child):
             other = parent if child == dag.names[label] else child
             edges.append((parent, child, relevance[other]))
-    return _draw_layers(dag, edges, ax)
-
-
-def _draw_layers(dag: DAG, edges: list[Any], ax: Any) -> Any:
-    """Draw nodes in layers, parents above their children, with arrows."""
-    order = topological(dag.parents, range(len(dag.names)))
-    depth: dict[int, int] = {}
-    places: dict[str, tuple[float, float]] = {}
-    filled: dict[int, int] = {}
-    for node in order:
-        depth[node] = 1 + max((depth[parent] for parent in dag.parents[node]), default=-1)
-        across = filled.get(depth[node], 0)
-        filled[depth[node]] = across + 1
-        # Every other layer is moved by half a place, so that fewer arrows run through names.
-        places[dag.names[node]] = (across + 0.5 * (depth[node] % 2), -float(depth[node]))
-    wide, deep = max(filled.values()), max(filled)
-    ax = new_axes(ax, figsize=(max(5.0, 1.4 * wide), max(3.0, 1.1 * (deep + 1))))
-    largest = max((edge[2] for edge in edges if len(edge) > 2), default=0.0)
-    for edge in edges:
-        arrow = {
-            "arrowstyle": "-|>",
-            "color": "C0",
-            "linewidth": _width(edge, largest),
-            "shrinkA": 12,
-            "shrinkB": 12,
-        }
-        ax.annotate("", places[edge[1]], places[edge[0]], arrowprops=arrow, zorder=1)
-    for node, (name, place) in enumerate((name, places[name]) for name in dag.names):
-        draw_label(ax, name, place, "C1" if node == len(dag.names) - 1 else "white")
-    ax.set_axis_off()
-    ax.set_xlim(-0.7, wide + 0.2)
-    ax.set_ylim(-deep - 0.6, 0.6)
-    return ax
+    return draw_layers(dag, edges, ax)

@@ -6,8 +6,9 @@ A model's file is loaded when the model is first asked for.
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from unnaive.models.registry import HOMES, class_of, entries, entry_of, register, unregister
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,74 +71,9 @@ __all__ = [
     "load",
     "make",
     "model_keys",
+    "register",
+    "unregister",
 ]
-
-_HOME = {
-    "A2DE": "aode",
-    "AODE": "aode",
-    "ATAN": "tree",
-    "AdjustedNB": "adjusted",
-    "AutoBayes": "auto",
-    "BayesNet": "bayesnet",
-    "CherryTreeNB": "decomposable",
-    "Classifier": "classifier",
-    "CountsClassifier": "base",
-    "DecomposableNB": "decomposable",
-    "FullBayes": "gaussian_networks",
-    "GaussianKDB": "gaussian_networks",
-    "GaussianNaiveBayes": "gaussian_networks",
-    "GaussianTAN": "gaussian_networks",
-    "GeneralizedNB": "gnb",
-    "HNB": "hnb",
-    "IENB": "ienb",
-    "IterativeBayes": "iterative",
-    "KDB": "kdb",
-    "KNaiveBayes": "knaive",
-    "NaiveBayes": "nb",
-    "ODANB": "tree",
-    "PHNB": "hnb",
-    "PazzaniNB": "pazzani",
-    "SPODE": "spode",
-    "TAN": "tree",
-    "WAODE": "aode",
-    "WeightedBayes": "weighted",
-}
-_MODELS: dict[str, tuple[str, dict[str, Any]]] = {
-    "auto": ("AutoBayes", {}),
-    "nb": ("NaiveBayes", {}),
-    "spode": ("SPODE", {}),
-    "aode": ("AODE", {}),
-    "aode-sr": ("AODE", {"subsumption": True}),
-    "waode": ("WAODE", {}),
-    "a2de": ("A2DE", {}),
-    "tan": ("TAN", {}),
-    "atan": ("ATAN", {}),
-    "tan-multinet": ("TAN", {"per_class": True}),
-    "odanb": ("ODANB", {}),
-    "kdb": ("KDB", {}),
-    "hnb": ("HNB", {}),
-    "phnb": ("PHNB", {}),
-    "gnb-a": ("GeneralizedNB", {"method": "greedy"}),
-    "gnb-o": ("GeneralizedNB", {}),
-    "decomposable": ("DecomposableNB", {}),
-    "cherry": ("CherryTreeNB", {}),
-    "fssj": ("PazzaniNB", {"search": "forward"}),
-    "bsej": ("PazzaniNB", {}),
-    "pazzani-eda": ("PazzaniNB", {"search": "eda"}),
-    "ienb": ("IENB", {}),
-    "iterative": ("IterativeBayes", {}),
-    "apnbc": ("AdjustedNB", {}),
-    "apnbc-eda": ("AdjustedNB", {"search": "eda"}),
-    "gaussian-nb": ("GaussianNaiveBayes", {}),
-    "full-bayes": ("FullBayes", {}),
-    "k-naive": ("KNaiveBayes", {}),
-    "gaussian-tan": ("GaussianTAN", {}),
-    "gaussian-kdb": ("GaussianKDB", {}),
-    "wanbia": ("WeightedBayes", {"dependences": "none"}),
-    "weighted-tan": ("WeightedBayes", {"dependences": "tree"}),
-    "weighted-pairs": ("WeightedBayes", {}),
-    "bayesnet": ("BayesNet", {}),
-}
 
 
 def all_models() -> dict[str, Callable[..., Classifier]]:
@@ -150,14 +86,14 @@ def all_models() -> dict[str, Callable[..., Classifier]]:
     ['a2de', 'aode', 'aode-sr', 'apnbc']
     """
     return {
-        key: partial(class_of(name), **settings) if settings else class_of(name)
-        for key, (name, settings) in _MODELS.items()
+        key: partial(entry.load(), **entry.settings) if entry.settings else entry.load()
+        for key, entry in entries().items()
     }
 
 
 def model_keys() -> tuple[str, ...]:
     """Keys of all models; none of them is loaded for it."""
-    return tuple(_MODELS)
+    return tuple(entries())
 
 
 def make(key: str, **parameters: Any) -> Classifier:
@@ -169,10 +105,8 @@ def make(key: str, **parameters: Any) -> Classifier:
     >>> unnaive.make("tan", smoothing="bdeu")
     TAN(smoothing='bdeu')
     """
-    if key not in _MODELS:
-        raise ValueError(f"there is no model {key!r}; the models are {', '.join(sorted(_MODELS))}")
-    name, settings = _MODELS[key]
-    return class_of(name)(**{**settings, **parameters})
+    entry = entry_of(key)
+    return entry.load()(**{**entry.settings, **parameters})
 
 
 def load(path: str | Path) -> Classifier:
@@ -182,14 +116,8 @@ def load(path: str | Path) -> Classifier:
     return load_model(path, class_of)
 
 
-def class_of(name: str) -> type[Classifier]:
-    """Return a model's class by its name; KeyError if there is none of that name."""
-    found: type[Classifier] = getattr(import_module(f"unnaive.models.{_HOME[name]}"), name)
-    return found
-
-
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in HOMES:
         raise AttributeError(f"module 'unnaive.models' has no attribute {name!r}")
     return class_of(name)
 

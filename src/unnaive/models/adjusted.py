@@ -4,51 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from unnaive import _parallel, _progress
 from unnaive._core.adjust import right_spans, weigh_right
-from unnaive._scikit import check_is_fitted
+from unnaive._parameters import flag, number, one_of
 from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.exceptions import UnnaiveError
-from unnaive.models.nb import NaiveBayes
-from unnaive.models.tree import TreeClassifier
-from unnaive.structure.graph import ParentGraph, independent
-from unnaive.tables.trees import log_prior
+from unnaive.models.base import CountsClassifier
+from unnaive.models.classifier import Shown
+from unnaive.models.makers import TreeFactors
+from unnaive.models.nb import no_parents
+from unnaive.models.recipe import Learned, Recipe
+from unnaive.tables.left_out import by_weight
+from unnaive.tables.trees import PLAIN
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import BoolArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.io.frames import Frame
-    from unnaive.schema import Schema
-    from unnaive.search import Result
+    from unnaive.models.recipe import Estimate, Maker, Source
+    from unnaive.search import EstimationOfDistribution, Result
+    from unnaive.search.loop import RandomState as Seed
     from unnaive.tables.network import Network
-    from unnaive.tables.trees import TreeTables
+    from unnaive.tables.trees import HeldOut, TreeTables
 
 LEAST_WEIGHT = 1e-6  # Paper: 0, which forbids a class for ever
 _INDIVIDUALS_A_TASK = 8
-
-
-@dataclass(frozen=True, eq=False)
-class AdjustedGraph(ParentGraph):
-    """Naive Bayes' graph, and the classes' weights.
-
-    Attributes
-    ----------
-    class_log_weights : ndarray of shape (k,)
-        Log w of every class, that of the last is 0.
-    accuracies : ndarray of shape (2,)
-        What was maximised, with these weights and with none.
-    """
-
-    class_log_weights: FloatArray
-    accuracies: FloatArray
-
-    def state(self) -> dict[str, Any]:
-        """Arrays for the store."""
-        return {"class_log_weights": self.class_log_weights, "accuracies": self.accuracies}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +91,7 @@ class JudgedRows:
         tied = tried[right >= right.max() - TIE_TOLERANCE]
         return float(right.max()), float(tied[first_best(-np.abs(tied - log_weights[label]))])
 
-    def _reached(self, marks: FloatArray, rows: Any, tried: FloatArray) -> FloatArray:
+    def _reached(self, marks: FloatArray, rows: BoolArray, tried: FloatArray) -> FloatArray:
         """Weighted share of rows whose mark is no more than each of the values tried."""
         order = np.argsort(marks, kind="stable")
         shares = self.weights[rows][order] / self.weights.sum()
@@ -133,8 +116,43 @@ class JudgedRows:
             log_weights[label], current = value, accuracy
 
 
+@dataclass(frozen=True, eq=False)
+class AdjustedFactors(TreeFactors):
+    """Naive Bayes' tables, and a weight for every class; 1 before they are known."""
+
+    def tables(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
+    ) -> TreeTables:
+        """Estimate naive Bayes' tables, and add the log weights to the prior."""
+        tree: TreeTables = super().tables(counts, learned, how, held_out)  # type: ignore[assignment]
+        prior = tree.tables[:, :1].reshape(-1, tree.n_classes) + log_weights_of(counts, learned)
+        return replace(tree, tables=np.hstack([prior.reshape(-1, 1), tree.tables[:, 1:]]))
+
+    def log_prior(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held: HeldOut = PLAIN
+    ) -> FloatArray:
+        """Log of w_c P(c), not normalised; shape (k,)."""
+        return how.log_prior(counts, held) + log_weights_of(counts, learned)
+
+    def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:
+        """Return naive Bayes with the prior w_c P(c), normalised."""
+        prior = self.log_prior(counts, learned, how)
+        prior = np.exp(prior - np.logaddexp.reduce(prior))
+        return super().network(counts, learned, replace(how, class_prior=prior))
+
+
+def log_weights_of(counts: JointCounts, learned: Learned) -> FloatArray:
+    """Log weights of the classes; shape (k,)."""
+    if "class_log_weights" not in learned.parameters:  # while they are searched for
+        return np.zeros(counts.n_classes)
+    weights = learned.array("class_log_weights")
+    if weights.shape != (counts.n_classes,) or not np.isfinite(weights).all():
+        raise UnnaiveError("the class weights do not fit the classes")
+    return weights
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class AdjustedNB(TreeClassifier):
+class AdjustedNB(CountsClassifier):
     r"""Adjusted probability naive Bayes: each class's probability times a weight of its own.
 
     .. math:: P(c \mid x) \propto w_c\, P(c) \prod_i P(x_i \mid c)
@@ -201,103 +219,86 @@ class AdjustedNB(TreeClassifier):
     array([5.8594, 1.    ])
     """
 
-    search: str = "hill"
-    criterion: str | None = None
-    algorithm: Any = None
-    max_weight: float = 5.0
-    polish: bool = True
-    random_state: Any = None
+    search: str = one_of("hill", "eda")
+    criterion: str | None = one_of(None, "training", "loo")
+    algorithm: EstimationOfDistribution | None = None
+    max_weight: float = number(5.0, 1.0, most=1e300)
+    polish: bool = flag(True)
+    random_state: Seed = None
 
-    needs_pairs: ClassVar[bool] = False
+    family: ClassVar[str] = "naive"
+    assumption: ClassVar[str] = (
+        "Within a class, columns are taken to be independent. The probability of each class is "
+        "then multiplied by a weight, so that more rows are told right."
+    )
 
-    @property
-    def class_log_weights_(self) -> FloatArray:
-        """Log w of every class; shape (k,)."""
-        weights: FloatArray = self.structure_.class_log_weights
-        return weights
+    class_log_weights_ = Shown("Log w of every class; shape (k,).", "class_log_weights")
+    search_result_ = Shown("How the search by an algorithm went.")
 
     @property
     def class_weights_(self) -> FloatArray:
         """Weight w of every class; shape (k,)."""
         with np.errstate(over="ignore"):
-            return np.exp(self.class_log_weights_)
+            return np.asarray(np.exp(self.class_log_weights_))
 
     @property
     def adjusted_accuracy_(self) -> float:
         """What was maximised."""
-        return float(self.structure_.accuracies[0])
+        return float(self._accuracies[0])
 
     @property
     def naive_accuracy_(self) -> float:
         """The same of naive Bayes."""
-        return float(self.structure_.accuracies[1])
+        return float(self._accuracies[1])
 
-    def to_network(self) -> Network:
-        """Return the model as a Bayesian network, which has the prior w_c P(c), normalised."""
-        check_is_fitted(self)
-        model = self._as_fitted
-        equal = NaiveBayes(
-            smoothing=model.smoothing,
-            class_prior=np.exp(model._adjusted_log_prior()),
-            max_memory=model.max_memory,
-        )
-        return equal.fit_counts(model.counts_).to_network()
+    _accuracies = Shown("The criterion with the weights, and without.", "accuracies")
 
-    def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
-        """P(c | x) for rows of the fit, each by the model without that row; shape (n, k).
+    def recipe(self) -> Recipe:
+        """Take naive Bayes, and find the weights of the classes from rows."""
+        tables = AdjustedFactors()
+        return Recipe(no_parents, tables, self._adjust, counts="values", keeps=True)
 
-        Exact as for naive Bayes, but the class weights stay those that were found with all rows.
-        """
-        return super().loo_predict_proba(X, y, sample_weight)
-
-    def _learn_structure(self, source: JointCounts | CodedRows) -> AdjustedGraph:
-        graph: AdjustedGraph = self._kept_structure(source)
-        return graph
-
-    def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> AdjustedGraph:
-        self._check()
-        judged = self._judged(source, rows)  # type: ignore[arg-type]
-        log_weights = np.zeros(rows.n_classes)
-        self.__dict__.pop("search_result_", None)
+    def _adjust(
+        self, learned: Learned, source: Source, rows: CodedRows | None, maker: Maker
+    ) -> Learned | None:
+        """Search for the weights that classify most rows right."""
+        if rows is None:
+            return None
+        judged = self._judged(learned, source, rows, maker)  # type: ignore[arg-type]
+        log_weights, trace = np.zeros(rows.n_classes), {}
         if self.search == "eda" and rows.n_classes > 1:
-            self.search_result_ = self._searched(judged)
-            log_weights[:-1] = np.log(self.search_result_.best)
+            trace["search_result_"] = result = self._searched(judged)
+            log_weights[:-1] = np.log(result.best)
         if self.search == "hill" or self.polish:
             log_weights = judged.climb(log_weights)
         accuracies = judged.accuracies(np.stack([log_weights, np.zeros(rows.n_classes)]))
-        graph = independent(rows.schema.names, rows.schema.target)
-        return AdjustedGraph(
-            graph.names, graph.target, graph.parents, graph.weights, log_weights, accuracies
-        )
+        parameters = {"class_log_weights": log_weights, "accuracies": accuracies}
+        return replace(learned, parameters=parameters, trace=trace)
 
     def _check(self) -> None:
-        """Raise an error that names a parameter, its value and the cure, if one is wrong."""
-        if self.search not in {"hill", "eda"}:
-            raise ValueError(f"search={self.search!r}; it must be 'hill' or 'eda'")
-        if self.criterion not in {None, "training", "loo"}:
-            raise ValueError(f"criterion={self.criterion!r}; it must be 'training', 'loo' or None")
-        from unnaive.search import Box, require_algorithm  # noqa: PLC0415 - costs time to import
-        from unnaive.search.loop import require_number  # noqa: PLC0415
-
-        require_number("max_weight", self.max_weight, 1.0, 1e300)
-        if not isinstance(self.polish, bool | np.bool_):
-            raise ValueError(f"polish={self.polish!r}; it must be True or False")
+        super()._check()
         if self.algorithm is not None:
+            from unnaive.search import Box, require_algorithm  # noqa: PLC0415 - import time
+
             require_algorithm("algorithm", self.algorithm, Box)
 
-    def _judged(self, counts: JointCounts, rows: CodedRows) -> JudgedRows:
+    def _judged(
+        self, learned: Learned, counts: JointCounts, rows: CodedRows, maker: Maker
+    ) -> JudgedRows:
         """Let naive Bayes look at the rows, each with or without its own counts."""
         criterion = self.criterion or ("training" if self.search == "hill" else "loo")
-        graph = independent(rows.schema.names, rows.schema.target)
         weights = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
-        joint = np.empty((len(rows.classes), rows.n_classes))
-        for weight in np.unique(weights) if criterion == "loo" else [None]:
-            part = slice(None) if weight is None else np.flatnonzero(weights == weight)
-            codes, held = np.ascontiguousarray(rows.codes[:, part]), rows.classes[part]
-            held = np.full_like(held, -1) if weight is None else held
-            found = self._tree(graph, weight, counts).joint(codes, held, self.n_jobs)
-            super()._answer_hopeless(found, held, weight, counts)
-            joint[part] = found
+        if criterion == "training":
+            joint = maker.tables(counts, learned).joint(rows.codes, None, self.n_jobs)
+            prior = np.broadcast_to(maker.prior(counts, learned), joint.shape)
+        else:
+            joint, prior = np.empty((2, len(rows.classes), rows.n_classes))
+            for group in by_weight(rows):
+                tables = maker.tables(counts, learned, group.weight)
+                joint[group.places] = tables.joint(group.codes, group.classes, self.n_jobs)
+                prior[group.places] = maker.left_out_prior(counts, learned, group)
+        hopeless = np.isneginf(joint).all(axis=1)
+        joint[hopeless] = prior[hopeless]
         return JudgedRows(joint, rows.classes, weights, self.n_jobs)
 
     def _searched(self, judged: JudgedRows) -> Result:
@@ -313,46 +314,10 @@ class AdjustedNB(TreeClassifier):
 
         algorithm = UMDAc(bound=1.0) if self.algorithm is None else self.algorithm
         space = Box([LEAST_WEIGHT] * genes, [float(self.max_weight)] * genes)
-        found: Result = algorithm.maximise(
+        return algorithm.maximise(
             space,
             fitness,
             random_state=self.random_state,
             seeds=np.ones((1, genes)),
             watch=_progress.watcher(),
         )
-        return found
-
-    def _restore_structure(self, state: Any, schema: Schema) -> AdjustedGraph:
-        log_weights, accuracies = state["class_log_weights"], state["accuracies"]
-        if log_weights.shape != (len(schema.classes),) or not np.isfinite(log_weights).all():
-            raise UnnaiveError("the class weights do not fit the classes")
-        if accuracies.shape != (2,):
-            raise UnnaiveError("there are not two accuracies")
-        graph = independent(schema.names, schema.target)
-        return AdjustedGraph(
-            graph.names, graph.target, graph.parents, graph.weights, log_weights, accuracies
-        )
-
-    def _make_tables(self, held_out: float | None = None) -> TreeTables:
-        tree: TreeTables = super()._make_tables(held_out)
-        prior = tree.tables[:, :1].reshape(-1, tree.n_classes) + self.class_log_weights_
-        return replace(tree, tables=np.hstack([prior.reshape(-1, 1), tree.tables[:, 1:]]))
-
-    def _answer_hopeless(
-        self, joint: FloatArray, held: IntArray, weight: float | None, counts: JointCounts
-    ) -> None:
-        hopeless = np.isneginf(joint).all(axis=1)
-        super()._answer_hopeless(joint, held, weight, counts)
-        joint[hopeless] += self.class_log_weights_
-
-    def _log_conditionals(
-        self, frame: Frame, mode: str
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        given, alone, _ = super()._log_conditionals(frame, mode)
-        return given, alone, self._as_fitted._adjusted_log_prior()
-
-    def _adjusted_log_prior(self) -> FloatArray:
-        """Log of w_c P(c), normalised; shape (k,)."""
-        prior = log_prior(self.counts_, self._smoothing, self._class_prior)
-        prior = prior + self.class_log_weights_
-        return np.asarray(prior - np.logaddexp.reduce(prior))

@@ -2,116 +2,129 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
-from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive.counts.joint import all_pairs
-from unnaive.counts.sizes import pair_bytes, require_memory
-from unnaive.exceptions import UnnaiveError
+from unnaive._parameters import flag, number, one_of
+from unnaive.counts.sizes import pair_bytes
 from unnaive.information import (
     conditional_mutual_information,
     mutual_information,
     pairwise_mutual_information,
 )
 from unnaive.models.base import CountsClassifier
-from unnaive.models.left_out import some_rows
+from unnaive.models.recipe import Learned, Recipe, TableMaker
 from unnaive.structure import independent
-from unnaive.structure.graph import Graph
+from unnaive.structure.parents import SuperParents
+from unnaive.tables.left_out import some_rows
 from unnaive.tables.member_weights import MemberWeighing, member_weighing
 from unnaive.tables.pairs import all_pairs_of_parents, triple_bytes
 from unnaive.tables.smoothing import MEstimate, Smoothing
-from unnaive.tables.super_parents import all_super_parents, table_bytes
+from unnaive.tables.super_parents import FirstAnswer, all_super_parents, table_bytes
 from unnaive.tables.trees import tree_tables
 
 if TYPE_CHECKING:
-    from unnaive._typing import CodeArray, FloatArray, IntArray
+    from unnaive._typing import FloatArray
     from unnaive.counts import CodedRows, JointCounts
+    from unnaive.models.recipe import Estimate, Maker, Source
     from unnaive.schema import Schema
+    from unnaive.tables.super_parents import SuperParentTables
 
 _MOST_ENTRIES = 20_000_000  # that weights are fitted to; of more rows, a share of each class
+_ALIKE = (
+    "There is no single graph to draw: every column in turn is the parent of all others, and the "
+    "model averages over all of these"
+)
 
 
 @dataclass(frozen=True, eq=False)
-class SuperParents(Graph):
-    """Every column as the parent of all others, and what it weighs as such.
+class SuperParentMean(TableMaker):
+    """Averages over super-parents; naive Bayes answers where no column can be one.
 
     Attributes
     ----------
-    names, target
-        Names of the columns and of the class.
-    weights : ndarray of shape (d,)
-        Weights of the columns as super-parents, which sum to 1.
+    min_count : float
+        How often a value must occur to be a super-parent.
+    critical : float or None
+        How often a value must occur to imply another; None: nothing is implied.
+    weighted : bool
+        Whether super-parents weigh what the structure says.
+    pairs : bool
+        Whether pairs of columns are super-parents, too, and answer first.
+    pair_weights : bool
+        Whether these pairs weigh what they tell about the class together.
     """
 
-    names: tuple[str, ...]
-    target: str
-    weights: FloatArray
+    min_count: float = 1
+    critical: float | None = None
+    weighted: bool = False
+    pairs: bool = False
+    pair_weights: bool = False
 
-    @property
-    def edges(self) -> list[tuple[str, str, float]]:
-        """Edges as (parent, child, weight of the parent): every column to every other."""
-        return [
-            (parent, child, weight)
-            for parent, weight in zip(self.names, self.weights.tolist(), strict=True)
-            for child in self.names
-            if child != parent
-        ]
-
-    def state(self) -> dict[str, Any]:
-        """Arrays for the store."""
-        return {"weights": self.weights}
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class SuperParentClassifier(CountsClassifier):
-    """Base of the models that average over super-parents; naive Bayes answers where none may."""
-
-    def _learn_structure(self, source: JointCounts | CodedRows) -> Any:
-        schema = source.schema
-        needed = max(table_bytes(schema.sizes, len(schema.classes)), pair_bytes(schema))
-        require_memory(schema, needed, self.max_memory, f"the tables of {type(self).__name__}")
-
-    def _restore_structure(self, state: Any, schema: Schema) -> Any:
-        """Nothing to restore: every column is everyone's parent."""
-
-    def _pairs_of(self, structure: Any) -> IntArray:
-        return all_pairs(self.n_features_in_)
-
-    @abstractmethod
-    def _options(self) -> dict[str, Any]:
-        """Tell what the model asks of its super-parents."""
-
-    def _require_tables(self, schema: Schema, sets: int) -> None:
-        """Raise if tables are too large; leave-one-out takes two sets."""
+    def require(self, schema: Schema, how: Estimate, sets: int = 1) -> None:
+        """Raise an error if tables, or counts, would be too large."""
         needed = sets * table_bytes(schema.sizes, len(schema.classes))
-        what = f"leave-one-out with {type(self).__name__}"
-        require_memory(schema, needed, self.max_memory, what)
+        if sets > 1:
+            how.require(schema, needed, f"leave-one-out with {how.model}")
+        how.require(schema, max(needed, pair_bytes(schema)))
+        if self.pairs:
+            needed = triple_bytes(schema.sizes, len(schema.classes))
+            how.require(schema, needed, f"the triples of {how.model}")
 
-    def _make_tables(self, held_out: float | None = None) -> tuple[Any, ...]:
-        self._require_tables(self.schema_, 1 if held_out is None else 2)
-        common: dict[str, Any] = {"class_prior": self._class_prior, "held_out": held_out}
-        averaged = all_super_parents(self.counts_, self._smoothing, **common, **self._options())
-        alone = independent(self.schema_.names, self.schema_.target)
-        return averaged, tree_tables(self.counts_, alone, self._smoothing, **common)
+    def tables(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
+    ) -> FirstAnswer:
+        """Estimate the tables of single super-parents, and of pairs if they are asked for."""
+        schema, graph = counts.schema, learned.graph(SuperParents)
+        self.require(schema, how, 1 if held_out is None else 2)
+        average = self.average(counts, how, held_out, graph.weights if self.weighted else None)
+        simplest = tree_tables(
+            counts,
+            independent(schema.names, schema.target),
+            how.smoothing,
+            class_prior=how.class_prior,
+            held_out=held_out,
+        )
+        if not self.pairs or len(schema.names) < 2:
+            return FirstAnswer((average,), simplest)
+        pairs = all_pairs_of_parents(
+            counts,
+            how.smoothing,
+            class_prior=how.class_prior,
+            pair_weights=pair_information(counts, how.n_jobs) if self.pair_weights else None,
+            min_count=self.min_count,
+            held_out=held_out,
+        )
+        return FirstAnswer((pairs, average), simplest)
 
-    def _joint(
-        self, tables: Any, codes: CodeArray, held: IntArray, n_jobs: int | None
-    ) -> FloatArray:
-        joint: FloatArray = tables[0].joint(codes, held, n_jobs)
-        for simpler in tables[1:]:
-            rest = np.flatnonzero(np.isnan(joint).any(axis=1))
-            if len(rest):
-                part = np.ascontiguousarray(codes[:, rest])
-                joint[rest] = simpler.joint(part, held[rest], n_jobs)
-        return joint
+    def average(
+        self,
+        counts: JointCounts,
+        how: Estimate,
+        held_out: float | None,
+        weights: FloatArray | None = None,
+    ) -> SuperParentTables:
+        """Estimate the tables of single super-parents."""
+        return all_super_parents(
+            counts,
+            how.smoothing,
+            class_prior=how.class_prior,
+            column_weights=weights,
+            min_count=self.min_count,
+            critical=self.critical,
+            held_out=held_out,
+        )
+
+
+def all_alike(source: Source, rows: CodedRows | None) -> Learned:
+    """Let every column be everyone's parent, all of the same weight."""
+    return Learned(SuperParents.alike(source.schema.names, source.schema.target))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AODE(SuperParentClassifier):
+class AODE(CountsClassifier):
     r"""Averaged one-dependence estimators: every column in turn is the parent of all others.
 
     .. math:: P(c, x) = \frac{1}{|A|} \sum_{p \in A} P(c, x_p) \prod_{i \ne p} P(x_i \mid c, x_p)
@@ -174,91 +187,74 @@ class AODE(SuperParentClassifier):
     True
     """
 
-    min_count: int = 1
-    subsumption: bool = False
-    critical: int = 50
-    weights: str | None = None
+    min_count: float = number(1)
+    subsumption: bool = flag(False)
+    critical: float = number(50)
+    weights: str | None = one_of(None, "discriminative")
+
+    family: ClassVar[str] = "super-parents"
+    assumption: ClassVar[str] = (
+        "Every column in turn is taken as the one parent of all others, and the answers are "
+        "averaged. So each column speaks in the light of every other one, but of one at a time."
+    )
+    without_graph: ClassVar[str] = f"{_ALIKE}."
 
     @property
     def feature_importances_(self) -> FloatArray:
         """Weights of the columns as super-parents; shape (d,)."""
-        graph: SuperParents | None = self.structure_
-        if graph is None:
+        learned, maker = self.fitted_.learned, self.fitted_.made_by.maker
+        if not (isinstance(maker, SuperParentMean) and maker.weighted):
             raise AttributeError(
                 "columns have no weights where all super-parents weigh the same; fit with "
                 'weights="discriminative"'
             )
-        return graph.weights
+        return learned.graph(SuperParents).weights
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> SuperParents | None:
-        super()._learn_structure(source)
-        if not self._weighs:
-            return None
-        if getattr(self, "structure_", None) is None:  # also that of a fit without weights
-            self.__dict__.pop("structure_", None)
-        graph: SuperParents = self._kept_structure(source)
-        return graph
+    def recipe(self) -> Recipe:
+        """Average over all columns as super-parents, weighted if that is asked for."""
+        weighted = self.weights is not None
+        return Recipe(
+            learn=all_alike,
+            tables=self._means(),
+            choose=self._weigh if weighted else None,
+            structure=SuperParents,
+            keeps=weighted,
+        )
 
-    def _learn_from_rows(
-        self, source: JointCounts | CodedRows, rows: CodedRows
-    ) -> SuperParents | None:
-        super()._learn_structure(source)
-        if not self._weighs:
-            return None
-        weights = self._weighing(rows).fit()
-        return SuperParents(rows.schema.names, rows.schema.target, weights)
-
-    def _weighing(self, rows: CodedRows) -> MemberWeighing:
-        """Look rows up in the members' tables without them.
-
-        Rows of other weights are left out as if of weight 1.
-        """
-        self._require_tables(rows.schema, 2)
-        counts = rows.count()
-        given: dict[str, Any] = {"class_prior": self._class_prior, **self._members()}
-        tables = all_super_parents(counts, self._smoothing, held_out=1.0, **given)
-        chosen = some_rows(rows.classes, _MOST_ENTRIES, len(rows.codes))
-        codes, classes = np.ascontiguousarray(rows.codes[:, chosen]), rows.classes[chosen]
-        importance = np.ones(len(chosen)) if rows.weights is None else rows.weights[chosen]
-        return member_weighing(tables, codes, classes, importance, self.n_jobs)
-
-    def _restore_structure(self, state: Any, schema: Schema) -> SuperParents | None:
-        if state is None:
-            return None
-        graph = SuperParents(schema.names, schema.target, **state)
-        fits = graph.weights.shape == (len(schema.names),) and np.isfinite(graph.weights).all()
-        if not fits or graph.weights.min() < 0 or graph.weights.sum() <= 0:
-            raise UnnaiveError("the weights do not fit the columns")
-        return graph
-
-    @property
-    def _weighs(self) -> bool:
-        """Whether super-parents have weights; raises where ``weights`` is neither."""
-        if self.weights is None:
-            return False
-        if not isinstance(self.weights, str) or self.weights != "discriminative":
-            raise ValueError(
-                f"weights={self.weights!r}; it must be 'discriminative', or None where "
-                "super-parents weigh the same; WAODE weighs them by information"
-            )
-        return True
-
-    def _options(self) -> dict[str, Any]:
-        weights = None if self.structure_ is None else self.structure_.weights
-        return {"column_weights": weights, **self._members()}
-
-    def _members(self) -> dict[str, Any]:
-        """Tell which values can be super-parents, and which are left out."""
-        for name in ("min_count", "critical"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not float(value) >= 0:
-                raise ValueError(f"{name}={value!r}; it must be a number of at least 0")
+    def _means(self) -> SuperParentMean:
         critical = self.critical if self.subsumption else None
-        return {"min_count": self.min_count, "critical": critical}
+        return SuperParentMean(self.min_count, critical, self.weights is not None)
+
+    def _weigh(
+        self,
+        learned: Learned,
+        source: Source,
+        rows: CodedRows | None,
+        maker: Maker,
+    ) -> Learned | None:
+        """Find the weights that predict the rows best, each left out."""
+        if rows is None:
+            return None
+        graph = learned.structure
+        weights = weighing(rows, self._means(), maker.how).fit()
+        return Learned(SuperParents(graph.names, graph.target, weights))
+
+
+def weighing(rows: CodedRows, means: SuperParentMean, how: Estimate) -> MemberWeighing:
+    """Look rows up in the tables of super-parents without them, to find weights.
+
+    Rows of other weights are left out as if of weight 1.
+    """
+    means.require(rows.schema, how, 2)
+    tables = means.average(rows.count(), how, held_out=1.0)
+    chosen = some_rows(rows.classes, _MOST_ENTRIES, len(rows.codes))
+    codes, classes = np.ascontiguousarray(rows.codes[:, chosen]), rows.classes[chosen]
+    importance = np.ones(len(chosen)) if rows.weights is None else rows.weights[chosen]
+    return member_weighing(tables, codes, classes, importance, how.n_jobs)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class WAODE(SuperParentClassifier):
+class WAODE(CountsClassifier):
     r"""Weighted AODE: super-parents weigh what they tell about the class.
 
     .. math:: P(c, x) = \frac{\sum_p W_p\, P(c, x_p) \prod_{i \ne p} P(x_i \mid c, x_p)}
@@ -289,21 +285,34 @@ class WAODE(SuperParentClassifier):
     """
 
     default_smoothing: ClassVar[Smoothing] = MEstimate(1.0)
+    family: ClassVar[str] = "super-parents"
+    assumption: ClassVar[str] = (
+        "Every column in turn is taken as the one parent of all others, and the answers are "
+        "averaged, weighted by what that column tells of the class."
+    )
+    without_graph: ClassVar[str] = f"{_ALIKE}, by weight."
 
     @property
     def feature_importances_(self) -> FloatArray:
         """Weights of the columns; shape (d,)."""
-        weights = mutual_information(self.counts_)
+        return self.fitted_.learned.graph(SuperParents).weights
+
+    def recipe(self) -> Recipe:
+        """Average over all columns as super-parents, weighted by their information."""
+        tables = SuperParentMean(min_count=0, weighted=True)
+        return Recipe(self._weigh, tables, structure=SuperParents)
+
+    @staticmethod
+    def _weigh(source: Source, rows: CodedRows | None) -> Learned:
+        weights = mutual_information(source)
         if weights.sum() <= 0:
             weights = np.ones(len(weights))
-        return np.asarray(weights / weights.sum())
-
-    def _options(self) -> dict[str, Any]:
-        return {"column_weights": self.feature_importances_, "min_count": 0}
+        names, target = source.schema.names, source.schema.target
+        return Learned(SuperParents(names, target, np.asarray(weights / weights.sum())))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class A2DE(SuperParentClassifier):
+class A2DE(CountsClassifier):
     r"""Averaged two-dependence estimators: every pair of columns in turn is all others' parents.
 
     .. math:: P(c, x) = \frac{1}{|A|} \sum_{(p,q) \in A} P(c, x_p, x_q)
@@ -335,41 +344,30 @@ class A2DE(SuperParentClassifier):
     1.0
     """
 
-    min_count: int = 1
-    weighted: bool = False
+    min_count: float = number(1)
+    weighted: bool = flag(False)
 
-    needs_triples: ClassVar[bool] = True
+    family: ClassVar[str] = "super-parents"
+    assumption: ClassVar[str] = (
+        "Every pair of columns in turn is taken as the parents of all others, and the answers are "
+        "averaged. So each column speaks in the light of any two others."
+    )
+    without_graph: ClassVar[str] = (
+        "There is no single graph to draw: every pair of columns in turn are the parents of all "
+        "others, and the model averages over all of these."
+    )
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> Any:
-        super()._learn_structure(source)
-        schema = source.schema
-        needed = triple_bytes(schema.sizes, len(schema.classes))
-        require_memory(schema, needed, self.max_memory, "the triples of A2DE")
+    def recipe(self) -> Recipe:
+        """Average over all pairs of columns, then over single ones."""
+        tables = SuperParentMean(self.min_count, pairs=True, pair_weights=self.weighted)
+        return Recipe(all_alike, tables, structure=SuperParents, counts="triples")
 
-    def _options(self) -> dict[str, Any]:
-        if not isinstance(self.min_count, Real) or not float(self.min_count) >= 0:
-            raise ValueError(f"min_count={self.min_count!r}; it must be a number of at least 0")
-        return {"min_count": self.min_count}
 
-    def _make_tables(self, held_out: float | None = None) -> tuple[Any, ...]:
-        simpler = super()._make_tables(held_out)
-        if self.n_features_in_ < 2:
-            return simpler
-        pairs = all_pairs_of_parents(
-            self.counts_,
-            self._smoothing,
-            class_prior=self._class_prior,
-            pair_weights=self._pair_weights() if self.weighted else None,
-            held_out=held_out,
-            **self._options(),
-        )
-        return (pairs, *simpler)
-
-    def _pair_weights(self) -> FloatArray:
-        """I(X_p, X_q; Y) = I(X_p;Y) + I(X_q;Y) + I(X_p;X_q|Y) − I(X_p;X_q); shape (d, d)."""
-        alone = mutual_information(self.counts_)
-        together = conditional_mutual_information(self.counts_, self.n_jobs)
-        weights = alone[:, None] + alone + together
-        weights = np.maximum(weights - pairwise_mutual_information(self.counts_, self.n_jobs), 0.0)
-        np.fill_diagonal(weights, 0.0)
-        return weights if weights.sum() > 1e-12 else np.ones_like(weights)
+def pair_information(counts: JointCounts, n_jobs: int | None) -> FloatArray:
+    """I(X_p, X_q; Y) = I(X_p;Y) + I(X_q;Y) + I(X_p;X_q|Y) − I(X_p;X_q); shape (d, d)."""
+    alone = mutual_information(counts)
+    together = conditional_mutual_information(counts, n_jobs)
+    weights = alone[:, None] + alone + together
+    weights = np.maximum(weights - pairwise_mutual_information(counts, n_jobs), 0.0)
+    np.fill_diagonal(weights, 0.0)
+    return weights if weights.sum() > 1e-12 else np.ones_like(weights)

@@ -3,58 +3,47 @@
 from __future__ import annotations
 
 import time
-import warnings
 from copy import copy
 from dataclasses import dataclass, replace
-from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from unnaive import _progress
+from unnaive._parameters import is_number, number, one_of, parameter
 from unnaive._scikit import check_is_fitted, clone
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.aode import AODE
-from unnaive.models.base import CountsClassifier
-from unnaive.models.classifier import Classifier, all_or_nothing
-from unnaive.models.gaussian import GaussianClassifier
-from unnaive.models.gaussian_folds import NumberFolds, fit_and_leave_out
+from unnaive.models.classifier import Classifier
+from unnaive.models.fitted import Names
 from unnaive.models.gaussian_networks import FullBayes, GaussianTAN
-from unnaive.models.judged import (
-    Judged,
-    Member,
-    blend_weights,
-    fitted_and_left_out,
-    folds_of,
-    judge,
-    left_out_of_folds,
-)
 from unnaive.models.kdb import KDB
-from unnaive.models.left_out import some_rows
+from unnaive.models.partitioned import compact
 from unnaive.models.persistence import model_of, state_of
+from unnaive.models.trial import Judged, Member, Trial, blend_weights
 from unnaive.models.weighted import WeightedBayes
-from unnaive.schema import label_array, learn_target
 from unnaive.schema.learn import is_categorical
 from unnaive.tables.calibration import Calibration
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
-    from unnaive._typing import FloatArray, IntArray
-    from unnaive.counts import CodedRows
-    from unnaive.io.frames import Column, Frame
+    from unnaive._typing import AnyArray, FloatArray, Label, State
+    from unnaive.io.frames import Frame
+    from unnaive.models.classifier import Given
+    from unnaive.models.fitted import Normalise
     from unnaive.schema import Schema
     from unnaive.tables.terms import Terms
 
 _COMMON = ("categorical_features", "categories", "handle_unknown", "class_prior")
-MOST_ROWS = 20_000  # that candidates are judged by; of more, an equal share of every class
 _POOLING = (0.1, 0.5, 1.0)
 _FEW_COLUMNS = 40
 _SMALL = 1 << 26  # bytes of tables that are worth their time
 
 
-def default_candidates(frame: Frame, max_memory: int) -> dict[str, Classifier]:
+def default_candidates(frame: Frame, max_memory: float) -> dict[str, Classifier]:
     """Models that AutoBayes tries, in this order, by name.
 
     AODE where its tables are small, equal bins for a few columns with numbers, Gaussian models
@@ -75,6 +64,51 @@ def default_candidates(frame: Frame, max_memory: int) -> dict[str, Classifier]:
         found |= {"gaussian-tan": GaussianTAN(), "full-bayes": FullBayes()}
         found |= {f"full-bayes (pooling {part:g})": FullBayes(pooling=part) for part in _POOLING}
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Blend:
+    """Models that answer together, as they were fitted.
+
+    Attributes
+    ----------
+    members : tuple of Member
+    leaderboard : list of dict
+    labels : ndarray of shape (k,)
+    names : Names
+    """
+
+    members: tuple[Member, ...]
+    leaderboard: list[State]
+    labels: AnyArray
+    names: Names
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns are to the member of most weight; one that counts, if there is."""
+        counting = [one for one in self.members if hasattr(one.model, "counts_")]
+        heaviest = max(counting or self.members, key=lambda member: member.weight)
+        return heaviest.model.schema_
+
+    def light(self) -> Blend:
+        """Return the blend without what only learning needs."""
+        return replace(
+            self,
+            members=tuple(replace(member, model=compact(member.model)) for member in self.members),
+        )
+
+    def state(self) -> State:
+        """Give what was learned as plain values and arrays for the store."""
+        members = {
+            str(index): {
+                "name": member.name,
+                "weight": member.weight,
+                "calibration": member.calibration.state(),
+                "fitted": state_of(member.model),
+            }
+            for index, member in enumerate(self.members)
+        }
+        return {"members": members, "leaderboard": self.leaderboard}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -131,16 +165,40 @@ class AutoBayes(Classifier):
     array(['malignant'], dtype='<U9')
     """
 
-    choose: str = "blend"
-    candidates: Any = None
-    time_budget: float | None = None
+    choose: str = one_of("blend", "best")
+    candidates: Mapping[str, Classifier] | Sequence[str] | None = None
+    time_budget: float | None = parameter(
+        None,
+        "a number of seconds",
+        also=(None,),
+        test=lambda value: is_number(value) and float(value) > 0,  # type: ignore[arg-type]
+    )
     categorical_features: Any = "auto"
     categories: Any = None
-    handle_unknown: str = "missing"
-    max_memory: int = 2**31
+    handle_unknown: str = one_of("missing", "error")
+    max_memory: float = number(2**31, 1, what="a number of bytes")
 
-    @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    family: ClassVar[str] = "blends"
+    assumption: ClassVar[str] = (
+        "Several models were tried on rows that were left out, and those that predicted best "
+        "answer together, each by its weight."
+    )
+    without_graph: ClassVar[str] = (
+        "There is no single graph to draw: several models answer together."
+    )
+
+    @property
+    def leaderboard_(self) -> list[State]:
+        """Candidates by left-out log loss."""
+        board: list[State] = self.fitted_.leaderboard
+        return board
+
+    @property
+    def members_(self) -> list[Member]:
+        """The models that answer."""
+        return list(self.fitted_.members)
+
+    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Learn from rows.
 
         Parameters
@@ -152,23 +210,26 @@ class AutoBayes(Classifier):
         sample_weight : array of shape (n,), default=None
             Weights of the rows.
         """
-        self._check_settings()
-        frame, target, weights = self._rows(X, y, sample_weight, reset=True)
-        return self._fit_frame(_Rows(frame, target, weights))
+        self._check()
+        given = self._given(X, y, sample_weight, first=True)
+        self._fitted = self._fit_given(given)
+        return self
 
-    def _fit_frame(self, rows: _Rows) -> Self:
+    def _fit_given(self, given: Given) -> Blend:
+        """Try the candidates one by one, and choose the members."""
         started = time.perf_counter()
         judged: list[Judged] = []
-        lines: list[dict[str, Any]] = []
+        lines: list[State] = []
         failures: list[Exception] = []
-        watch = _progress.watcher()
-        for name, candidate in self._candidates(rows.frame).items():
+        named = Names.of(given.frame.names, named=True)  # candidates see frames of ours
+        watch, trial = _progress.watcher(), Trial(given._replace(names=named))
+        for name, candidate in self._candidates(given.frame).items():
             begun = time.perf_counter()
             if judged and self.time_budget is not None and begun - started > self.time_budget:
                 lines.append({"name": name, "why": "the time was up"})
                 continue
             try:
-                found = rows.try_out(name, candidate)
+                found = trial.judge(name, candidate)
             except (UnnaiveError, ValueError, ArithmeticError) as error:
                 failures.append(error)
                 lines.append({"name": name, "why": str(error)})
@@ -181,7 +242,7 @@ class AutoBayes(Classifier):
                 watch(Tried(len(judged), best, len(judged), time.perf_counter() - started))
         if not judged:
             raise failures[0]
-        return self._take(judged, lines)
+        return self._blend(judged, lines, given.names)
 
     def _candidates(self, frame: Frame) -> dict[str, Classifier]:
         """Candidates with the settings that all share."""
@@ -220,7 +281,7 @@ class AutoBayes(Classifier):
             )
         return {str(name): clone(model) for name, model in found.items()}
 
-    def _take(self, judged: list[Judged], lines: list[dict[str, Any]]) -> Self:
+    def _blend(self, judged: list[Judged], lines: list[State], names: Names) -> Blend:
         """Choose the members, and write the leaderboard."""
         if self.choose == "best":
             best = first_best(np.array([-one.log_loss for one in judged]))
@@ -230,34 +291,31 @@ class AutoBayes(Classifier):
         by_name = {one.member.name: share for one, share in zip(judged, shares, strict=True)}
         for line in lines:
             line["weight"] = float(by_name.get(line["name"], 0.0))
-        self.leaderboard_ = sorted(lines, key=lambda line: line.get("log_loss", np.inf))
-        self.members_ = [
+        board = sorted(lines, key=lambda line: line.get("log_loss", np.inf))
+        members = [
             replace(one.member, weight=float(share))
             for one, share in zip(judged, shares, strict=True)
             if share > 0
         ]
-        self.classes_ = self.members_[0].model.classes_
-        for member in self.members_:
-            names = member.model.schema_.names
-            member.model._set_names(names, named=hasattr(self, "feature_names_in_"))
-        return self
+        for member in members:
+            model = member.model
+            model._fitted = replace(model.fitted_, names=names)
+        labels = members[0].model.classes_
+        self.bias_of(labels.tolist())
+        return Blend(tuple(members), board, labels, names)
 
-    @property
-    def schema_(self) -> Schema:
-        """What the columns are to the member of most weight; one that counts, if there is."""
-        check_is_fitted(self)
-        counting = [one for one in self.members_ if isinstance(one.model, CountsClassifier)]
-        heaviest = max(counting or self.members_, key=lambda member: member.weight)
-        schema: Schema = heaviest.model.schema_
-        return schema
-
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: object,
+        y: object,
+        classes: Sequence[Label] | None = None,
+        sample_weight: object = None,
+    ) -> Self:
         """Add rows to what the members learned; shares, weights and calibration stay.
 
         The first call is a ``fit`` to its rows.
         """
-        if not hasattr(self, "members_"):
+        if "_fitted" not in self.__dict__:
             if classes is not None and set(classes) != set(np.unique(np.asarray(y)).tolist()):
                 raise UnnaiveError(
                     "AutoBayes judges candidates by the rows of the first call, so these must "
@@ -266,24 +324,24 @@ class AutoBayes(Classifier):
             return self.fit(X, y, sample_weight)
         return self._each("partial_fit", X, y, sample_weight)
 
-    @all_or_nothing
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Take rows out of what the members learned; shares, weights and calibration stay."""
         check_is_fitted(self)
         return self._each("forget", X, y, sample_weight)
 
-    def _each(self, method: str, X: Any, y: Any, sample_weight: Any) -> Self:
-        frame = self._frame(X, reset=False)
+    def _each(self, method: str, X: object, y: object, sample_weight: object) -> Self:
+        frame = self._frame(X)
         changed = [copy(member.model) for member in self.members_]
         for model in changed:
             getattr(model, method)(frame, y, sample_weight=sample_weight)
-        self.members_ = [
+        members = tuple(
             replace(member, model=model)
             for member, model in zip(self.members_, changed, strict=True)
-        ]
+        )
+        self._fitted = replace(self.fitted_, members=members)
         return self
 
-    def _predict_rows(self, frame: Frame, normalise: Any = None) -> FloatArray:
+    def _predict_rows(self, frame: Frame, normalise: Normalise | None = None) -> FloatArray:
         total = np.full((frame.n_rows, len(self.classes_)), -np.inf)
         for member in self.members_:
             np.logaddexp(total, member.log_posterior(frame) + np.log(member.weight), out=total)
@@ -293,14 +351,17 @@ class AutoBayes(Classifier):
         normalise(total, out)
         return out
 
-    def _terms(self, frame: Frame) -> Terms:
+    def terms_of(self, frame: Frame) -> Terms:
+        """Split the log joint of a frame's rows, as ``predict_proba`` takes it, into terms."""
         from unnaive.tables.terms.blend import blended  # noqa: PLC0415 - loads when asked
 
-        found = []
-        for member in self.members_:
-            terms = member.model._terms(frame)
-            found.append(terms.scaled(member.calibration.temperature, member.calibration.bias))
-        return blended(found, np.array([member.weight for member in self.members_]))
+        terms = [
+            member.model.terms_of(frame).scaled(
+                member.calibration.temperature, member.calibration.bias
+            )
+            for member in self.members_
+        ]
+        return blended(terms, np.array([member.weight for member in self.members_]))
 
     def _log_conditionals(
         self, frame: Frame, mode: str
@@ -309,35 +370,10 @@ class AutoBayes(Classifier):
             "a blend has no densities of single cells; ask its members, model.members_[0].model"
         )
 
-    def _check_settings(self) -> None:
-        if self.choose not in {"blend", "best"}:
-            raise ValueError(f"choose={self.choose!r}; it must be 'blend' or 'best'")
-        budget = self.time_budget
-        number = isinstance(budget, Real) and not isinstance(budget, bool)
-        if budget is not None and not (number and float(budget) > 0):
-            raise ValueError(f"time_budget={budget!r}; it must be a number of seconds, or None")
-        if not isinstance(self.max_memory, Real) or not float(self.max_memory) > 0:
-            raise ValueError(
-                f"max_memory={self.max_memory!r}; it must be a number of bytes above 0"
-            )
+    def _restored(self, state: State, labels: AnyArray, names: Names) -> Blend:
+        from unnaive.models.registry import class_of  # noqa: PLC0415 - loads when asked
 
-    def _state(self) -> dict[str, Any]:
-        members = {
-            str(index): {
-                "name": member.name,
-                "weight": member.weight,
-                "calibration": member.calibration.state(),
-                "fitted": state_of(member.model),
-            }
-            for index, member in enumerate(self.members_)
-        }
-        return {"members": members, "leaderboard": self.leaderboard_}
-
-    def _restore(self, state: dict[str, Any]) -> Self:
-        from unnaive.models import class_of  # noqa: PLC0415 - which imports this module
-
-        self.leaderboard_ = state["leaderboard"]
-        self.members_ = [
+        members = tuple(
             Member(
                 line["name"],
                 model_of(line["fitted"], class_of),
@@ -345,15 +381,11 @@ class AutoBayes(Classifier):
                 line["weight"],
             )
             for _, line in sorted(state["members"].items(), key=lambda entry: int(entry[0]))
-        ]
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Tell scikit-learn whether there are members."""
-        return hasattr(self, "members_")
+        )
+        return Blend(members, state["leaderboard"], labels, names)
 
 
-def _same(value: Any, usual: Any) -> bool:
+def _same(value: object, usual: object) -> bool:
     """Whether a setting is the usual one, and a candidate's own stays."""
     return isinstance(value, type(usual)) and bool(value == usual)
 
@@ -365,50 +397,3 @@ class Tried(NamedTuple):
     best: float
     evaluations: int
     seconds: float
-
-
-class _Rows:
-    """Rows to try candidates on; those that cut columns alike share the codes."""
-
-    def __init__(self, frame: Frame, target: Column, weights: FloatArray | None) -> None:
-        self.frame, self.target, self.weights = frame, target, weights
-        self._coded: dict[str, CodedRows] = {}
-        self._folds: NumberFolds | None = None
-
-    def try_out(self, name: str, model: Classifier) -> Judged:
-        """Fit a candidate and judge it."""
-        model._set_names(self.frame.names, named=True)
-        if isinstance(model, CountsClassifier):
-            return self._try_counts(name, model)
-        with warnings.catch_warnings():  # of what only the candidate's own parameters could cure
-            warnings.simplefilter("ignore", UserWarning)
-            if isinstance(model, GaussianClassifier) and model.learns_from_moments:
-                joint, classes = self._fit_numbers(model)
-            else:
-                model.fit(self.frame, self.target, self.weights)
-                classes = model.schema_.encode_target(self.target)
-                joint = left_out_of_folds(model, self.frame, self.target, self.weights, classes)
-        chosen = some_rows(classes, MOST_ROWS)
-        return judge(name, model, joint[chosen], classes[chosen], self._importance(chosen))
-
-    def _fit_numbers(self, model: GaussianClassifier) -> tuple[FloatArray, IntArray]:
-        """Fit a Gaussian model; left-out log posteriors (n, k), and the classes (n,)."""
-        if self._folds is None:
-            fold = folds_of(learn_target(self.target)[1])
-            self._folds = NumberFolds.of(model, self.frame, self.target, self.weights, fold)
-        return fit_and_leave_out(model, self._folds), self._folds.rows.classes
-
-    def _try_counts(self, name: str, model: CountsClassifier) -> Judged:
-        settings = (model.discretize, model.bins, model.categorical_features, model.categories)
-        if repr(settings) not in self._coded:
-            rows = model._learn_rows(self.frame, self.target, self.weights)
-            self._coded[repr(settings)] = rows
-        rows = self._coded[repr(settings)]
-        model._check_settings()
-        model.classes_ = label_array(rows.schema.classes, self.target)
-        chosen = some_rows(rows.classes, MOST_ROWS)
-        joint = fitted_and_left_out(model, rows, chosen)
-        return judge(name, model, joint, rows.classes[chosen], self._importance(chosen))
-
-    def _importance(self, chosen: IntArray) -> FloatArray:
-        return np.ones(len(chosen)) if self.weights is None else self.weights[chosen]

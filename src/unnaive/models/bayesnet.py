@@ -4,36 +4,61 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._scikit import check_is_fitted
-from unnaive.counts.sizes import require_memory
+from unnaive._parameters import flag, number, one_of, whole
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import mutual_information
 from unnaive.information.scores import FamilyScores
 from unnaive.models.base import CountsClassifier
-from unnaive.models.gaussian import as_number, whole_number
+from unnaive.models.recipe import Learned, Recipe, TableMaker
 from unnaive.models.tree import column_position
 from unnaive.schema.columns import code_type
 from unnaive.structure.climb import Climber, anneal, hill_climbing, k2_search, perturb
 from unnaive.structure.constraint import chi_square_test, pc_stable
 from unnaive.structure.dag import DAG
 from unnaive.structure.equivalence import greedy_equivalence_search
+from unnaive.structure.network import NetworkGraph
 from unnaive.tables.export import NetworkTables, class_node, network_of
 
 if TYPE_CHECKING:
-    from unnaive._typing import BoolArray, IntArray
+    from collections.abc import Sequence
+
+    from unnaive._typing import BoolArray, FloatArray
     from unnaive.counts import CodedRows, JointCounts
+    from unnaive.models.recipe import Estimate, Source
     from unnaive.schema import Schema
     from unnaive.structure.climb import Found
     from unnaive.structure.dag import PDAG
     from unnaive.tables.network import Network
 
-_SEARCHES = ("hill-climbing", "tabu", "k2", "annealing", "pc", "ges")
+    Arc = tuple[str | int, str | int]
+
 _TABU = (100, 30)  # moves that may not be undone, and moves in a row that may fail
 _PERTURBATIONS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkFactors(TableMaker):
+    """Tables of a network, in which the class is a node like any other."""
+
+    def tables(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
+    ) -> NetworkTables:
+        """Estimate the table of every node, once they are known to fit into memory."""
+        dag = learned.graph(NetworkGraph)
+        sizes = np.append(counts.schema.sizes, counts.n_classes).astype(object)
+        nodes = enumerate(dag.parents)
+        cells = sum(int(sizes[node] * np.prod(sizes[list(above)])) for node, above in nodes)
+        how.require(counts.schema, 8 * cells)
+        network = network_of(counts, dag, how.smoothing, how.class_prior)
+        return NetworkTables(network, counts, how.smoothing, held_out)
+
+    def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:
+        """Return the network itself."""
+        return network_of(counts, learned.graph(NetworkGraph), how.smoothing, how.class_prior)
 
 
 def extended(graph: PDAG) -> DAG:
@@ -108,38 +133,38 @@ class BayesNet(CountsClassifier):
     """
 
     criterion: str = "bic"
-    search: str = "hill-climbing"
-    augmented: bool = True
-    max_parents: int = 3
-    required: Any = ()
-    forbidden: Any = ()
-    n_restarts: int = 0
-    alpha: float = 0.05
-    time_limit: float | None = None
-    random_state: int | None = 0
+    search: str = one_of("hill-climbing", "tabu", "k2", "annealing", "pc", "ges")
+    augmented: bool = flag(True)
+    max_parents: int = whole(3)
+    required: Sequence[Arc] = ()
+    forbidden: Sequence[Arc] = ()
+    n_restarts: int = whole(0)
+    alpha: float = number(0.05, 0.0, most=1.0)
+    time_limit: float | None = number(None, also=(None,), what="a number of seconds")
+    random_state: int | None = whole(0, also=(None,))
+
+    family: ClassVar[str] = "networks"
+    assumption: ClassVar[str] = (
+        "Each column, and the class, depends on its parents in the graph and on nothing else. The "
+        "graph was searched in the rows."
+    )
 
     @property
     def network_(self) -> Network:
         """The graph with its tables."""
-        check_is_fitted(self)
-        network: Network = self._tables.network
-        return network
+        return self.fitted_.network()
 
     def to_network(self) -> Network:
         """Return ``network_``."""
         return self.network_
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> DAG:
-        if not hasattr(self, "structure_"):
-            raise UnnaiveError(
-                "BayesNet searches for its graph in rows, and counts hold pairs alone; call fit"
-            )
-        dag: DAG = self.structure_
-        return dag
+    def recipe(self) -> Recipe:
+        """Search for the graph in rows, and make a table for every node and its parents."""
+        return Recipe(self._search, NetworkFactors(), structure=NetworkGraph, keeps=True)
 
-    def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> DAG:
-        if self.search not in _SEARCHES:
-            raise ValueError(f"search={self.search!r}; it must be one of {_SEARCHES}")
+    def _search(self, source: Source, rows: CodedRows | None) -> Learned | None:
+        if rows is None:
+            return None
         schema = rows.schema
         sizes = np.append(schema.sizes, len(schema.classes))
         narrow = code_type(int(sizes.max()))
@@ -147,22 +172,18 @@ class BayesNet(CountsClassifier):
         scores = FamilyScores(codes, sizes, str(self.criterion), rows.weights, self.n_jobs)
         names = (*schema.names, class_node(schema))
         if self.search in {"pc", "ges"}:
-            return self._of_equivalence(names, scores)
-        found = self._climbed(schema, scores, mutual_information(source))
-        return DAG(names, found.parents)
+            parents = self._of_equivalence(names, scores).parents
+        else:
+            parents = self._climbed(schema, scores, mutual_information(source)).parents
+        return Learned(NetworkGraph(names, parents))
 
-    def _climbed(self, schema: Schema, scores: FamilyScores, relevance: Any) -> Found:
+    def _climbed(self, schema: Schema, scores: FamilyScores, relevance: FloatArray) -> Found:
         """Search by moves from the network of required arcs."""
         required, forbidden = self._arcs(schema)
         label = len(schema.names)
-        most = whole_number(self.max_parents, "max_parents", 0) + int(bool(self.augmented))
-        seed = self.random_state
-        random = np.random.default_rng(
-            None if seed is None else whole_number(seed, "random_state", 0)
-        )
-        limit = math.inf if self.time_limit is None else as_number(self.time_limit)
-        if not limit >= 0:
-            raise ValueError(f"time_limit={self.time_limit!r}; it must be a number of seconds")
+        most = self.max_parents + int(self.augmented)
+        random = np.random.default_rng(self.random_state)
+        limit = math.inf if self.time_limit is None else float(self.time_limit)
         if self.search == "k2":
             order = [label, *np.argsort(-relevance, kind="stable").tolist()]
             return k2_search(scores, order, most, required, forbidden)
@@ -178,7 +199,7 @@ class BayesNet(CountsClassifier):
             return hill_climbing(climber, tabu_length=length, tabu_rounds=rounds, limit=limit)
 
         best = climb(start)
-        for _ in range(whole_number(self.n_restarts, "n_restarts", 0)):
+        for _ in range(self.n_restarts):
             again = climb([set(above) for above in best.parents], _PERTURBATIONS)
             best = max(best, again, key=lambda found: found.score)
         return best
@@ -192,7 +213,7 @@ class BayesNet(CountsClassifier):
                 if isinstance(arc, str) or not hasattr(arc, "__len__") or len(arc) != 2:
                     raise ValueError(f"{name} has {arc!r}; arcs are pairs (parent, child)")
                 parent, child = arc
-                matrix[self._node(child, schema, name), self._node(parent, schema, name)] = True
+                matrix[node_of(child, schema, name), node_of(parent, schema, name)] = True
         empty = np.flatnonzero(schema.sizes == 0)
         forbidden[empty] = forbidden[:, empty] = True
         if self.augmented:
@@ -204,47 +225,21 @@ class BayesNet(CountsClassifier):
             raise ValueError(f"the arc {names[parent]} -> {names[child]} is required and forbidden")
         return required, forbidden
 
-    def _node(self, node: Any, schema: Schema, parameter: str) -> int:
-        if isinstance(node, str) and node == class_node(schema):
-            return len(schema.names)
-        return column_position(node, schema, parameter)
-
     def _of_equivalence(self, names: tuple[str, ...], scores: FamilyScores) -> DAG:
         """Search for a class of equivalent networks, and take one of them."""
         if self.augmented:
             raise ValueError(f'search="{self.search}" needs augmented=False: it places every arc')
         if self.search == "ges":
-            limit = None if self.time_limit is None else as_number(self.time_limit)
-            found = greedy_equivalence_search(
-                names, scores.local, max_parents=self.max_parents, limit=limit
+            result = greedy_equivalence_search(
+                names, scores.local, max_parents=self.max_parents, limit=self.time_limit
             )
-            return found.graph.to_dag()
+            return result.graph.to_dag()
         test = chi_square_test(scores.codes, scores.sizes, self.alpha, scores.weights)
         return extended(pc_stable(names, test).graph)
 
-    def _restore_structure(self, state: Any, schema: Schema) -> DAG:
-        dag = DAG.of_state(state)
-        if dag.names != (*schema.names, class_node(schema)):
-            raise UnnaiveError("the network does not fit the columns")
-        return dag
 
-    def _pairs_of(self, structure: DAG) -> IntArray:
-        return np.empty((0, 2), dtype=np.int64)
-
-    def _families_of(self, structure: DAG) -> list[tuple[int, ...]]:
-        label = len(structure.names) - 1
-        families = [
-            (node, *(parent for parent in above if parent != label))
-            for node, above in enumerate(structure.parents[:-1])
-        ]
-        above = structure.parents[-1]
-        return families + ([(above[-1], *above[:-1])] if above else [])
-
-    def _make_tables(self, held_out: float | None = None) -> NetworkTables:
-        counts = self.counts_
-        sizes = np.append(counts.schema.sizes, counts.n_classes).astype(object)
-        nodes = enumerate(self.structure_.parents)
-        cells = sum(int(sizes[node] * np.prod(sizes[list(above)])) for node, above in nodes)
-        require_memory(counts.schema, 8 * cells, self.max_memory, "the tables of BayesNet")
-        network = network_of(counts, self.structure_, self._smoothing, self._class_prior)
-        return NetworkTables(network, counts, self._smoothing, held_out)
+def node_of(node: object, schema: Schema, name: str) -> int:
+    """Read a node given by name or position; the class by its name."""
+    if isinstance(node, str) and node == class_node(schema):
+        return len(schema.names)
+    return column_position(node, schema, name)

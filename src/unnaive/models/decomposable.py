@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass, replace
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._ties import first_best
+from unnaive._core.selective import measure
+from unnaive._parameters import one_of, whole
 from unnaive.counts.sizes import require_memory
 from unnaive.information import (
     conditional_mutual_information,
@@ -17,87 +16,102 @@ from unnaive.information import (
     information_of_pairs,
     mutual_information,
 )
-from unnaive.models.classifier import first_of_the_best
-from unnaive.models.family import FamilyClassifier
-from unnaive.models.left_out import left_out_scores
+from unnaive.models.choice import counted, left_out_candidates, select
+from unnaive.models.makers import FamilyFactors, families_counted
 from unnaive.models.ordered import OrderedClassifier
+from unnaive.models.recipe import Learned, Recipe
 from unnaive.structure.decomposable import cherry_tree, chordal_graph, families_of
+from unnaive.structure.graph import FamilyGraph
 from unnaive.structure.tree import maximum_spanning_tree
 from unnaive.tables.smoothing import BDeu, Smoothing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
-    from unnaive._typing import CodeArray, FloatArray, IntArray
-    from unnaive.counts import CodedRows, JointCounts
-    from unnaive.structure.graph import FamilyGraph
+    from unnaive._typing import FloatArray, IntArray
+    from unnaive.counts import CodedRows
+    from unnaive.models.recipe import Maker, Source
 
 _LARGEST = 6  # "loo" tries clusters up to this size
 
 Families = tuple[tuple[int, ...], ...]
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class ClusterClassifier(FamilyClassifier):
-    """Base of the models of clusters, whose size leave-one-out may find."""
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Learns clusters of up to some size, which leave-one-out may find.
 
-    size_parameter: ClassVar[str]
+    Attributes
+    ----------
+    size : int or "loo"
+        Most members of a cluster, the class counted.
+    families : callable (source, rows, size) -> families
+        Every column with its parents in the model of that size.
+    model : str
+        Whose clusters they are, for messages.
+    """
 
-    @abstractmethod
-    def _families(self, source: JointCounts | CodedRows, rows: CodedRows, size: int) -> Families:
-        """Learn the families of a model whose clusters have up to so many members."""
+    size: int | str
+    families: Callable[[Source, CodedRows, int], Families]
+    model: str
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> FamilyGraph:
-        return self._graph_of_counts(source)  # type: ignore[arg-type]
+    def recipe(self, missing: str) -> Recipe:
+        """Return the recipe of a model of clusters."""
+        return Recipe(
+            learn=self.learn,
+            choose=self.choose if self.size == "loo" else None,
+            tables=FamilyFactors(missing == "marginalize"),
+            structure=FamilyGraph,
+        )
 
-    def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> FamilyGraph:
-        size = getattr(self, self.size_parameter)
-        if isinstance(size, str) and size == "loo":
-            return self._best_size(source, rows)
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 2:
-            raise ValueError(
-                f"{self.size_parameter}={size!r}; it must be 'loo' or a whole number of at least 2"
-            )
-        return self._graph(self._families(source, rows, int(size)), rows.schema)
+    def learn(self, source: Source, rows: CodedRows | None) -> Learned:
+        """Learn the clusters from rows; of counts of families, take these."""
+        if rows is None:
+            return Learned(families_counted(source, self.model))  # type: ignore[arg-type]
+        size = 2 if self.size == "loo" else int(self.size)
+        return self._learned(self.families(source, rows, size), rows)
 
-    def _best_size(self, source: JointCounts | CodedRows, rows: CodedRows) -> FamilyGraph:
+    def choose(
+        self, learned: Learned, source: Source, rows: CodedRows | None, maker: Maker
+    ) -> Learned:
         """Try all sizes, and take the one of least leave-one-out log loss."""
-        sizes = range(2, max(3, min(_LARGEST, len(rows.schema.names) + 1) + 1))
-        tried = [self._families(source, rows, size) for size in sizes]
-        scores = np.array([self._scores(rows, families) for families in tried])
-        self.size_path_ = {
-            "size": np.array(sizes),
-            "accuracy": scores[:, 0],
-            "log_loss": -scores[:, 1],
-            "training_accuracy": scores[:, 2],
-        }
-        return self._graph(tried[first_best(scores[:, 1])], rows.schema)
+        if rows is None:
+            return learned
+        sizes = np.arange(2, max(3, min(_LARGEST, len(rows.schema.names) + 1) + 1))
+        tried = [self._learned(self.families(source, rows, int(size)), rows) for size in sizes]
+        training = np.array([training_accuracy(rows, maker, one) for one in tried])
+        scores = left_out_candidates(rows, maker, tried)
+        path = select(scores, "log_loss", size=sizes, training_accuracy=training)
+        return replace(tried[path.best], trace={"path_": path.table})
 
-    def _scores(self, rows: CodedRows, families: Families) -> tuple[float, float, float]:
-        """Leave-one-out accuracy and log-likelihood, and accuracy on the training rows."""
-        none = np.empty((0, 2), dtype=np.int64)
-        counts = replace(rows.select(none), families=rows.count_families(families))
+    @staticmethod
+    def _learned(families: Families, rows: CodedRows) -> Learned:
+        return Learned(FamilyGraph(rows.schema.names, rows.schema.target, families))
 
-        def joints(weight: float, codes: CodeArray, held: IntArray) -> Iterator[FloatArray]:
-            yield self._family_tables(counts, weight).joint(codes, held, self.n_jobs)
 
-        left_out = left_out_scores(self, rows, counts, joints)[0]
-        unheld = np.full(len(rows.classes), -1)
-        joint = self._family_tables(counts).joint(rows.codes, unheld, self.n_jobs)
-        self._answer_hopeless(joint, unheld, None, counts)
-        right = first_of_the_best(joint) == rows.classes
-        return (*left_out, float(np.average(right, weights=rows.weights)))
+def training_accuracy(rows: CodedRows, maker: Maker, learned: Learned) -> float:
+    """Share of the rows that a model gets right which it learned from."""
+    counts = counted(rows, learned)
+    joint = maker.tables(counts, learned).joint(rows.codes, None, rows.n_jobs)
+    weights = np.ones(len(joint)) if rows.weights is None else rows.weights
+    prior = np.repeat(maker.prior(counts, learned)[None], len(joint), axis=0)
+    scores = np.zeros(3)
+    measure(joint, prior, rows.classes, weights, scores)
+    return float(scores[0] / weights.sum())
 
-    def _require_groups(self, rows: CodedRows, columns: tuple[int, ...], cells: int) -> CodedRows:
-        """Group rows by some columns, once a table of so many cells a group is known to fit."""
-        grouped = rows.given(columns)
-        needed = 8 * grouped.n_classes * cells
-        require_memory(rows.schema, needed, self.max_memory, f"a table of {type(self).__name__}")
-        return grouped
+
+def grouped(
+    rows: CodedRows, columns: tuple[int, ...], cells: int, max_memory: float, model: str
+) -> CodedRows:
+    """Group rows by some columns, once a table of so many cells a group is known to fit."""
+    groups = rows.given(columns)
+    needed = 8 * groups.n_classes * cells
+    require_memory(rows.schema, needed, int(max_memory), f"a table of {model}")
+    return groups
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DecomposableNB(ClusterClassifier):
+class DecomposableNB(OrderedClassifier):
     r"""Decomposable naive Bayes: a chordal graph of columns, the class in every clique.
 
     .. math:: P(c, x) = \prod_C P(c, x_C) \Big/ \prod_S P(c, x_S)
@@ -124,7 +138,7 @@ class DecomposableNB(ClusterClassifier):
 
     Attributes
     ----------
-    size_path_ : dict of arrays
+    path_ : dict of arrays
         With ``max_clique="loo"``: ``size``, ``accuracy`` and ``log_loss`` by leave-one-out, and
         ``training_accuracy``, which shows what overfitting hides.
 
@@ -142,18 +156,24 @@ class DecomposableNB(ClusterClassifier):
     [('x0', 'x1')]
     """
 
-    max_clique: Any = 4
-    penalty: str | None = "bic"
-    start: str = "star"
+    max_clique: int | str = whole(4, 2, also=("loo",))
+    penalty: str | None = one_of("bic", "aic", None)
+    start: str = one_of("star", "tan")
+    missing: str = one_of("marginalize", "drop")
 
     default_smoothing: ClassVar[Smoothing] = BDeu(1.0)
-    size_parameter: ClassVar[str] = "max_clique"
+    family: ClassVar[str] = "clusters"
+    assumption: ClassVar[str] = (
+        "Columns that depend on each other within a class form small clusters, which overlap like "
+        "tiles. Given the columns that two clusters share, they are independent."
+    )
 
-    def _families(self, source: JointCounts | CodedRows, rows: CodedRows, size: int) -> Families:
-        if self.penalty not in {"bic", "aic", None}:
-            raise ValueError(f"penalty={self.penalty!r}; it must be 'bic', 'aic' or None")
-        if self.start not in {"star", "tan"}:
-            raise ValueError(f"start={self.start!r}; it must be 'star' or 'tan'")
+    def recipe(self) -> Recipe:
+        """Grow a chordal graph, and make a table for every column and its parents in it."""
+        name = type(self).__name__
+        return Clusters(self.max_clique, self._families, name).recipe(self.missing)
+
+    def _families(self, source: Source, rows: CodedRows, size: int) -> Families:
         information = conditional_mutual_information(source, self.n_jobs)
         sizes, active = rows.schema.sizes, rows.schema.sizes > 0
         total = float(rows.class_counts.sum())
@@ -163,8 +183,8 @@ class DecomposableNB(ClusterClassifier):
             told = information[pairs[:, 0], pairs[:, 1]]
             if separator:
                 cells = int(np.prod(sizes[pairs].astype(object), axis=1).max())
-                grouped = self._require_groups(rows, separator, cells)
-                told = information_of_pairs(grouped, pairs, self.n_jobs)
+                given = grouped(rows, separator, cells, self.max_memory, type(self).__name__)
+                told = information_of_pairs(given, pairs, self.n_jobs)
             contexts = float(np.prod(sizes[list(separator)].astype(float))) * rows.n_classes
             freedom = np.prod(np.maximum(sizes[pairs] - 1, 0).astype(float), axis=1)
             return np.asarray(total * told - price * contexts * freedom)
@@ -176,7 +196,7 @@ class DecomposableNB(ClusterClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class CherryTreeNB(ClusterClassifier, OrderedClassifier):
+class CherryTreeNB(OrderedClassifier):
     r"""Cherry-tree naive Bayes: clusters of one size, each with the class, grown like GNB-A.
 
     .. math:: P(c, x) = P(c) \prod_i P(x_i \mid c, x_{M(i)})
@@ -198,7 +218,7 @@ class CherryTreeNB(ClusterClassifier, OrderedClassifier):
 
     Attributes
     ----------
-    size_path_ : dict of arrays
+    path_ : dict of arrays
         With ``order="loo"``, as in :class:`DecomposableNB`.
 
     References
@@ -215,16 +235,26 @@ class CherryTreeNB(ClusterClassifier, OrderedClassifier):
     [('x0', 'x1', 'x2')]
     """
 
-    order: Any = 3
+    order: int | str = whole(3, 2, also=("loo",))
+    missing: str = one_of("marginalize", "drop")
 
-    size_parameter: ClassVar[str] = "order"
+    family: ClassVar[str] = "clusters"
+    assumption: ClassVar[str] = (
+        "Columns form clusters of one size that overlap like tiles. Given the columns that two "
+        "clusters share and the class, the clusters are taken to be independent."
+    )
 
-    def _families(self, source: JointCounts | CodedRows, rows: CodedRows, size: int) -> Families:
+    def recipe(self) -> Recipe:
+        """Grow a cherry tree, and make a table for every column and its parents in it."""
+        return Clusters(self.order, self._families, type(self).__name__).recipe(self.missing)
+
+    def _families(self, source: Source, rows: CodedRows, size: int) -> Families:
         information = conditional_mutual_information(source, self.n_jobs)
         cells = int(rows.schema.sizes.sum())
 
         def beyond(columns: tuple[int, ...]) -> FloatArray:
-            return group_information(self._require_groups(rows, columns, cells), rows.seen(columns))
+            given = grouped(rows, columns, cells, self.max_memory, type(self).__name__)
+            return group_information(given, rows.seen(columns))
 
         active = rows.schema.sizes > 0
         return cherry_tree(mutual_information(source), information, size, active, beyond)

@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from inspect import cleandoc
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from unnaive._parameters import is_number, number, parameter
 from unnaive._scikit import check_is_fitted
 from unnaive.counts.expectation import maximum_likelihood
 from unnaive.counts.moments import Moments, moments_of
 from unnaive.exceptions import UnnaiveError
-from unnaive.models.classifier import Classifier, all_or_nothing
-from unnaive.schema import Schema, learn_target, sorted_labels
+from unnaive.models.base import require_same_classes
+from unnaive.models.classifier import Classifier, Given
+from unnaive.schema import Schema, learn_target
 from unnaive.schema.columns import refuse_infinite
+from unnaive.structure.graph import topological
 from unnaive.tables.gaussian import GaussianTables, complete_forms, log_conditionals
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from unnaive._typing import AnyArray, FloatArray, IntArray, Label, State
     from unnaive.io.frames import Column, Frame
+    from unnaive.models.fitted import Names, Normalise
+    from unnaive.models.nb import NaiveBayes
+    from unnaive.models.trial import LeftOutRows, Trial
+    from unnaive.structure.graph import Graph
+    from unnaive.tables.gaussian import Forms
     from unnaive.tables.terms import Terms
 
 _COMMON = """
@@ -47,18 +57,248 @@ class NumberRows(NamedTuple):
     weights: FloatArray | None
 
 
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Means and covariances of the classes, as densities are made of them.
+
+    Attributes
+    ----------
+    moments : Moments
+    log_prior : ndarray of shape (k,)
+    var_smoothing, ddof : float
+        See :class:`GaussianClassifier`.
+    of_largest : bool
+        Whether what is added to variances is a share of the largest of all columns.
+    learned : dict
+        What the moments alone do not say: ``shrinkage`` (k,), ``pooling``, and ``means`` and
+        ``covariances`` of rows with missing cells.
+    """
+
+    moments: Moments
+    log_prior: FloatArray
+    var_smoothing: float
+    ddof: float
+    of_largest: bool = False
+    learned: State = field(default_factory=dict)
+
+    @property
+    def used(self) -> IntArray:
+        """Columns that have a value in some row; shape (m,)."""
+        return self.moments.used
+
+    @property
+    def means(self) -> FloatArray:
+        """Means of the classes in the columns in use; shape (k, m)."""
+        return np.asarray(self.learned.get("means", self.moments.means[:, self.used]))
+
+    @property
+    def scatter(self) -> FloatArray:
+        """Covariances of the columns in use, divided by the number of rows, a copy; (k, m, m)."""
+        if "covariances" in self.learned:
+            return np.array(self.learned["covariances"])
+        covariances, used = self.moments.covariances(), self.used
+        if len(used) < covariances.shape[1]:
+            covariances = np.asarray(covariances[:, used[:, None], used])
+        return positive(covariances, self.moments) if "shrinkage" in self.learned else covariances
+
+    def added(self, variances: FloatArray) -> FloatArray:
+        """Return what is added to each column's variances, by its variance over all rows."""
+        if self.of_largest:
+            return np.full(len(variances), self.var_smoothing * variances.max(initial=0.0))
+        return np.asarray(self.var_smoothing * variances)
+
+    @property
+    def covariances(self) -> FloatArray:
+        """Covariances that densities are made of, smoothed, pooled and shrunk; (k, m, m)."""
+        covariances, rows = self.scatter, self.moments.class_weights
+        if self.ddof:
+            left = np.maximum(rows - self.ddof, 0.0)
+            scale = np.divide(rows, left, out=np.ones(len(rows)), where=left > 0)
+            covariances *= scale[:, None, None]
+        variances = np.einsum("kii->ki", covariances)
+        variances += self.added(self.moments.variances[self.used])
+        variances[variances <= 0] = 1.0
+        return self._shrunk(self._pooled(covariances))
+
+    def _pooled(self, covariances: FloatArray) -> FloatArray:
+        """Mix in what all classes have in common."""
+        share = self.learned.get("pooling", 0.0)
+        if not share:
+            return covariances
+        common = np.einsum("k,kij->ij", shares_of(self.moments.class_weights), covariances)
+        return np.asarray((1 - share) * covariances + share * common)
+
+    def _shrunk(self, covariances: FloatArray) -> FloatArray:
+        """Mix in the mean variance, on the diagonal."""
+        share = np.asarray(self.learned.get("shrinkage", 0.0)).reshape(-1, 1, 1)
+        if not share.any():
+            return covariances
+        mean = np.einsum("kii->k", covariances) / max(covariances.shape[1], 1)
+        target = mean[:, None, None] * np.eye(covariances.shape[1])
+        return np.asarray((1 - share) * covariances + share * target)
+
+    def densities(
+        self, covariances: FloatArray, forms_of: Forms = complete_forms
+    ) -> GaussianTables:
+        """Make the tables; raises if a covariance is singular."""
+        tables = GaussianTables(self.log_prior, self.means, covariances, forms_of)
+        return tables.require_forms()
+
+
+class Shape(NamedTuple):
+    """What a Gaussian model makes of means and covariances.
+
+    ``through`` are the parents of the columns in use, by their places among these; ``orders`` of
+    them are those in which each column is explained by those before it.
+    """
+
+    structure: Graph
+    tables: GaussianTables
+    through: list[tuple[int, ...]]
+    orders: list[IntArray]
+
+    @classmethod
+    def of_graph(cls, structure: Graph, tables: GaussianTables, places: IntArray) -> Shape:
+        """Take parents and their order from a graph; ``places``: the columns in use."""
+        place = {int(column): index for index, column in enumerate(places)}
+        through = [tuple(place[parent] for parent in structure.parents_of(c)) for c in place]
+        order = topological(through, range(len(through)))
+        return cls(structure, tables, through, [np.array(order, dtype=np.int64)])
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianRecipe:
+    """The parts of a Gaussian model.
+
+    Attributes
+    ----------
+    shape : callable (spread, schema, places) -> Shape
+        Makes structure and densities of means and covariances; ``places`` are the columns in use.
+    learn : callable (spread, rows) -> dict, default=None
+        Learns what moments alone do not say, as plain values for the store; ``rows`` is None
+        where there are moments alone.
+    """
+
+    shape: Callable[[Spread, Schema, IntArray], Shape]
+    learn: Callable[[Spread, NumberRows | None], State] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianFitted:
+    """A Gaussian model as it was fitted, whatever becomes of the estimator's parameters.
+
+    Attributes
+    ----------
+    spread : Spread
+        Moments, and what was learned beside them.
+    shape : Shape
+    columns : ndarray of shape (m,)
+        Positions of the columns that are numbers.
+    labels : ndarray of shape (k,)
+    names : Names
+    categories : NaiveBayes or None
+        Model of the columns that are no numbers.
+    """
+
+    spread: Spread
+    shape: Shape
+    columns: IntArray
+    labels: AnyArray
+    names: Names
+    categories: NaiveBayes | None = None
+
+    @property
+    def moments(self) -> Moments:
+        """What was added up."""
+        return self.spread.moments
+
+    @property
+    def structure(self) -> Graph:
+        """What depends on what."""
+        return self.shape.structure
+
+    @property
+    def prior(self) -> FloatArray:
+        """Log-probabilities of the classes; shape (k,)."""
+        return self.spread.log_prior
+
+    @property
+    def schema(self) -> Schema:
+        """What all columns are, numbers and categories."""
+        return schema_of(self.moments, self.columns, self.categories)
+
+    def joint(self, X: FloatArray, n_jobs: int | None) -> FloatArray:
+        """Log joint of rows of numbers; shape (n, k)."""
+        used = self.moments.used
+        X = X if len(used) == X.shape[1] else X[:, used]
+        return np.asarray(self.shape.tables.joint(X, n_jobs))
+
+    def normalised(self, joint: FloatArray, normalise: Normalise | None) -> FloatArray:
+        """Answer the prior where no class has a chance, and normalise."""
+        if normalise is None:
+            return joint
+        joint[np.isneginf(joint).all(axis=1)] = self.prior
+        out = np.empty_like(joint)
+        normalise(joint, out)
+        return out
+
+    def terms(self, X: FloatArray) -> Terms:
+        """Split the log joint of rows of numbers into terms."""
+        from unnaive.tables.terms import Terms  # noqa: PLC0415 - loads when asked
+
+        used = self.moments.used
+        base, parts = self.shape.tables.parts(X[:, used], self.shape.orders)
+        places = self.columns[used].tolist()
+        keys = tuple(
+            ((place,), tuple(places[parent] for parent in above))
+            for place, above in zip(places, self.shape.through, strict=True)
+        )
+        return Terms(keys, base, parts)
+
+    def light(self) -> GaussianFitted:
+        """Return the model as it travels to workers: itself."""
+        return self
+
+    def state(self) -> State:
+        """Give what was learned as plain values and arrays for the store."""
+        labels = None if self.categories is None else self.categories.fitted_.state()
+        numbers = self.columns.tolist()
+        learned = {"moments": self.moments.state(), "learned": self.spread.learned}
+        return {**learned, "numbers": numbers, "labels_model": labels}
+
+
+def schema_of(moments: Moments, columns: IntArray, categories: NaiveBayes | None) -> Schema:
+    """Say what all columns are: numbers, and those of a model of categories."""
+    if categories is None:
+        return moments.schema
+    known = (*moments.schema.columns, *categories.schema_.columns)
+    others = np.setdiff1d(np.arange(len(known)), columns)
+    order = np.argsort([*columns, *others])
+    return replace(moments.schema, columns=tuple(known[place] for place in order))
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class GaussianClassifier(Classifier):
-    """Base of the models that learn from :class:`~unnaive.counts.moments.Moments`."""
+    """Base of the models that learn from :class:`~unnaive.counts.moments.Moments`.
 
-    var_smoothing: float = 1e-9
-    ddof: int = 0
+    A model says by :meth:`recipe` which parts make it.
 
-    needs_covariances: ClassVar[bool] = True
+    Attributes
+    ----------
+    moments_ : Moments
+        What was added up.
+    structure_ : Graph
+        What depends on what.
+    """
+
+    var_smoothing: float = number(1e-9)
+    ddof: float = number(0)
+
     smoothed: ClassVar[dict[str, str]] = {
         "largest": "a column's",
         "added": "its variance in every class",
     }
+    family: ClassVar[str] = "gaussian"
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Write the parameters that all Gaussian models share into the model's docstring."""
@@ -67,21 +307,32 @@ class GaussianClassifier(Classifier):
             common = cleandoc(_COMMON.format(**cls.smoothed))
             cls.__doc__ = cleandoc(cls.__doc__).replace("{parameters}", common)
 
+    @abstractmethod
+    def recipe(self) -> GaussianRecipe:
+        """Say which parts make the model, with the parameters as they are now."""
+
     @property
     def learns_from_moments(self) -> bool:
         """Whether rows that fit takes are all numbers, and their moments merge."""
         return True
 
-    def _choose(self, moments: Moments, rows: NumberRows | None) -> dict[str, Any]:
-        """Learn what the moments alone do not say, as plain values for the store."""
-        return {}
+    @property
+    def fitted_(self) -> GaussianFitted:
+        """What the last ``fit`` left: one value that is replaced as a whole."""
+        fitted: GaussianFitted = super().fitted_
+        return fitted
 
-    @abstractmethod
-    def _build(self) -> Any:
-        """Make tables, whose ``joint`` takes rows, and ``structure_``."""
+    @property
+    def moments_(self) -> Moments:
+        """What was added up."""
+        return self.fitted_.moments
 
-    @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    @property
+    def structure_(self) -> Graph:
+        """What depends on what."""
+        return self.fitted_.structure
+
+    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Learn from rows of numbers; missing cells (NaN, None, NA, null) are welcome.
 
         Parameters
@@ -91,41 +342,46 @@ class GaussianClassifier(Classifier):
             Class labels.
         sample_weight : array of shape (n,), default=None
         """
-        frame, target, weights = self._rows(X, y, sample_weight, reset=True)
-        return self._fit_frame(frame, target, weights)
+        self._check()
+        self._fitted = self._fit_given(self._given(X, y, sample_weight, first=True))
+        return self
 
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: object,
+        y: object,
+        classes: Sequence[Label] | None = None,
+        sample_weight: object = None,
+    ) -> Self:
         """Add rows to what was learned; ``classes`` names all classes on the first call."""
-        first = not hasattr(self, "moments_")
-        frame, target, weights = self._rows(X, y, sample_weight, reset=first)
-        if first:
-            return self._fit_frame(frame, target, weights, classes)
-        if classes is not None and sorted_labels(set(classes)) != self.schema_.classes:
-            raise ValueError(
-                f"classes={list(classes)!r} is not the same as on the first call to partial_fit: "
-                f"{self.classes_.tolist()!r}"
-            )
-        self._learn_labels("partial_fit", frame, target, weights)
-        return self._set(self.moments_ + self._moments(frame, target, weights), None)
+        self._check()
+        if "_fitted" not in self.__dict__:
+            given = self._given(X, y, sample_weight, first=True)
+            self._fitted = self._fit_given(given, classes)
+            return self
+        require_same_classes(classes, self.schema_)
+        given = self._given(X, y, sample_weight, first=False)
+        categories = self._changed_categories("partial_fit", given)
+        moments = self.moments_ + self._moments(given)
+        self._fitted = self._refitted(moments, categories)
+        return self
 
-    @all_or_nothing
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Take rows out of what was learned; up to rounding as if they had never been there."""
         check_is_fitted(self)
-        frame, target, weights = self._rows(X, y, sample_weight, reset=False)
-        self._learn_labels("forget", frame, target, weights)
-        return self._set(self.moments_ - self._moments(frame, target, weights), None)
+        given = self._given(X, y, sample_weight, first=False)
+        categories = self._changed_categories("forget", given)
+        self._fitted = self._refitted(self.moments_ - self._moments(given), categories)
+        return self
 
-    def _fit_frame(
-        self, frame: Frame, target: Column, weights: FloatArray | None, classes: Any = None
-    ) -> Self:
+    def _fit_given(self, given: Given, classes: Sequence[Label] | None = None) -> GaussianFitted:
+        frame, target = given.frame, given.target
         labels, codes = learn_target(target, classes)
-        self.classes_, self._number_columns = labels, self._choose_numbers(frame)
-        self._learn_labels("fit", frame, target, weights)
-        names = [frame.names[column] for column in self._number_columns]
+        columns = self._number_columns(frame)
+        categories = self._fit_categories(given, columns, labels)
+        names = [frame.names[column] for column in columns]
         schema = Schema.of_numbers(names, labels.tolist(), target.name)
-        rows = NumberRows(self._numbers(frame), codes, weights)
+        rows = NumberRows(self.numbers(frame, columns), codes, given.weights)
         empty = np.flatnonzero(np.isnan(rows.X).all(axis=0))
         if len(empty):
             listed = ", ".join(repr(names[column]) for column in empty)
@@ -133,39 +389,89 @@ class GaussianClassifier(Classifier):
                 f"column {listed} has no value in any row and is ignored", UserWarning, stacklevel=3
             )
         ready = self._prepared(rows)
-        return self._set(moments_of(ready.X, ready.classes, schema, ready.weights), rows)
+        moments = moments_of(ready.X, ready.classes, schema, ready.weights)
+        return self.of_moments(moments, rows, labels, given.names, columns, categories)
 
-    def _choose_numbers(self, frame: Frame) -> IntArray:
+    def of_moments(  # noqa: PLR0917 - all that a fitted value is made of
+        self,
+        moments: Moments,
+        rows: NumberRows | None,
+        labels: AnyArray,
+        names: Names,
+        columns: IntArray,
+        categories: NaiveBayes | None = None,
+        learned: State | None = None,
+    ) -> GaussianFitted:
+        """Run the recipe on moments, and on rows where there are any."""
+        given = self._prior_of(labels.tolist())
+        self.bias_of(labels.tolist())
+        recipe = self.recipe()
+        with np.errstate(divide="ignore"):
+            prior = np.log(shares_of(moments.class_weights) if given is None else given)
+        scale = (float(self.var_smoothing), float(self.ddof), self._adds_largest)
+        spread = Spread(moments, prior, *scale)
+        if learned is None:
+            learned = {} if recipe.learn is None else recipe.learn(spread, rows)
+        spread = replace(spread, learned=learned)
+        schema = schema_of(moments, columns, categories)
+        shape = recipe.shape(spread, schema, columns[moments.used])
+        return GaussianFitted(spread, shape, columns, labels, names, categories)
+
+    def fit_and_leave_out(self, trial: Trial) -> LeftOutRows:
+        """Fit to all rows of a trial, and predict some of them, each left out."""
+        with warnings.catch_warnings():  # of what only the candidate's own parameters could cure
+            warnings.simplefilter("ignore", UserWarning)
+            if not self.learns_from_moments:
+                return super().fit_and_leave_out(trial)
+            self._check()
+            return trial.of_moments(self)
+
+    def _refitted(self, moments: Moments, categories: NaiveBayes | None) -> GaussianFitted:
+        fitted = self.fitted_
+        known = (fitted.labels, fitted.names, fitted.columns)
+        return self.of_moments(moments, None, *known, categories)
+
+    @property
+    def _adds_largest(self) -> bool:
+        """Whether a share of the largest variance is added to all, as scikit-learn does."""
+        return False
+
+    def _number_columns(self, frame: Frame) -> IntArray:
         """Positions of the columns that are numbers: all of them."""
         return np.arange(len(frame.names))
 
-    def _learn_labels(
-        self, action: str, frame: Frame, target: Column, weights: FloatArray | None
-    ) -> None:
-        """Fit, add or forget the columns that are no numbers; as a rule there are none."""
+    def _fit_categories(
+        self,
+        given: Given,
+        columns: IntArray,
+        labels: AnyArray,
+    ) -> NaiveBayes | None:
+        """Fit a model to the columns that are no numbers; as a rule there are none."""
+        return None
 
-    def _whole_schema(self, moments: Moments) -> Schema:
-        """Return what all columns are."""
-        return moments.schema
+    def _changed_categories(self, action: str, given: Given) -> NaiveBayes | None:
+        """Add rows to that model, or take them out."""
+        return None
 
     def _prepared(self, rows: NumberRows) -> NumberRows:
-        """Change the rows before they are learned from; none does, but in the thesis."""
+        """Change the rows before they are learned from; none does, but in a thesis."""
         return rows
 
-    def _moments(self, frame: Frame, target: Column, weights: FloatArray | None) -> Moments:
-        codes, origin = self.schema_.encode_target(target), self.moments_.origin
-        return moments_of(self._numbers(frame), codes, self.moments_.schema, weights, origin)
+    def _moments(self, given: Given) -> Moments:
+        codes, origin = self.schema_.encode_target(given.target), self.moments_.origin
+        X = self.numbers(given.frame, self.fitted_.columns)
+        return moments_of(X, codes, self.moments_.schema, given.weights, origin)
 
-    def _numbers(self, frame: Frame) -> FloatArray:
+    def numbers(self, frame: Frame, columns: IntArray) -> FloatArray:
         """Return the cells of number columns as floats, missing ones as NaN; shape (n, d)."""
-        if frame.matrix is not None and len(self._number_columns) == len(frame.names):
+        if frame.matrix is not None and len(columns) == len(frame.names):
             X = np.asarray(frame.matrix, dtype=np.float64)
             if not np.isfinite(X.sum(axis=0)).all() and np.isinf(X).any():
                 at = int(np.argmax(np.isinf(X).any(axis=0)))
                 refuse_infinite(frame.names[at], X[:, at])
             return X
-        X = np.empty((frame.n_rows, len(self._number_columns)))
-        for place, index in enumerate(self._number_columns):
+        X = np.empty((frame.n_rows, len(columns)))
+        for place, index in enumerate(columns):
             X[:, place] = self._number_column(frame.column(index))
         return X
 
@@ -181,151 +487,44 @@ class GaussianClassifier(Classifier):
         refuse_infinite(column.name, column.values)
         return np.asarray(column.values, dtype=np.float64)
 
-    def _set(self, moments: Moments, rows: NumberRows | None) -> Self:
-        for name in ("var_smoothing", "ddof"):
-            if not 0 <= as_number(getattr(self, name)) < np.inf:
-                raise ValueError(f"{name}={getattr(self, name)!r}; it must be at least 0")
-        self.moments_, self.schema_ = moments, self._whole_schema(moments)
-        if self.needs_covariances:
-            self._warn_of_few_rows()
-        self._learned = self._choose(moments, rows)
-        self._tables = self._build()
-        return self
-
-    def _warn_of_few_rows(self) -> None:
-        seen = self.moments_.class_weights
-        few = (seen > 0) & (seen <= len(self.moments_.used))
-        alone = getattr(self, "shrinkage", 1) is None and not self.pooling
-        if alone and few.any():
-            label = self.classes_.tolist()[int(np.argmax(few))]
-            warnings.warn(
-                f"class {label!r} has {seen[few][0]:g} rows for {len(self.moments_.used)} columns; "
-                'its covariances say little: set shrinkage="ledoit-wolf", or pooling=0.5',
-                UserWarning,
-                stacklevel=4,
-            )
-
-    @property
-    def _log_prior(self) -> FloatArray:
-        counts = self.moments_.class_weights
-        prior = shares_of(counts) if self._class_prior is None else self._class_prior
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(prior))
-
-    @property
-    def _means(self) -> FloatArray:
-        """Means of the classes in the columns in use; shape (k, m)."""
-        return np.asarray(self.moments_.means[:, self.moments_.used])
-
-    @property
-    def _scatter(self) -> FloatArray:
-        """Covariances of the columns in use, divided by the number of rows, a copy; (k, m, m)."""
-        covariances, used = self.moments_.covariances(), self.moments_.used
-        if len(used) == covariances.shape[1]:
-            return covariances
-        return np.asarray(covariances[:, used[:, None], used])
-
-    @property
-    def _covariances(self) -> FloatArray:
-        """Covariances that densities are made of, with what var_smoothing adds; (k, m, m)."""
-        covariances, rows = self._scatter, self.moments_.class_weights
-        if self.ddof:
-            left = np.maximum(rows - self.ddof, 0.0)
-            scale = np.divide(rows, left, out=np.ones(len(rows)), where=left > 0)
-            covariances *= scale[:, None, None]
-        own = np.einsum("kii->ki", covariances)
-        own += self._added_variances(self.moments_.variances[self.moments_.used])
-        own[own <= 0] = 1.0
-        return covariances
-
-    def _added_variances(self, variances: FloatArray) -> FloatArray:
-        """Return what is added to each column's variances, by its variance over all rows."""
-        return np.asarray(self.var_smoothing * variances)
-
-    def _gaussian(self, covariances: FloatArray, forms_of: Any = complete_forms) -> GaussianTables:
-        tables = GaussianTables(self._log_prior, self._means, covariances, forms_of)
-        tables.forms  # noqa: B018 - raises here if a covariance is singular
-        return tables
-
-    def _predict_rows(self, frame: Frame, normalise: Any = None) -> FloatArray:
-        return self._normalised(self._joint_of_frame(frame), normalise)
-
-    def _normalised(self, joint: FloatArray, normalise: Any) -> FloatArray:
-        if normalise is None:
-            return joint
-        out = np.empty_like(joint)
-        hopeless = np.isneginf(joint).all(axis=1)
-        joint[hopeless] = self._log_prior
-        normalise(joint, out)
-        return out
+    def _predict_rows(self, frame: Frame, normalise: Normalise | None = None) -> FloatArray:
+        fitted = self.fitted_
+        return fitted.normalised(self._joint_of_frame(frame), normalise)
 
     def _joint_of_frame(self, frame: Frame) -> FloatArray:
-        return self._joint_of_numbers(self._numbers(frame), self.n_jobs)
-
-    def _joint_of_numbers(self, X: FloatArray, n_jobs: int | None) -> FloatArray:
-        used = self.moments_.used
-        X = X if len(used) == X.shape[1] else X[:, used]
-        return np.asarray(self._tables.joint(X, n_jobs))
+        fitted = self.fitted_
+        return fitted.joint(self.numbers(frame, fitted.columns), self.n_jobs)
 
     def _log_conditionals(
         self, frame: Frame, mode: str
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        if not isinstance(self._tables, GaussianTables):
-            raise UnnaiveError("the thesis' programs (paper=True) have no densities to compare")
-        used = self.moments_.used
-        places = {int(column): place for place, column in enumerate(used)}
-
-        def parents_of(place: int) -> tuple[int, ...]:
-            column = int(self._number_columns[used[place]])
-            return tuple(places[parent] for parent in self.structure_.parents_of(column))
-
-        parents = parents_of if mode == "parents" else None
-        found = log_conditionals(self._numbers(frame)[:, used], self._tables, parents)
-        shape = (frame.n_rows, len(self.classes_), len(frame.names))
+        fitted = self.fitted_
+        if not isinstance(fitted.shape.tables, GaussianTables):
+            raise UnnaiveError("the thesis' programs have no densities to compare")
+        used, through = fitted.moments.used, fitted.shape.through
+        parents = through.__getitem__ if mode == "parents" else None
+        X = self.numbers(frame, fitted.columns)[:, used]
+        logs = log_conditionals(X, fitted.shape.tables, parents)
+        shape = (frame.n_rows, len(fitted.labels), len(frame.names))
         given, alone = np.zeros(shape), np.zeros(shape)
-        given[:, :, self._number_columns[used]], alone[:, :, self._number_columns[used]] = found
-        return given, alone, self._log_prior
+        given[:, :, fitted.columns[used]], alone[:, :, fitted.columns[used]] = logs
+        return given, alone, fitted.prior
 
-    def _terms(self, frame: Frame) -> Terms:
-        from unnaive.tables.terms import Terms, number_parts  # noqa: PLC0415 - loads when asked
+    def terms_of(self, frame: Frame) -> Terms:
+        """Split the log joint of a frame's rows, as ``predict_proba`` takes it, into terms."""
+        fitted = self.fitted_
+        return fitted.terms(self.numbers(frame, fitted.columns)).answered(fitted.prior)
 
-        used = self.moments_.used
-        base, parts = number_parts(self._tables, self._numbers(frame)[:, used], self._orders())
-        places = self._number_columns[used].tolist()
-        keys = tuple(
-            ((place,), tuple(places[parent] for parent in above))
-            for place, above in zip(places, self._acts_through(), strict=True)
-        )
-        return Terms(keys, base, parts).answered(self._log_prior)
+    def _restored(self, state: State, labels: AnyArray, names: Names) -> GaussianFitted:
+        moments = Moments.from_state(state["moments"])
+        columns = np.array(state["numbers"], dtype=np.int64)
+        categories = self._restored_categories(state.get("labels_model"), labels)
+        learned = state["learned"]
+        return self.of_moments(moments, None, labels, names, columns, categories, learned)
 
-    def _acts_through(self) -> list[tuple[int, ...]]:
-        """Parents of the columns in use, by their places among these."""
-        used = self.moments_.used
-        place = {int(self._number_columns[column]): index for index, column in enumerate(used)}
-        return [tuple(place[parent] for parent in self.structure_.parents_of(c)) for c in place]
-
-    def _orders(self) -> list[IntArray]:
-        """Orders of the columns in use in which each is explained by those before it."""
-        from unnaive.tables.terms import topological  # noqa: PLC0415 - loads when asked
-
-        parents = self._acts_through()
-        return [np.array(topological(parents, range(len(parents))), dtype=np.int64)]
-
-    def _state(self) -> dict[str, Any]:
-        numbers = self._number_columns.tolist()
-        return {"moments": self.moments_.state(), "learned": self._learned, "numbers": numbers}
-
-    def _restore(self, state: dict[str, Any]) -> Self:
-        self.moments_ = Moments.from_state(state["moments"])
-        self._number_columns = np.array(state["numbers"], dtype=np.int64)
-        self.schema_ = self._whole_schema(self.moments_)
-        self._learned = state["learned"]
-        self._tables = self._build()
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Tell scikit-learn whether there are moments."""
-        return hasattr(self, "moments_")
+    def _restored_categories(self, state: State | None, labels: AnyArray) -> NaiveBayes | None:
+        """Make the model of the columns that are no numbers."""
+        return None
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that labels are for others."""
@@ -335,82 +534,61 @@ class GaussianClassifier(Classifier):
         return tags
 
 
+def shrinkage_of() -> float | str | None:
+    """Declare the parameter that says how far covariances shrink."""
+    return parameter(
+        None,
+        "a number from 0 to 1",
+        also=("ledoit-wolf", None),
+        test=lambda value: is_number(value, 0, 1),
+    )
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class ShrinkingClassifier(GaussianClassifier):
     """Base of the Gaussian models that need whole covariance matrices.
 
-    From rows with gaps ``fit`` takes those that make them most likely; ``partial_fit`` and
-    ``forget`` have moments alone, and each covariance then is that of the rows with both cells.
+    From rows with missing cells ``fit`` takes those that make them most likely; ``partial_fit``
+    and ``forget`` have moments alone, and each covariance then is that of the rows with both
+    cells.
     """
 
-    shrinkage: Any = None
-    pooling: float = 0.0
+    shrinkage: float | str | None = shrinkage_of()
+    pooling: float = number(0.0, 0.0, most=1.0)
 
-    def _choose(self, moments: Moments, rows: NumberRows | None) -> dict[str, Any]:
-        learned: dict[str, Any] = {
+    def learn_spread(self, spread: Spread, rows: NumberRows | None) -> State:
+        """Learn how far covariances shrink, and what rows with missing cells say of them."""
+        moments = spread.moments
+        self._warn_of_few_rows(moments)
+        learned: State = {
             "shrinkage": self._shrinkage(moments, rows),
-            "pooling": self._pooling,
+            "pooling": float(self.pooling),
         }
         used = moments.used
         if rows is not None and not moments.complete and np.isnan(rows.X[:, used]).any():
-            found = [self._most_likely(moments, rows, c) for c in range(len(self.classes_))]
-            learned["means"] = np.stack([mean for mean, _ in found])
-            learned["covariances"] = np.stack([covariance for _, covariance in found])
+            classes = range(len(moments.class_weights))
+            likely = [_most_likely(spread, rows, label) for label in classes]
+            learned["means"] = np.stack([mean for mean, _ in likely])
+            learned["covariances"] = np.stack([covariance for _, covariance in likely])
         return learned
 
-    def _most_likely(
-        self, moments: Moments, rows: NumberRows, label: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """Mean and covariance of one class from rows with gaps."""
-        used, mine = moments.used, np.flatnonzero(rows.classes == label)
-        weights = np.ones(len(mine)) if rows.weights is None else rows.weights[mine]
-        variances = np.diag(moments.covariances()[label])[used]
-        least = self._added_variances(moments.variances[used]) + 1e-12 * variances
-        X, mean = rows.X[np.ix_(mine, used)], moments.means[label, used]
-        return maximum_likelihood(X, weights, mean, variances, np.where(least > 0, least, 1.0))
-
-    @property
-    def _means(self) -> FloatArray:
-        return np.asarray(self._learned.get("means", super()._means))
-
-    @property
-    def _scatter(self) -> FloatArray:
-        if "covariances" in self._learned:
-            return np.array(self._learned["covariances"])
-        return _positive(super()._scatter, self.moments_)
-
-    @property
-    def _covariances(self) -> FloatArray:
-        covariances = super()._covariances
-        pooling = self._learned.get("pooling", 0.0)
-        if pooling:
-            common = np.einsum("k,kij->ij", shares_of(self.moments_.class_weights), covariances)
-            covariances = (1 - pooling) * covariances + pooling * common
-        share = np.asarray(self._learned["shrinkage"])[:, None, None]
-        if not share.any():
-            return covariances
-        mean = np.einsum("kii->k", covariances) / max(covariances.shape[1], 1)
-        target = mean[:, None, None] * np.eye(covariances.shape[1])
-        return np.asarray((1 - share) * covariances + share * target)
-
-    @property
-    def _pooling(self) -> float:
-        """Share of the classes' common covariance."""
-        if not 0 <= as_number(self.pooling) <= 1:
-            raise ValueError(f"pooling={self.pooling!r}; it must be a number from 0 to 1")
-        return as_number(self.pooling)
+    def _warn_of_few_rows(self, moments: Moments) -> None:
+        seen, columns = moments.class_weights, len(moments.used)
+        few = (seen > 0) & (seen <= columns)
+        if self.shrinkage is None and not self.pooling and few.any():
+            label = moments.schema.classes[int(np.argmax(few))]
+            warnings.warn(
+                f"class {label!r} has {seen[few][0]:g} rows for {columns} columns; its covariances "
+                'say little: set shrinkage="ledoit-wolf", or pooling=0.5',
+                UserWarning,
+                stacklevel=6,
+            )
 
     def _shrinkage(self, moments: Moments, rows: NumberRows | None) -> FloatArray:
         """Share of the mean variance in each class's covariance; shape (k,)."""
         given, k = self.shrinkage, len(moments.class_weights)
-        if given is None:
-            return np.zeros(k)
-        if 0 <= as_number(given) <= 1:
-            return np.full(k, as_number(given))
-        if not (isinstance(given, str) and given == "ledoit-wolf"):
-            raise ValueError(
-                f"shrinkage={given!r}; it must be None, 'ledoit-wolf' or a number from 0 to 1"
-            )
+        if not isinstance(given, str):
+            return np.full(k, 0.0 if given is None else float(given))
         if rows is None or rows.weights is not None:
             raise UnnaiveError(
                 'shrinkage="ledoit-wolf" looks at whole rows without weights; call fit, or give '
@@ -424,7 +602,18 @@ class ShrinkingClassifier(GaussianClassifier):
         return np.array([ledoit_wolf_shrinkage(part) if len(part) > 1 else 1.0 for part in parts])
 
 
-def _positive(covariances: FloatArray, moments: Moments) -> FloatArray:
+def _most_likely(spread: Spread, rows: NumberRows, label: int) -> tuple[FloatArray, FloatArray]:
+    """Mean and covariance of one class from rows with missing cells."""
+    moments, used = spread.moments, spread.used
+    mine = np.flatnonzero(rows.classes == label)
+    weights = np.ones(len(mine)) if rows.weights is None else rows.weights[mine]
+    variances = np.diag(moments.covariances()[label])[used]
+    least = spread.added(moments.variances[used]) + 1e-12 * variances
+    X, mean = rows.X[np.ix_(mine, used)], moments.means[label, used]
+    return maximum_likelihood(X, weights, mean, variances, np.where(least > 0, least, 1.0))
+
+
+def positive(covariances: FloatArray, moments: Moments) -> FloatArray:
     """Covariances from pairs of cells need not be any: raise what is not positive."""
     weights = np.einsum("kii->ki", moments.weights)[:, moments.used]
     if (weights == moments.class_weights[:, None]).all():
@@ -445,18 +634,3 @@ def shares_of(counts: FloatArray) -> FloatArray:
     """Shares of the classes, the same for all where there are no rows; shape (k,)."""
     total = float(counts.sum())
     return np.asarray(counts / total if total > 0 else np.full(len(counts), 1.0 / len(counts)))
-
-
-def as_number(given: Any) -> float:
-    """Read a parameter that is a number; NaN if it is none."""
-    known = isinstance(given, Real) and not isinstance(given, bool)
-    return float(given) if known else float("nan")
-
-
-def whole_number(given: Any, name: str, least: int, most: int | None = None) -> int:
-    """Read a parameter that is a whole number."""
-    whole = isinstance(given, Integral) and not isinstance(given, bool)
-    if not whole or given < least or (most is not None and given > most):
-        upto = "" if most is None else f" and at most {most}, the number of columns"
-        raise ValueError(f"{name}={given!r}; it must be a whole number of at least {least}{upto}")
-    return int(given)

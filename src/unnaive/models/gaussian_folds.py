@@ -9,7 +9,6 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.tables import log_posterior
-from unnaive._scikit import clone
 from unnaive.counts.moments import Moments, all_and_without_each, moments_of, origin_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.gaussian import GaussianClassifier, NumberRows
@@ -18,6 +17,8 @@ from unnaive.schema import Schema, learn_target
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
+    from unnaive.models.fitted import Names
+    from unnaive.models.gaussian import GaussianFitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +55,7 @@ class NumberFolds:
     ) -> Self:
         """Count the rows of each fold; ``model`` says whether it can read them."""
         labels, codes = learn_target(target)
-        model._number_columns = np.arange(len(frame.names))
-        rows = NumberRows(model._numbers(frame), codes, weights)
+        rows = NumberRows(model.numbers(frame, np.arange(len(frame.names))), codes, weights)
         schema = Schema.of_numbers(frame.names, labels.tolist(), target.name)
         if not fold.any():
             raise UnnaiveError("without the rows of the only fold there are none; give more rows")
@@ -67,28 +67,29 @@ class NumberFolds:
         return cls(rows, fold, labels, *all_and_without_each(parts))
 
 
-def fit_and_leave_out(model: GaussianClassifier, folds: NumberFolds) -> FloatArray:
+def fit_and_leave_out(
+    model: GaussianClassifier, folds: NumberFolds, names: Names
+) -> tuple[GaussianFitted, FloatArray]:
     """Fit a model to all rows; log posterior of each by a fit without its fold; shape (n, k).
 
     The model must be one that ``learns_from_moments``.
     """
-    found = np.empty((len(folds.fold), len(folds.labels)))
+    out = np.empty((len(folds.fold), len(folds.labels)))
+    columns = np.arange(folds.rows.X.shape[1])
 
-    def fit(number: int | None) -> None:
-        one = model if number is None else clone(model)
-        one.classes_ = folds.labels
-        one._number_columns = np.arange(folds.rows.X.shape[1])
+    def fit(number: int | None) -> GaussianFitted:
         if number is None:
-            one._set(folds.whole, folds.rows)
-            return
+            return model.of_moments(folds.whole, folds.rows, folds.labels, names, columns)
         inside = folds.fold == number
-        one._set(folds.without[number], _some(folds.rows, ~inside))
-        joint = one._joint_of_numbers(folds.rows.X[inside], n_jobs=1)
-        found[inside] = one._normalised(joint, log_posterior)
+        rest = _some(folds.rows, ~inside)
+        fitted = model.of_moments(folds.without[number], rest, folds.labels, names, columns)
+        joint = fitted.joint(folds.rows.X[inside], n_jobs=1)
+        out[inside] = fitted.normalised(joint, log_posterior)
+        return fitted
 
     with _parallel.one_thread_each():
-        _parallel.run(fit, [None, *range(len(folds.without))], model.n_jobs)
-    return found
+        fitted, *_ = _parallel.run(fit, [None, *range(len(folds.without))], model.n_jobs)
+    return fitted, out
 
 
 def _some(rows: NumberRows, chosen: BoolArray) -> NumberRows:

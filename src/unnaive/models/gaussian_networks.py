@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._parameters import one_of, whole
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import gaussian_information, gaussian_relevance
 from unnaive.io.frames import Frame
+from unnaive.models.fitted import Names
 from unnaive.models.gaussian import (
     GaussianClassifier,
-    NumberRows,
+    GaussianRecipe,
+    Shape,
     ShrinkingClassifier,
     both_ways,
     shares_of,
-    whole_number,
 )
 from unnaive.models.nb import NaiveBayes
 from unnaive.schema.learn import categorical_mask
 from unnaive.structure import maximum_spanning_tree, orient
 from unnaive.structure.graph import FamilyGraph, ParentGraph, independent
 from unnaive.structure.parents import ordered_parents
-from unnaive.tables.barrow import BarrowTables, Quirks, sorted_columns
 from unnaive.tables.gaussian import (
     GaussianTables,
     complete_forms,
@@ -35,72 +36,21 @@ from unnaive.tables.gaussian import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
-    from unnaive._typing import FloatArray, IntArray
-    from unnaive.counts.moments import Moments
+    from unnaive._typing import AnyArray, FloatArray, IntArray, State
     from unnaive.io.frames import Column
+    from unnaive.models.classifier import Given
+    from unnaive.models.gaussian import NumberRows, Spread
     from unnaive.schema import Schema
     from unnaive.tables.terms import Terms
 
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class BarrowClassifier(GaussianClassifier):
-    """Base of the models that Barrow's thesis has programs for."""
-
-    paper: Any = False
-
-    @property
-    def _quirks(self) -> Quirks | None:
-        if isinstance(self.paper, Quirks):
-            return self.paper
-        if self.paper not in (True, False):
-            raise ValueError(f"paper={self.paper!r}; it must be a boolean or Quirks(…)")
-        return Quirks.all_on() if self.paper else None
-
-    @property
-    def learns_from_moments(self) -> bool:
-        """Whether rows that fit takes are all numbers, and their moments merge."""
-        return self._quirks is None
-
-    def _prepared(self, rows: NumberRows) -> NumberRows:
-        if self._quirks is not None and np.isnan(rows.X).any():
-            raise UnnaiveError(
-                "the thesis' programs (paper) know no missing cells; fill or drop them"
-            )
-        if self._quirks is None or not self._quirks.column_sort:
-            return rows
-        if rows.weights is not None:
-            raise UnnaiveError("the thesis' programs (paper) sort columns, and know no weights")
-        return NumberRows(*sorted_columns(rows.X, rows.classes), rows.weights)
-
-    def _moments(self, frame: Frame, target: Column, weights: FloatArray | None) -> Moments:
-        if self._quirks is not None and self._quirks.column_sort:
-            raise UnnaiveError(
-                "the thesis' programs (paper) sort whole columns, so rows can neither be added nor "
-                "taken out; call fit with all rows"
-            )
-        return super()._moments(frame, target, weights)
-
-    def _barrow(self, naive: Any, program: str, *, strong: bool = True) -> BarrowTables:
-        """Make the tables of the thesis' programs, with some naive columns."""
-        quirks = self._quirks or Quirks()
-        moments = self.moments_
-        used = moments.used
-        covariances = moments.covariances(int(quirks.ddof))[:, used[:, None], used]
-        variances = np.einsum("kii->ki", moments.covariances())[:, used]
-        if not quirks.zero_variance:
-            variances = np.einsum("kii->ki", self._covariances)
-        places = np.asarray(naive, dtype=np.int64)
-        means = moments.means[:, used]
-        log_prior = self._log_prior
-        return BarrowTables(
-            log_prior, means, variances, covariances, places, strong, quirks, program
-        )
+    Families = Sequence[tuple[int, ...]]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GaussianNaiveBayes(BarrowClassifier):
+class GaussianNaiveBayes(GaussianClassifier):
     r"""Naive Bayes for numbers, and for categories beside them.
 
     .. math:: \log P(c, x) = \log P(c) + \sum_i \log N(x_i; \mu_{ci}, \sigma_{ci}^2)
@@ -117,9 +67,6 @@ class GaussianNaiveBayes(BarrowClassifier):
         For the categories; None: ``Laplace(a=1.0)``.
     handle_unknown : {"missing", "error"}, default="missing"
         What a category never seen in fit is at prediction.
-    paper : bool or Quirks, default=False
-        As Barrow's programs have it, or with some of their quirks
-        (:class:`unnaive.tables.barrow.Quirks`).
     {parameters}
 
     References
@@ -136,24 +83,37 @@ class GaussianNaiveBayes(BarrowClassifier):
 
     categorical_features: Any = None
     smoothing: Any = None
-    handle_unknown: str = "missing"
-    paper: Any = False
+    handle_unknown: str = one_of("missing", "error")
 
-    needs_covariances: ClassVar[bool] = False
     smoothed: ClassVar[dict[str, str]] = {
         "largest": "the largest",
         "added": "all, as scikit-learn does;\n        columns of very different units want 0",
     }
+    assumption: ClassVar[str] = (
+        "Within a class, every number follows a bell curve, and all columns are taken to be "
+        "independent of each other."
+    )
+
+    def recipe(self) -> GaussianRecipe:
+        """Give every column its own variance."""
+        return GaussianRecipe(self._independent)
+
+    @staticmethod
+    def _independent(spread: Spread, schema: Schema, places: IntArray) -> Shape:
+        graph = independent(schema.names, schema.target)
+        tables = spread.densities(spread.covariances, independent_forms)
+        return Shape.of_graph(graph, tables, places)
 
     @property
     def learns_from_moments(self) -> bool:
         """Whether rows that fit takes are all numbers: here they may be labels, too."""
         return False
 
-    def _added_variances(self, variances: FloatArray) -> FloatArray:
-        return np.full(len(variances), self.var_smoothing * variances.max(initial=0.0))
+    @property
+    def _adds_largest(self) -> bool:
+        return True
 
-    def _choose_numbers(self, frame: Frame) -> IntArray:
+    def _number_columns(self, frame: Frame) -> IntArray:
         chosen = categorical_mask(self.categorical_features, frame.names)
         if chosen is None:
             raise ValueError(
@@ -163,44 +123,42 @@ class GaussianNaiveBayes(BarrowClassifier):
         text = np.array([frame.column(index).is_text for index in range(len(frame.names))])
         return np.flatnonzero(~(text | chosen))
 
-    def _learn_labels(
-        self, action: str, frame: Frame, target: Column, weights: FloatArray | None
-    ) -> None:
-        others = self._label_frame(frame)
-        if action == "fit":
-            self._labels = self._label_model() if others.names else None
-        if self._labels is None:
-            return
-        if action == "forget":
-            self._labels.forget(others, target, weights)
-        else:
-            self._labels.partial_fit(others, target, self.classes_.tolist(), weights)
+    def _fit_categories(
+        self, given: Given, columns: IntArray, labels: AnyArray
+    ) -> NaiveBayes | None:
+        others = without(given.frame, columns)
+        if not others.names:
+            return None
+        model = self._category_model(len(labels))
+        return model.partial_fit(others, given.target, labels.tolist(), given.weights)
 
-    def _label_model(self) -> NaiveBayes:
+    def _changed_categories(self, action: str, given: Given) -> NaiveBayes | None:
+        fitted = self.fitted_
+        if fitted.categories is None:
+            return None
+        model, others = copy(fitted.categories), without(given.frame, fitted.columns)
+        changed: NaiveBayes = getattr(model, action)(
+            others, given.target, sample_weight=given.weights
+        )
+        return changed
+
+    def _category_model(self, n_classes: int) -> NaiveBayes:
         """Naive Bayes of the categories, all classes alike: the prior is counted once."""
-        k = len(self.classes_)
         return NaiveBayes(
             discretize=None,
             smoothing=self.smoothing,
             handle_unknown=self.handle_unknown,
-            class_prior=np.full(k, 1.0 / k),
+            class_prior=np.full(n_classes, 1.0 / n_classes),
         )
 
-    def _label_frame(self, frame: Frame) -> Frame:
-        """Return the columns that are no numbers."""
-        kept = np.setdiff1d(np.arange(len(frame.names)), self._number_columns)
-        names = tuple(frame.names[i] for i in kept)
-        return Frame(names, frame.n_rows, tuple(frame.column(i) for i in kept))
-
-    def _whole_schema(self, moments: Moments) -> Schema:
-        if self._labels is None:
-            return moments.schema
-        known = {c.name: c for c in (*moments.schema.columns, *self._labels.schema_.columns)}
-        order = np.argsort(
-            [*self._number_columns, *np.setdiff1d(np.arange(len(known)), self._number_columns)]
-        )
-        columns = list(known.values())
-        return replace(moments.schema, columns=tuple(columns[place] for place in order))
+    def _restored_categories(self, state: State | None, labels: AnyArray) -> NaiveBayes | None:
+        if state is None:
+            return None
+        model = self._category_model(len(labels))
+        fitted = model._restored(state, labels, Names(0, None))
+        names = Names.of(fitted.schema.names, named=True)
+        model._fitted = replace(fitted, names=names)
+        return model
 
     def _number_column(self, column: Column) -> FloatArray:
         if column.is_text and not column.missing.all():
@@ -212,43 +170,26 @@ class GaussianNaiveBayes(BarrowClassifier):
         return super()._number_column(column)
 
     def _joint_of_frame(self, frame: Frame) -> FloatArray:
-        joint = super()._joint_of_frame(frame)
-        if self._labels is None:
+        joint, fitted = super()._joint_of_frame(frame), self.fitted_
+        if fitted.categories is None:
             return joint
-        labels = self._labels.predict_joint_log_proba(self._label_frame(frame))
-        return np.asarray(joint + labels + np.log(len(self.classes_)))
+        labels = fitted.categories.predict_joint_log_proba(without(frame, fitted.columns))
+        return np.asarray(joint + labels + np.log(len(fitted.labels)))
 
-    def _terms(self, frame: Frame) -> Terms:
+    def terms_of(self, frame: Frame) -> Terms:
+        """Split the log joint of a frame's rows, as ``predict_proba`` takes it, into terms."""
         from unnaive.tables.terms import Terms  # noqa: PLC0415 - loads when asked
 
-        numbers = super()._terms(frame)
-        if self._labels is None:
-            return numbers
-        labels = self._labels._split(self._label_frame(frame))
-        kept = np.setdiff1d(np.arange(len(frame.names)), self._number_columns)
+        fitted = self.fitted_
+        if fitted.categories is None:
+            return super().terms_of(frame)
+        numbers = fitted.terms(self.numbers(frame, fitted.columns)).answered(fitted.prior)
+        codes = fitted.categories.codes_of(without(frame, fitted.columns), self.n_jobs)
+        labels = fitted.categories.fitted_.tables.terms(codes)
+        kept = np.setdiff1d(np.arange(len(frame.names)), fitted.columns)
         keys = tuple(((int(kept[column]),), ()) for (column,), _ in labels.keys)
         parts = np.concatenate([numbers.parts, labels.parts], axis=2)
-        return Terms((*numbers.keys, *keys), numbers.base, parts).answered(self._log_prior)
-
-    def _state(self) -> dict[str, Any]:
-        labels = None if self._labels is None else self._labels._state()
-        return {**super()._state(), "labels_model": labels}
-
-    def _restore(self, state: dict[str, Any]) -> Self:
-        self._labels = None
-        if state["labels_model"] is not None:
-            self._labels = self._label_model()
-            self._labels.classes_ = self.classes_
-            self._labels._restore(state["labels_model"])
-            names = self._labels.schema_.names
-            self._labels._set_names(names, named=True)
-        return super()._restore(state)
-
-    def _build(self) -> Any:
-        self.structure_ = independent(self.schema_.names, self.schema_.target)
-        if self._quirks is not None:
-            return self._barrow(np.arange(len(self.moments_.used)), "naive")
-        return self._gaussian(self._covariances, independent_forms)
+        return Terms((*numbers.keys, *keys), numbers.base, parts).answered(fitted.prior)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that labels are welcome here."""
@@ -258,8 +199,15 @@ class GaussianNaiveBayes(BarrowClassifier):
         return tags
 
 
+def without(frame: Frame, columns: IntArray) -> Frame:
+    """Return the other columns of a frame."""
+    kept = np.setdiff1d(np.arange(len(frame.names)), columns)
+    names = tuple(frame.names[i] for i in kept)
+    return Frame(names, frame.n_rows, tuple(frame.column(i) for i in kept))
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class FullBayes(BarrowClassifier, ShrinkingClassifier):
+class FullBayes(ShrinkingClassifier):
     r"""The full Gaussian: no independence at all, as in quadratic discriminant analysis.
 
     .. math:: P(c, x) = P(c)\, N(x; \mu_c, \Sigma_c)
@@ -273,9 +221,6 @@ class FullBayes(BarrowClassifier, ShrinkingClassifier):
     pooling : float, default=0.0
         Share of the covariance that all classes have in common (Friedman's λ): between a
         quadratic discriminant, at 0, and a linear one, at 1. Before shrinkage.
-    paper : bool or Quirks, default=False
-        As Barrow's programs have it, or with some of their quirks
-        (:class:`unnaive.tables.barrow.Quirks`).
     {parameters}
 
     References
@@ -293,57 +238,57 @@ class FullBayes(BarrowClassifier, ShrinkingClassifier):
     True
     """
 
-    def _build(self) -> Any:
-        used = self.moments_.used
-        places = self._number_columns[used].tolist()
-        families = tuple((place, *places[:index]) for index, place in enumerate(places))
-        self.structure_ = FamilyGraph(self.schema_.names, self.schema_.target, families)
-        if self._quirks is not None:
-            return self._barrow([], "full")
-        return self._gaussian(self._covariances)
+    assumption: ClassVar[str] = (
+        "Within a class, all numbers together follow one bell curve in many dimensions. Every "
+        "dependence between two columns is in it, as a correlation."
+    )
 
-    def _acts_through(self) -> list[tuple[int, ...]]:
-        every = range(len(self.moments_.used))
-        return [tuple(other for other in every if other != column) for column in every]
+    def recipe(self) -> GaussianRecipe:
+        """Take whole covariances."""
+        return GaussianRecipe(self._complete, self.learn_spread)
 
-    def _orders(self) -> list[IntArray]:
-        return both_ways(len(self.moments_.used))
+    @staticmethod
+    def _complete(spread: Spread, schema: Schema, places: IntArray) -> Shape:
+        order = places.tolist()
+        families = tuple((place, *order[:index]) for index, place in enumerate(order))
+        graph, every = FamilyGraph(schema.names, schema.target, families), range(len(places))
+        through = [tuple(other for other in every if other != column) for column in every]
+        tables = spread.densities(spread.covariances)
+        return Shape(graph, tables, through, both_ways(len(places)))
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class NetworkClassifier(ShrinkingClassifier):
-    """Base of the Gaussian models on a network of columns."""
+def network_recipe(
+    model: ShrinkingClassifier, families_of: Callable[[FloatArray, FloatArray], Families]
+) -> GaussianRecipe:
+    """Return the recipe of a network of columns, found in Gaussian information."""
 
-    def _choose(self, moments: Moments, rows: NumberRows | None) -> dict[str, Any]:
-        learned = super()._choose(moments, rows)
-        self._learned = learned
-        covariances, shares = self._covariances, shares_of(moments.class_weights)
-        variances = moments.variances[moments.used]
-        families = self._families(
+    def learn(spread: Spread, rows: NumberRows | None) -> State:
+        learned = model.learn_spread(spread, rows)
+        moments = spread.moments
+        covariances = replace(spread, learned=learned).covariances
+        shares, variances = shares_of(moments.class_weights), moments.variances[moments.used]
+        families = families_of(
             gaussian_relevance(covariances, shares, variances),
             gaussian_information(covariances, shares),
         )
         return {**learned, "families": [list(family) for family in families]}
 
-    @abstractmethod
-    def _families(
-        self, relevance: FloatArray, information: FloatArray
-    ) -> Sequence[tuple[int, ...]]:
-        """Columns in use with their parents, parents before children."""
+    return GaussianRecipe(network_shape, learn)
 
-    def _build(self) -> Any:
-        families = [tuple(family) for family in self._learned["families"]]
-        used = self.moments_.used.tolist()
-        named = tuple(tuple(used[column] for column in family) for family in families)
-        self.structure_ = FamilyGraph(self.schema_.names, self.schema_.target, named)
-        own = self._covariances
-        implied = partial(network_covariances, own, families)
-        forms = network_forms(own, families)
-        return GaussianTables(self._log_prior, self._means, implied, complete_forms, forms)
+
+def network_shape(spread: Spread, schema: Schema, places: IntArray) -> Shape:
+    """Make the densities of a network of columns."""
+    families = [tuple(family) for family in spread.learned["families"]]
+    named = tuple(tuple(int(places[column]) for column in family) for family in families)
+    graph, covariances = FamilyGraph(schema.names, schema.target, named), spread.covariances
+    implied = partial(network_covariances, covariances, families)
+    forms = network_forms(covariances, families)
+    tables = GaussianTables(spread.log_prior, spread.means, implied, complete_forms, forms)
+    return Shape.of_graph(graph, tables, places)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GaussianTAN(NetworkClassifier):
+class GaussianTAN(ShrinkingClassifier):
     r"""Tree-augmented naive Bayes for numbers: each a linear function of one other, and noise.
 
     .. math:: x_i \mid x_{\pi(i)}, c \sim N(\beta_{0c} + \beta_{1c}\, x_{\pi(i)}, \sigma_{ic}^2)
@@ -373,15 +318,23 @@ class GaussianTAN(NetworkClassifier):
     [('x2', 'x0'), ('x2', 'x1')]
     """
 
-    def _families(
-        self, relevance: FloatArray, information: FloatArray
-    ) -> Sequence[tuple[int, ...]]:
+    assumption: ClassVar[str] = (
+        "Within a class, every number follows a bell curve whose centre moves along a straight "
+        "line with one other column. These dependences make a tree."
+    )
+
+    def recipe(self) -> GaussianRecipe:
+        """Learn the maximum spanning tree of Gaussian information."""
+        return network_recipe(self, self._tree)
+
+    @staticmethod
+    def _tree(relevance: FloatArray, information: FloatArray) -> Families:
         parents = orient(maximum_spanning_tree(information), len(relevance), relevance)
         return tree_families(parents)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GaussianKDB(NetworkClassifier):
+class GaussianKDB(ShrinkingClassifier):
     r"""k-dependence Bayes for numbers: each a linear function of up to k others, and noise.
 
     Columns enter by falling Gaussian I(X_i;Y), and each takes the k columns before it of
@@ -412,13 +365,19 @@ class GaussianKDB(NetworkClassifier):
     3
     """
 
-    k: int = 2
+    k: int = whole(2)
 
-    def _families(
-        self, relevance: FloatArray, information: FloatArray
-    ) -> Sequence[tuple[int, ...]]:
-        most = whole_number(self.k, "k", 0)
-        order, parents = ordered_parents(relevance, information, most, 0.0)
+    assumption: ClassVar[str] = (
+        "Within a class, every number follows a bell curve whose centre moves along a straight "
+        "line with up to k other columns."
+    )
+
+    def recipe(self) -> GaussianRecipe:
+        """Take the columns by their information, each with its best parents before it."""
+        return network_recipe(self, self._ordered)
+
+    def _ordered(self, relevance: FloatArray, information: FloatArray) -> Families:
+        order, parents = ordered_parents(relevance, information, self.k, 0.0)
         return [(column, *parents[column]) for column in order.tolist()]
 
 

@@ -3,33 +3,66 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
+from unnaive._core.tables import posterior
+from unnaive._parameters import flag, one_of
 from unnaive._scikit import check_is_fitted
 from unnaive.exceptions import TableTooLarge
 from unnaive.information import conditional_mutual_information, mutual_information
-from unnaive.models.ordered import PrefixTree
+from unnaive.metrics import measure_path
+from unnaive.models.choice import Prefixes, criterion_of, entering_order, features_of
+from unnaive.models.makers import TreeFactors
+from unnaive.models.ordered import OrderedClassifier
+from unnaive.models.recipe import Estimate, Learned, Recipe, TableMaker
 from unnaive.structure.generalized import GeneralizedTree, generalized_tree
 from unnaive.tables.junction import RescuedTables, junction_factor, rescued_factor, rescued_root
-from unnaive.tables.smoothing import ML, Smoothing
-from unnaive.tables.trees import joint_root
+from unnaive.tables.smoothing import ML
+from unnaive.tables.trees import PLAIN, joint_root
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, Label
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.models.ordered import Cluster
-    from unnaive.schema import Schema
+    from unnaive.models.recipe import Source
+    from unnaive.structure.graph import ParentGraph
+    from unnaive.tables.trees import HeldOut, TreeTables
 
 _EDMONDS_BYTES = 320  # a column cubed, as networkx was seen to take
-_METHODS = ("greedy", "optimal", "edmonds", "free")
-_FORMS: dict[str, dict[str, Any]] = {
-    "directed": {},
-    "junction": {"root_of": joint_root, "factor_of": junction_factor},
-    "rescued": {"root_of": rescued_root, "factor_of": rescued_factor},
-}
+
+
+@dataclass(frozen=True, eq=False)
+class PaperFactors(TableMaker):
+    """As the paper classifies: junction form, no smoothing, and substitutes for zeros.
+
+    A row that gives no class any chance is looked up in the tables with substitutes.
+    """
+
+    def tables(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
+    ) -> RescuedTables:
+        """Estimate both sets of tables, by maximum likelihood."""
+        tree = learned.graph(GeneralizedTree)
+        plain = Estimate(ML(), how.class_prior, how.max_memory, how.n_jobs, how.model)
+        forms = (
+            TreeFactors(False, joint_root, junction_factor),
+            TreeFactors(False, rescued_root, rescued_factor),
+        )
+        return RescuedTables(*(form.tree(counts, tree, plain, held_out) for form in forms))
+
+    def log_prior(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held: HeldOut = PLAIN
+    ) -> FloatArray:
+        """Log-probabilities of the classes, not smoothed; shape (k,)."""
+        return Estimate(ML(), how.class_prior).log_prior(counts, held)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GeneralizedNB(PrefixTree):
+class GeneralizedNB(OrderedClassifier):
     r"""Generalized naive Bayes: a tree grown from the pair of columns that tells most.
 
     .. math:: P(c, x) = P(c)\, P(x_r \mid c) \prod_{i \ne r} P(x_i \mid x_{\mu(i)}, c)
@@ -49,7 +82,7 @@ class GeneralizedNB(PrefixTree):
     n_features : int, float, "loo" or None, default=None
         Stop at so many columns, at least 2, or at a share of all; "loo": at the number of best
         exact leave-one-out score, all numbers tried in one sweep; None: take all.
-    criterion : {"accuracy", "log_loss"}, default="accuracy"
+    criterion : {"log_loss", "accuracy"}, default="log_loss"
         What ``n_features="loo"`` looks at; fewer columns on ties.
     parametrization : {"directed", "junction"}, default="directed"
         P(x_i | x_mother, c), or P(c, x_mother, x_i) / P(c, x_mother) of two estimates. The same
@@ -63,7 +96,7 @@ class GeneralizedNB(PrefixTree):
 
     Attributes
     ----------
-    feature_path_ : dict of arrays
+    path_ : dict of arrays
         With ``n_features="loo"``: ``n_features``, ``accuracy`` and ``log_loss``.
 
     References
@@ -79,13 +112,33 @@ class GeneralizedNB(PrefixTree):
     [(('x0',), 'x1'), (('x0',), 'x2')]
     """
 
-    method: str = "optimal"
-    parametrization: str = "directed"
-    paper: bool = False
+    method: str = one_of("optimal", "greedy", "edmonds", "free")
+    n_features: int | float | str | None = features_of()
+    criterion: str = criterion_of("brier")
+    parametrization: str = one_of("directed", "junction")
+    paper: bool = flag(False)
+    missing: str = one_of("marginalize", "drop")
 
-    def _whole_tree(self, source: JointCounts | CodedRows) -> GeneralizedTree:
-        if self.method not in _METHODS:
-            raise ValueError(f"method={self.method!r}; it must be one of {_METHODS}")
+    family: ClassVar[str] = "trees"
+    assumption: ClassVar[str] = (
+        "Columns enter one by one, each with the one column before it that it tells most with. "
+        "Given that column and the class, it is taken to be independent of the rest."
+    )
+
+    def recipe(self) -> Recipe:
+        """Grow the tree, keep its first columns, and make a table a column."""
+        first = Prefixes(self.n_features, self.criterion, as_grown, least=2)
+        form = (joint_root, junction_factor) if self.parametrization == "junction" else ()
+        tables = TreeFactors(self.missing == "marginalize", *form)
+        return Recipe(
+            learn=self._grow,
+            choose=first,
+            tables=PaperFactors() if self.paper else tables,
+            structure=GeneralizedTree,
+            keeps=first.by_rows,
+        )
+
+    def _grow(self, source: Source, rows: CodedRows | None) -> Learned:
         schema = source.schema
         needed = _EDMONDS_BYTES * len(schema.names) ** 3
         if self.method == "edmonds" and needed > self.max_memory:
@@ -94,7 +147,7 @@ class GeneralizedNB(PrefixTree):
                 f"{needed / 2**30:,.1f} GiB, more than max_memory; "
                 'method="optimal" finds the same tree'
             )
-        return generalized_tree(
+        tree = generalized_tree(
             schema.names,
             schema.target,
             mutual_information(source),
@@ -102,43 +155,62 @@ class GeneralizedNB(PrefixTree):
             method=self.method,
             active=schema.sizes > 0,
         )
+        return Learned(tree)
 
-    def _tables_of(self, tree: GeneralizedTree, held_out: float | None, counts: JointCounts) -> Any:
-        if self.parametrization not in {"directed", "junction"}:
-            raise ValueError(
-                f"parametrization={self.parametrization!r}; it must be 'directed' or 'junction'"
-            )
-        form = "junction" if self.paper else self.parametrization
-        plain = self._tree(tree, held_out, counts, **_FORMS[form])
-        if not self.paper:
-            return plain
-        return RescuedTables(plain, self._tree(tree, held_out, counts, **_FORMS["rescued"]))
-
-    @property
-    def _marginalize(self) -> bool:
-        return super()._marginalize and not self.paper
-
-    @property
-    def _smoothing(self) -> Smoothing:
-        if not self.paper:
-            return super()._smoothing
-        if self.smoothing is not None:
+    def _check(self) -> None:
+        super()._check()
+        if self.paper and self.smoothing is not None:
             raise ValueError(
                 f"paper=True does not smooth; leave smoothing={self.smoothing!r} out, or set "
                 'paper=False, parametrization="junction"'
             )
-        return ML()
-
-    def _restore_structure(self, state: Any, schema: Schema) -> GeneralizedTree:
-        return GeneralizedTree.of_state(state, schema.names, schema.target)
 
     @property
     def forced_edge_loss_(self) -> float:
         """What the best tree loses if it must hold the pair that tells most, in nats."""
-        check_is_fitted(self)
-        return float(self.structure_.forced_edge_loss)
+        return float(self.fitted_.learned.graph(GeneralizedTree).forced_edge_loss)
 
     @property
     def triplets_(self) -> list[Cluster]:
         """Class, mother and child, as they enter, with what each adds."""
         return [cluster for cluster in self.clusters_ if cluster.parents]
+
+    def score_path(self, X: object, y: object, positive: Label = None) -> dict[str, AnyArray]:
+        """Score the models of the first 2, 3, … columns on rows, best new ones.
+
+        Parameters
+        ----------
+        X, y
+            Rows and their classes, as in ``fit``.
+        positive : class label, default=None
+            Whose precision, recall and F1; None: the last of two classes, the mean over more.
+
+        Returns
+        -------
+        dict of arrays
+            ``n_features``, ``accuracy``, ``precision``, ``recall``, ``f1``, ``auc`` of the
+            probabilities, and ``auc_hard`` of the predicted labels (the paper's "ROC AUC").
+        """
+        check_is_fitted(self)
+        given = self._given(X, y, None, first=False, keep_all=True)
+        actual = self.schema_.encode_target(given.target)
+        chances = self._prefix_chances(self.codes_of(given.frame, self.n_jobs))
+        scores = list(measure_path(chances, actual, self.classes_.tolist(), positive))
+        kept = range(min(2, len(scores)) - 1, len(scores))
+        path = {name: np.array([scores[place][name] for place in kept]) for name in scores[0]}
+        return {"n_features": np.array(kept) + 1, **path}
+
+    def _prefix_chances(self, codes: CodeArray) -> Iterator[FloatArray]:
+        """Yield P(c | x) by the first column, by the first two, and so on; shape (n, k)."""
+        fitted = self.fitted_
+        tables: TreeTables | RescuedTables = fitted.tables  # type: ignore[assignment]
+        for joint in tables.prefixes(codes, None, self.feature_order_, self.n_jobs):
+            fitted.answer_hopeless(joint)
+            chances = np.empty_like(joint)
+            posterior(joint, chances)
+            yield chances
+
+
+def as_grown(tree: ParentGraph, source: Source) -> IntArray:
+    """Columns of a tree in the order in which it was grown; shape (m,)."""
+    return tree.feature_order if isinstance(tree, GeneralizedTree) else entering_order(tree, source)

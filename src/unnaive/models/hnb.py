@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, isnan, log
-from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._parameters import is_number, one_of, parameter
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.joint import all_pairs
-from unnaive.counts.sizes import require_memory
-from unnaive.exceptions import UnnaiveError
 from unnaive.information import conditional_mutual_information
 from unnaive.models.base import CountsClassifier
+from unnaive.models.choice import criterion_of, select
+from unnaive.models.recipe import Learned, Recipe, TableMaker
 from unnaive.structure.bags import HiddenParents, average_information, bag_members, bag_weights
 from unnaive.tables.hidden import (
     HiddenParentTables,
@@ -23,12 +23,27 @@ from unnaive.tables.hidden import (
     table_bytes,
     threshold_path,
 )
-from unnaive.tables.smoothing import MEstimate, Smoothing
+from unnaive.tables.smoothing import MEstimate, Smoothing, smoothing_policy
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import FloatArray
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.schema import Schema
+    from unnaive.models.recipe import Estimate, Maker, Source
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenFactors(TableMaker):
+    """Tables of every column given its hidden parent."""
+
+    def tables(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
+    ) -> HiddenParentTables:
+        """Estimate the tables, once they are known to fit into memory."""
+        bags, sizes = learned.graph(HiddenParents), counts.schema.sizes
+        how.require(counts.schema, table_bytes(sizes, bags.weights, counts.n_classes))
+        return hidden_parent_tables(
+            counts, bags.weights, how.smoothing, class_prior=how.class_prior, held_out=held_out
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -61,45 +76,23 @@ class HNB(CountsClassifier):
     """
 
     default_smoothing: ClassVar[Smoothing] = MEstimate(1.0)
+    family: ClassVar[str] = "hidden parents"
+    assumption: ClassVar[str] = (
+        "Every column depends on the weighted mean of all others, its hidden parent. What three or "
+        "more columns only tell together is not seen."
+    )
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> HiddenParents:
-        return self._bags(self._information(source), -inf, source)
+    def recipe(self) -> Recipe:
+        """Weigh all columns in every column's bag by their information."""
+        return Recipe(self._fill_bags, HiddenFactors(), structure=HiddenParents)
 
-    def _information(self, source: JointCounts | CodedRows) -> FloatArray:
-        return conditional_mutual_information(source, self.n_jobs, self._smoothing.guard)
+    def _fill_bags(self, source: Source, rows: CodedRows | None) -> Learned:
+        return Learned(packed(self.information_of(source), -inf, source))
 
-    def _bags(
-        self,
-        information: FloatArray,
-        threshold: float,
-        source: JointCounts | CodedRows,
-        rule: str = "ge",
-    ) -> HiddenParents:
-        """Pack the bags by a threshold in bits, once their tables are known to fit."""
-        schema = source.schema
-        members = bag_members(information, threshold * log(2), rule)
-        weights = bag_weights(information, members)
-        needed = table_bytes(schema.sizes, weights, len(schema.classes))
-        require_memory(schema, needed, self.max_memory, f"the tables of {type(self).__name__}")
-        return HiddenParents(schema.names, schema.target, members, weights, threshold)
-
-    def _restore_structure(self, state: Any, schema: Schema) -> HiddenParents:
-        square = (len(schema.names), len(schema.names))
-        if state["members"].shape != square or state["weights"].shape != square:
-            raise UnnaiveError("the bags do not fit the columns")
-        return HiddenParents(schema.names, schema.target, **state)
-
-    def _pairs_of(self, structure: HiddenParents) -> IntArray:
-        return all_pairs(len(structure.names))
-
-    def _make_tables(self, held_out: float | None = None) -> HiddenParentTables:
-        return hidden_parent_tables(
-            self.counts_,
-            self.structure_.weights,
-            self._smoothing,
-            class_prior=self._class_prior,
-            held_out=held_out,
-        )
+    def information_of(self, source: Source) -> FloatArray:
+        """I(X_i;X_j|Y) as the weights take it; shape (d, d)."""
+        guard = smoothing_policy(self.smoothing, self.default_smoothing).guard
+        return conditional_mutual_information(source, self.n_jobs, guard)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -115,7 +108,7 @@ class PHNB(HNB):
     threshold : "average", "loo" or float, default="average"
         Least information in bits; the mean over all pairs; or, of all thresholds there are,
         the one of best exact leave-one-out score, found in one sweep of O(n·k·d²).
-    criterion : {"accuracy", "log_loss"}, default="accuracy"
+    criterion : {"log_loss", "accuracy"}, default="log_loss"
         What ``threshold="loo"`` looks at; the larger threshold, so the faster model, on ties.
     rule : {"ge", "gt"}, default="ge"
         Whether the threshold must be reached (the paper's listing) or exceeded (its prose).
@@ -123,7 +116,7 @@ class PHNB(HNB):
 
     Attributes
     ----------
-    threshold_path_ : dict of arrays
+    path_ : dict of arrays
         With ``threshold="loo"``: ``threshold`` (bits, falling), ``members`` (of all bags),
         ``accuracy`` and ``log_loss`` by leave-one-out.
 
@@ -139,65 +132,79 @@ class PHNB(HNB):
     ['x1']
     """
 
-    threshold: Any = "average"
-    criterion: str = "accuracy"
-    rule: str = "ge"
+    threshold: float | str = parameter(
+        "average",
+        "a number of bits",
+        also=("average", "loo"),
+        test=lambda value: is_number(value) or (isinstance(value, float) and not isnan(value)),
+    )
+    criterion: str = criterion_of()
+    rule: str = one_of("ge", "gt")
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> HiddenParents:
-        if self.rule not in {"ge", "gt"}:
-            raise ValueError(f"rule={self.rule!r}; it must be 'ge' or 'gt'")
-        information, threshold = self._information(source), self.threshold
-        if isinstance(threshold, str) and threshold == "average":
+    assumption: ClassVar[str] = (
+        "Every column depends on the weighted mean of those others alone that tell much about it. "
+        "What three or more columns only tell together is not seen."
+    )
+
+    def recipe(self) -> Recipe:
+        """Pack the bags by a threshold, which leave-one-out may find."""
+        by_rows = self.threshold == "loo"
+        return Recipe(
+            learn=self._fill_bags,
+            tables=HiddenFactors(),
+            choose=self._best_threshold if by_rows else None,
+            structure=HiddenParents,
+            keeps=by_rows,
+        )
+
+    def _fill_bags(self, source: Source, rows: CodedRows | None) -> Learned:
+        if self.threshold == "loo":
+            return super()._fill_bags(source, rows)
+        information, threshold = self.information_of(source), self.threshold
+        if threshold == "average":
             threshold = average_information(information) / log(2)
-        elif isinstance(threshold, str) and threshold == "loo":
-            raise UnnaiveError(
-                'threshold="loo" looks at rows, and counts have none; call fit with all rows, or '
-                "give the threshold that it found there"
-            )
-        if not isinstance(threshold, Real) or isinstance(threshold, bool) or isnan(threshold):
-            raise ValueError(
-                f"threshold={threshold!r}; it must be 'average', 'loo' or a number of bits"
-            )
-        return self._bags(information, float(threshold), source, self.rule)
+        return Learned(packed(information, float(threshold), source, self.rule))
 
-    def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> HiddenParents:
-        if not (isinstance(self.threshold, str) and self.threshold == "loo"):
-            return self._learn_structure(source)
-        if self.criterion not in {"log_loss", "accuracy"}:
-            raise ValueError(f"criterion={self.criterion!r}; it must be 'log_loss' or 'accuracy'")
-        information = self._information(source)
-        self.threshold_path_ = self._sweep(information, rows)
-        score = self.threshold_path_[self.criterion]
-        score = -score if self.criterion == "log_loss" else score
-        best = int(np.argmax(score >= score.max() - TIE_TOLERANCE))
-        return self._bags(information, float(self.threshold_path_["threshold"][best]), rows)
-
-    def _sweep(self, information: FloatArray, rows: CodedRows) -> dict[str, Any]:
+    def _best_threshold(
+        self,
+        learned: Learned,
+        source: Source,
+        rows: CodedRows | None,
+        maker: Maker,
+    ) -> Learned | None:
         """Score the thresholds between all distinct values of information, falling."""
-        schema = rows.schema
+        if rows is None:
+            return None
+        schema, how, information = rows.schema, maker.how, self.information_of(source)
         needed = sweep_bytes(schema.sizes, len(schema.classes))
-        require_memory(schema, needed, self.max_memory, "the sweep over thresholds of PHNB")
+        how.require(schema, needed, "the sweep over thresholds of PHNB")
         pairs = all_pairs(len(information))
         of_pair = information[pairs[:, 0], pairs[:, 1]]
         order = np.argsort(-of_pair, kind="stable")
         pairs, of_pair = pairs[order], of_pair[order]
         marks = np.append(-np.diff(of_pair) > TIE_TOLERANCE, np.ones(min(len(pairs), 1), bool))
-        found = threshold_path(
+        scores = threshold_path(
             rows,
             rows.count(),
-            self._smoothing,
+            how.smoothing,
             pairs=pairs,
             information=of_pair,
             marks=marks,
-            class_prior=self._class_prior,
+            class_prior=how.class_prior,
         )
         ends = np.flatnonzero(marks)
         between = (of_pair[ends[:-1]] + of_pair[ends[:-1] + 1]) / 2 if len(ends) else ends
-        edges = np.concatenate([[inf], between, [-inf][: len(ends)]])
+        edges = np.concatenate([[inf], between, [-inf][: len(ends)]]) / log(2)
         members = np.concatenate([[0], 2 * (ends + 1)])
-        return {
-            "threshold": edges / log(2),
-            "members": members,
-            "accuracy": found[:, 1],
-            "log_loss": found[:, 0],
-        }
+        path = select(scores[:, ::-1], self.criterion, threshold=edges, members=members)
+        bags = packed(information, float(edges[path.best]), source)
+        return Learned(bags, trace={"path_": path.table})
+
+
+def packed(
+    information: FloatArray, threshold: float, source: Source, rule: str = "ge"
+) -> HiddenParents:
+    """Pack the bags by a threshold in bits."""
+    members = bag_members(information, threshold * log(2), rule)
+    weights = bag_weights(information, members)
+    return HiddenParents(source.schema.names, source.schema.target, members, weights, threshold)

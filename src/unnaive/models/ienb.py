@@ -1,116 +1,167 @@
-"""Naive Bayes over groups of columns, and probabilities that move within their intervals."""
+"""Interval estimation naive Bayes: probabilities that move within their intervals."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from unnaive import _progress
+from unnaive._parameters import flag, number, one_of
 from unnaive.exceptions import TableTooLarge
 from unnaive.models.base import CountsClassifier
+from unnaive.models.classifier import Shown
+from unnaive.models.recipe import Learned, Recipe, TableMaker
 from unnaive.structure.groups import GroupGraph
-from unnaive.tables.groups import IntervalTables, group_tables
+from unnaive.tables.groups import GroupTables, IntervalTables, group_tables
 
 if TYPE_CHECKING:
-    from unnaive._typing import IntArray
+    from unnaive._typing import State
     from unnaive.counts import CodedRows, JointCounts
+    from unnaive.models.recipe import Estimate, Maker, Source
     from unnaive.schema import Schema
+    from unnaive.search import EstimationOfDistribution, Result
+    from unnaive.search.loop import RandomState as Seed
+    from unnaive.tables.intervals import Intervals
 
 _MOST_GENES = 50_000
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class GroupClassifier(CountsClassifier):
-    """Base of naive Bayes over groups of columns, tuned or not."""
+@dataclass(frozen=True, eq=False)
+class GroupFactors(TableMaker):
+    """Tables of groups of columns; with a learned ``genome``, tuned within their intervals.
 
-    needs_pairs: ClassVar[bool] = False
+    ``tuning`` says what the intervals are; None: tables are never tuned.
+    """
 
-    @property
-    @abstractmethod
-    def _tuner(self) -> IENB:
-        """How tables are tuned."""
+    tuning: Tuning | None = None
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> GroupGraph:
-        graph: GroupGraph = self._kept_structure(source)
-        return graph
-
-    def _restore_structure(self, state: Any, schema: Schema) -> GroupGraph:
-        groups = tuple(tuple(group) for group in state["groups"])
-        return GroupGraph(schema.names, schema.target, groups, state.get("genome"))
-
-    def _pairs_of(self, structure: GroupGraph) -> IntArray:
-        return np.empty((0, 2), dtype=np.int64)
-
-    def _families_of(self, structure: GroupGraph) -> list[tuple[int, ...]]:
-        return list(structure.groups)
-
-    def _make_tables(self, held_out: float | None = None) -> Any:
-        graph: GroupGraph = self.structure_
-        if graph.genome is None:
+    def tables(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
+    ) -> GroupTables | IntervalTables:
+        """Estimate the tables of all groups."""
+        if self.tuning is None or "genome" not in learned.parameters:
             return group_tables(
-                self.counts_, self._smoothing, class_prior=self._class_prior, held_out=held_out
+                counts, how.smoothing, class_prior=how.class_prior, held_out=held_out
             )
-        intervals = self._tuner.intervals_of(self.counts_, self._pseudo_counts)
-        return IntervalTables(intervals, graph.genome, held_out)
+        intervals = self.tuning.intervals_of(counts, how)
+        return IntervalTables(intervals, learned.array("genome"), held_out)
 
-    @property
-    def _pseudo_counts(self) -> dict[str, Any]:
-        """Return what is added to counts, in the words of intervals."""
-        if self._class_prior is not None:
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """How probabilities are moved within their intervals.
+
+    Attributes
+    ----------
+    z, encoding, repair
+        What intervals are and how genomes are read, see :class:`IENB`.
+    criterion : {"loo", "training"}
+    algorithm : EstimationOfDistribution or None
+    paper : bool
+    random_state : int, Generator or None
+    """
+
+    z: float
+    encoding: str
+    repair: str
+    criterion: str
+    algorithm: EstimationOfDistribution | None
+    paper: bool
+    random_state: Seed
+
+    def options(self, how: Estimate, n_classes: int) -> State:
+        """Return what intervals are, and what is added to counts, in their words."""
+        if how.class_prior is not None:
             raise ValueError(
                 "class_prior cannot be given where probabilities are moved within their "
                 "intervals: the prior is one of them; use threshold_bias to prefer a class"
             )
-        if self._smoothing.uses_frequencies or self._smoothing.is_hierarchical:
+        if how.smoothing.uses_frequencies or how.smoothing.is_hierarchical:
             raise ValueError(
-                f"smoothing={self.smoothing!r} has no intervals; use 'laplace', 'm-estimate', "
+                f"smoothing={how.smoothing!r} has no intervals; use 'laplace', 'm-estimate', "
                 "'bdeu' or 'ml'"
             )
-        each, of_all = self._smoothing.shares(1)
-        return {"alpha": each, "shared": (of_all, self._smoothing.shares(len(self.classes_))[1])}
+        each, of_all = how.smoothing.shares(1)
+        shared = (of_all, how.smoothing.shares(n_classes)[1])
+        known = {"z": self.z, "encoding": self.encoding, "repair": self.repair}
+        return {**known, "alpha": each, "shared": shared}
 
-    def _require_few_genes(self, schema: Schema, genes: int) -> None:
-        """Raise an error if a search would take days and find nothing."""
-        if genes > _MOST_GENES:
-            widest = schema.columns[int(np.argmax(schema.sizes))]
-            raise TableTooLarge(
-                f"{type(self).__name__} would have to tune {genes:,} probabilities at once, and "
-                f"{_MOST_GENES:,} are the most; the widest column is {widest.name!r} with "
-                f"{widest.size:,} values: drop it, or group its rare values"
-            )
+    def intervals_of(self, counts: JointCounts, how: Estimate) -> Intervals:
+        """Return the intervals of groups that were counted."""
+        from unnaive.tables.intervals import Intervals  # noqa: PLC0415 - import time
 
-    def _tune_tables(self, graph: GroupGraph, rows: CodedRows) -> tuple[Any, float]:
-        """Search for the place of every probability; what was found, and the untuned fitness."""
+        sizes, tables = counts.schema.sizes, []
+        for family in counts.families:
+            above = int(np.prod(sizes[list(family.columns[1:])].astype(object)))
+            table = np.zeros((counts.n_classes, int(sizes[family.columns[0]]), above))
+            table[:, :, family.contexts] = family.table.transpose(0, 2, 1)
+            tables.append(table.reshape(counts.n_classes, -1))
+        return Intervals.from_counts(
+            counts.class_counts,
+            tables,
+            sizes=sizes.tolist(),
+            groups=[family.columns for family in counts.families],
+            **self.options(how, counts.n_classes),
+        )
+
+    def search(self, graph: GroupGraph, rows: CodedRows, how: Estimate) -> Tuned:
+        """Search for the place of every probability within its interval."""
         from unnaive.search import Box, UMDAc, require_algorithm  # noqa: PLC0415 - import time
         from unnaive.tables.intervals import IntervalFitness, Intervals  # noqa: PLC0415
 
-        tuner = self._tuner
-        algorithm = tuner.algorithm or (UMDAc.paper() if tuner.paper else UMDAc())
+        algorithm = self.algorithm or (UMDAc.paper() if self.paper else UMDAc())
         require_algorithm("algorithm", algorithm, Box)
-        cells = sum(int(np.prod(rows.schema.sizes[list(g)].astype(object))) for g in graph.groups)
-        self._require_few_genes(rows.schema, rows.n_classes * (1 + cells))
+        sizes = rows.schema.sizes
+        cells = sum(int(np.prod(sizes[list(g)].astype(object))) for g in graph.groups)
+        require_few_genes(rows.schema, rows.n_classes * (1 + cells), how.model)
         data = (rows.codes, rows.classes, rows.weights)
-        options = {**tuner.options, **self._pseudo_counts}
         intervals = Intervals.of(
-            *(*data, rows.schema.sizes.tolist(), rows.n_classes), groups=graph.groups, **options
+            *(*data, sizes.tolist(), rows.n_classes),
+            groups=graph.groups,
+            **self.options(how, rows.n_classes),
         )
-        kind = "resubstitution" if tuner.criterion == "training" else "loo"
+        kind = "resubstitution" if self.criterion == "training" else "loo"
         untuned = IntervalFitness(replace(intervals, z=0.0), *data, kind=kind)([intervals.point])
-        found = algorithm.maximise(
+        result = algorithm.maximise(
             Box([0.0] * intervals.size, [1.0] * intervals.size),
-            IntervalFitness(intervals, *data, kind=kind, n_jobs=self.n_jobs),
-            random_state=tuner.random_state,
-            seeds=None if tuner.paper else [intervals.point],
+            IntervalFitness(intervals, *data, kind=kind, n_jobs=how.n_jobs),
+            random_state=self.random_state,
+            seeds=None if self.paper else [intervals.point],
             watch=_progress.watcher(),
         )
-        return found, float(untuned[0])
+        return Tuned(result, float(untuned[0]))
+
+
+class Tuned(NamedTuple):
+    """What the search found, and the fitness without tuning."""
+
+    result: Result
+    untuned: float
+
+
+def require_few_genes(schema: Schema, genes: int, model: str) -> None:
+    """Raise an error if a search would take days and find nothing."""
+    if genes > _MOST_GENES:
+        widest = schema.columns[int(np.argmax(schema.sizes))]
+        raise TableTooLarge(
+            f"{model} would have to tune {genes:,} probabilities at once, and {_MOST_GENES:,} are "
+            f"the most; the widest column is {widest.name!r} with {widest.size:,} values: drop it, "
+            "or group its rare values"
+        )
+
+
+def single_groups(source: Source, rows: CodedRows | None) -> Learned | None:
+    """Learn naive Bayes as groups: every column that has values is one of its own."""
+    if rows is None:
+        return None
+    groups = tuple((column,) for column in np.flatnonzero(rows.schema.sizes > 0).tolist())
+    return Learned(GroupGraph(source.schema.names, source.schema.target, groups))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class IENB(GroupClassifier):
+class IENB(CountsClassifier):
     r"""Interval estimation naive Bayes: probabilities from their intervals, the best together.
 
     .. math:: P(c, x) = P(c) \prod_i P(x_i \mid c), \qquad
@@ -162,45 +213,61 @@ class IENB(GroupClassifier):
     True
     """
 
-    z: float = 1.96
-    criterion: str = "loo"
-    encoding: str = "centred"
-    repair: str = "project"
-    algorithm: Any = None
-    paper: bool = False
-    random_state: Any = None
+    z: float = number(1.96)
+    criterion: str = one_of("loo", "training")
+    encoding: str = one_of("centred", "linear", "absolute")
+    repair: str = one_of("project", "normalise")
+    algorithm: EstimationOfDistribution | None = None
+    paper: bool = flag(False)
+    random_state: Seed = None
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """What intervals are and how genomes are read."""
-        return {"z": self.z, "encoding": self.encoding, "repair": self.repair}
+    family: ClassVar[str] = "groups"
+    assumption: ClassVar[str] = (
+        "Within a class, columns are taken to be independent. Each probability was moved within "
+        "its confidence interval so that the rows are told apart best."
+    )
 
-    @property
-    def _tuner(self) -> IENB:
-        return self
+    loo_score_ = Shown("Accuracy of the tuned tables by the criterion.")
+    naive_loo_score_ = Shown("Accuracy of naive Bayes by the criterion.")
+    search_result_ = Shown("How the search went.")
 
-    def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> GroupGraph:
-        if self.criterion not in {"loo", "training"}:
-            raise ValueError(f"criterion={self.criterion!r}; it must be 'loo' or 'training'")
-        active = np.flatnonzero(rows.schema.sizes > 0).tolist()
-        groups = tuple((column,) for column in active)
-        graph = GroupGraph(rows.schema.names, rows.schema.target, groups)
-        found, self.naive_loo_score_ = self._tune_tables(graph, rows)
-        self.search_result_, self.loo_score_ = found, found.fitness
-        return replace(graph, genome=found.best)
-
-    def intervals_of(self, counts: JointCounts, pseudo_counts: dict[str, Any]) -> Any:
-        """Return the intervals of groups that were counted."""
-        from unnaive.tables.intervals import Intervals  # noqa: PLC0415 - kernels of its own
-
-        sizes, tables = counts.schema.sizes, []
-        for family in counts.families:
-            above = int(np.prod(sizes[list(family.columns[1:])].astype(object)))
-            table = np.zeros((counts.n_classes, int(sizes[family.columns[0]]), above))
-            table[:, :, family.contexts] = family.table.transpose(0, 2, 1)
-            tables.append(table.reshape(counts.n_classes, -1))
-        groups = [family.columns for family in counts.families]
-        options = {**self.options, **pseudo_counts}
-        return Intervals.from_counts(
-            counts.class_counts, tables, sizes=sizes.tolist(), groups=groups, **options
+    def tuning(self) -> Tuning:
+        """Say how probabilities are moved."""
+        return Tuning(
+            self.z,
+            self.encoding,
+            self.repair,
+            self.criterion,
+            self.algorithm,
+            self.paper,
+            self.random_state,
         )
+
+    def recipe(self) -> Recipe:
+        """Take naive Bayes, and tune its tables within their intervals."""
+        return Recipe(
+            learn=single_groups,
+            choose=self._tune,
+            tables=GroupFactors(self.tuning()),
+            structure=GroupGraph,
+            counts="values",
+            keeps=True,
+        )
+
+    def _tune(
+        self,
+        learned: Learned,
+        source: Source,
+        rows: CodedRows | None,
+        maker: Maker,
+    ) -> Learned | None:
+        if rows is None:
+            return None
+        graph = learned.graph(GroupGraph)
+        result, untuned = self.tuning().search(graph, rows, maker.how)
+        trace = {
+            "loo_score_": result.fitness,
+            "naive_loo_score_": untuned,
+            "search_result_": result,
+        }
+        return replace(learned, parameters={"genome": result.best}, trace=trace)

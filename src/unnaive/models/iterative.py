@@ -3,73 +3,102 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from unnaive._core.adjust import FLOOR, one_pass
 from unnaive._core.tables import posterior
-from unnaive._scikit import check_is_fitted
+from unnaive._parameters import one_of, whole
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import UnnaiveError
-from unnaive.models.nb import NaiveBayes
-from unnaive.models.tree import TreeClassifier
-from unnaive.structure.graph import ParentGraph, independent
+from unnaive.models.base import CountsClassifier
+from unnaive.models.classifier import Shown
+from unnaive.models.makers import TreeFactors
+from unnaive.models.nb import no_parents
+from unnaive.models.recipe import Learned, Recipe
+from unnaive.structure.graph import ParentGraph
 from unnaive.tables.smoothing import ML
-from unnaive.tables.trees import frequencies, log_prior, tree_tables
+from unnaive.tables.trees import frequencies, tree_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from unnaive._typing import FloatArray
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.schema import Schema
+    from unnaive.models.recipe import Estimate, Maker, Source
+    from unnaive.search.loop import RandomState as Seed
     from unnaive.tables.network import Network
     from unnaive.tables.trees import TreeTables
 
-_CHOICES = {
-    "increment": ("parenthesised", "literal"),
-    "target": ("counts", "probabilities"),
-    "criterion": ("true", "max"),
-    "order": ("given", "shuffle"),
-}
-
 
 @dataclass(frozen=True, eq=False)
-class CorrectedGraph(ParentGraph):
-    """Naive Bayes' graph, and what is added to its tables.
+class CorrectedFactors(TreeFactors):
+    """Naive Bayes' tables, and what passes over the rows added to their entries.
 
-    Attributes
-    ----------
-    corrections : ndarray of shape (k, V)
-        What the passes added to every entry, column i's values where ``counts.value_starts`` says.
-    losses : ndarray of shape (passes + 1,)
-        The criterion of naive Bayes, and after every pass.
-    n_iter : int
-        Passes whose corrections are kept.
-    of_counts : bool
-        Whether entries are counts or probabilities.
-    least : float
-        No entry is below.
+    The learned parameters are ``corrections`` (k, V), column i's values where
+    ``counts.value_starts`` says; ``n_iter``, the passes that are kept; ``of_counts``, whether
+    entries are counts or probabilities; and ``least``, below which no entry is.
     """
 
-    corrections: FloatArray
-    losses: FloatArray
-    n_iter: int
-    of_counts: bool
-    least: float
+    leaves_out: ClassVar[bool] = False
 
-    def state(self) -> dict[str, Any]:
-        """Plain values and arrays for the store."""
-        return {
-            "corrections": self.corrections,
-            "losses": self.losses,
-            "n_iter": self.n_iter,
-            "of_counts": self.of_counts,
-            "least": self.least,
-        }
+    def tables(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
+    ) -> TreeTables:
+        """Make the tables of the corrected entries."""
+        tables: TreeTables = super().tables(counts, learned, how, held_out)  # type: ignore[assignment]
+        if not learned.parameters.get("n_iter"):
+            return tables
+        return self.of_entries(counts, learned, how, corrected(counts, learned, how))
+
+    @staticmethod
+    def of_entries(
+        counts: JointCounts, learned: Learned, how: Estimate, entries: FloatArray
+    ) -> TreeTables:
+        """Make the tables of entries: they are counts that need no smoothing."""
+        graph = learned.graph(ParentGraph)
+        prior = np.exp(how.log_prior(counts))
+        return tree_tables(replace(counts, values=entries), graph, ML(), class_prior=prior)
+
+    def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:
+        """Return naive Bayes with the corrected tables."""
+        entries = replace(counts, values=corrected(counts, learned, how))
+        prior = np.exp(how.log_prior(counts))
+        return super().network(entries, learned, replace(how, smoothing=ML(), class_prior=prior))
+
+
+def corrected(counts: JointCounts, learned: Learned, how: Estimate) -> FloatArray:
+    """Entries whose shares are the model's probabilities; shape (k, V)."""
+    known = learned.parameters
+    entries = first_entries(counts, how, of_counts=bool(known["of_counts"]))
+    corrections = learned.array("corrections")
+    if corrections.shape != entries.shape or not np.isfinite(corrections).all():
+        raise UnnaiveError("the corrections do not fit the columns and classes")
+    if known["n_iter"]:
+        entries = np.maximum(entries + corrections, float(known["least"]))  # type: ignore[arg-type]
+    return entries
+
+
+def first_entries(counts: JointCounts, how: Estimate, *, of_counts: bool) -> FloatArray:
+    """N(c, x) + α, or P(x | c), of naive Bayes; shape (k, V)."""
+    entries = np.empty(counts.values.shape)
+    for column in range(counts.n_columns):
+        table = counts.marginal(column)
+        n_classes, size = table.shape
+        frequency = frequencies(table.sum(axis=0))
+        alpha, total = how.smoothing.pseudo_counts(size, n_classes, frequency)
+        smoothed = table + alpha
+        if not of_counts:
+            context = table.sum(axis=1, keepdims=True) + total
+            even = np.broadcast_to(1.0 / max(size, 1), smoothed.shape).copy()
+            smoothed = np.divide(smoothed, context, out=even, where=context > 0)
+        entries[:, counts.value_starts[column] : counts.value_starts[column + 1]] = smoothed
+    return entries
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class IterativeBayes(TreeClassifier):
+class IterativeBayes(CountsClassifier):
     r"""Iterative Bayes: naive Bayes, whose tables are corrected by the rows that it learned from.
 
     .. math:: P(c, x) = P(c) \prod_i \frac{T_i(c, x_i)}{\sum_v T_i(c, v)}
@@ -134,100 +163,79 @@ class IterativeBayes(TreeClassifier):
            [0.13, 6.91]])
     """
 
-    max_iter: int = 10
-    increment: str = "parenthesised"
-    target: str = "counts"
-    criterion: str = "true"
-    order: str = "given"
-    random_state: Any = None
+    max_iter: int = whole(10)
+    increment: str = one_of("parenthesised", "literal")
+    target: str = one_of("counts", "probabilities")
+    criterion: str = one_of("true", "max")
+    order: str = one_of("given", "shuffle")
+    random_state: Seed = None
 
-    needs_pairs: ClassVar[bool] = False
-    has_leave_one_out: ClassVar[bool] = False
+    family: ClassVar[str] = "naive"
+    assumption: ClassVar[str] = (
+        "Within a class, columns are taken to be independent. The tables were then corrected, row "
+        "by row, towards the classes that the rows have."
+    )
 
-    @property
-    def n_iter_(self) -> int:
-        """Passes whose corrections are kept."""
-        return int(self.structure_.n_iter)
-
-    @property
-    def loss_path_(self) -> FloatArray:
-        """The criterion of naive Bayes, and after every pass."""
-        losses: FloatArray = self.structure_.losses
-        return losses
+    n_iter_ = Shown("Passes whose corrections are kept.", "n_iter")
+    loss_path_ = Shown("The criterion of naive Bayes, and after every pass.", "losses")
 
     @property
     def entries_(self) -> list[FloatArray]:
         """Corrected counts, or probabilities, of every column; shapes (k, v)."""
-        check_is_fitted(self)
-        model = self._as_fitted
-        return np.split(model._corrected(), model.counts_.value_starts[1:-1], axis=1)
+        fitted = self.fitted_
+        entries = corrected(fitted.counts, fitted.learned, fitted.made_by.how)
+        return np.split(entries, fitted.counts.value_starts[1:-1], axis=1)
 
-    def to_network(self) -> Network:
-        """Return the model as a Bayesian network, with the corrected tables."""
-        check_is_fitted(self)
-        model = self._as_fitted
-        equal = NaiveBayes(
-            smoothing=ML(), class_prior=model._prior(model.counts_), max_memory=model.max_memory
-        )
-        return equal.fit_counts(replace(model.counts_, values=model._corrected())).to_network()
-
-    def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
+    def loo_predict_proba(self, X: object, y: object, sample_weight: object = None) -> FloatArray:
         """Raise an error: leaving a row out would need all passes again."""
         raise UnnaiveError(
             "IterativeBayes has no leave-one-out in closed form: without a row, all passes over "
             "the others would be needed again; use cross_val_predict"
         )
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> CorrectedGraph:
-        graph: CorrectedGraph = self._kept_structure(source)
-        return graph
+    def recipe(self) -> Recipe:
+        """Take naive Bayes, and correct its tables by passes over the rows."""
+        return Recipe(no_parents, CorrectedFactors(), self._correct, counts="values", keeps=True)
 
-    def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> CorrectedGraph:
-        self._check()
+    def _correct(
+        self, learned: Learned, source: Source, rows: CodedRows | None, maker: Maker
+    ) -> Learned | None:
+        """Go over the rows as long as the criterion falls."""
+        if rows is None:
+            return None
         counts: JointCounts = source  # type: ignore[assignment]
         of_counts = self.target == "counts"
-        start = self._entries(counts, of_counts)
-        graph = independent(rows.schema.names, rows.schema.target)
+        start = first_entries(counts, maker.how, of_counts=of_counts)
         entries, n_iter = start, 0
-        losses = [self._loss(rows, self._tree(graph, None, counts))]
-        passes = self._passes(counts, rows)
+        losses = [self._loss(rows, maker.tables(counts, learned))]  # type: ignore[arg-type]
+        one_more = self._passes(counts, rows, maker.how)
         while n_iter < self.max_iter:
             tried = entries.copy()
-            passes(tried)
-            losses.append(self._loss(rows, self._tables_of(counts, graph, tried)))
+            one_more(tried)
+            tables = CorrectedFactors.of_entries(counts, learned, maker.how, tried)
+            losses.append(self._loss(rows, tables))
             if losses[-1] >= losses[-2] - TIE_TOLERANCE:
                 break
             entries, n_iter = tried, n_iter + 1
-        return CorrectedGraph(
-            graph.names,
-            graph.target,
-            graph.parents,
-            graph.weights,
-            corrections=entries - start,
-            losses=np.array(losses),
-            n_iter=n_iter,
-            of_counts=of_counts,
-            least=float(entries.min(initial=FLOOR)),
-        )
+        parameters = {
+            "corrections": entries - start,
+            "losses": np.array(losses),
+            "n_iter": n_iter,
+            "of_counts": of_counts,
+            "least": float(entries.min(initial=FLOOR)),
+        }
+        return replace(learned, parameters=parameters)
 
-    def _check(self) -> None:
-        """Raise an error that names a parameter, its value and the cure, if one is wrong."""
-        from unnaive.search.loop import require_whole  # noqa: PLC0415 - costs time to import
-
-        require_whole("max_iter", self.max_iter, 0)
-        for name, choices in _CHOICES.items():
-            given = getattr(self, name)
-            if given not in choices:
-                raise ValueError(f"{name}={given!r}; it must be {choices[0]!r} or {choices[1]!r}")
-
-    def _passes(self, counts: JointCounts, rows: CodedRows) -> Any:
+    def _passes(
+        self, counts: JointCounts, rows: CodedRows, how: Estimate
+    ) -> Callable[[FloatArray], None]:
         """Return a function that changes entries (k, V) by one pass over the rows."""
-        lines = np.ascontiguousarray(rows.codes.T)
-        weights = np.ones(len(lines)) if rows.weights is None else rows.weights
-        prior = log_prior(counts, self._smoothing, self._class_prior)
-        rules = self.increment == "literal", self.target == "probabilities"
         from unnaive.search.loop import generator_of  # noqa: PLC0415 - costs time to import
 
+        lines = np.ascontiguousarray(rows.codes.T)
+        weights = np.ones(len(lines)) if rows.weights is None else rows.weights
+        prior = how.log_prior(counts)
+        rules = self.increment == "literal", self.target == "probabilities"
         random = generator_of(self.random_state) if self.order == "shuffle" else None
 
         def pass_over(entries: FloatArray) -> None:
@@ -241,60 +249,10 @@ class IterativeBayes(TreeClassifier):
 
     def _loss(self, rows: CodedRows, tables: TreeTables) -> float:
         """Weighted mean of 1 less the probability of the own class, or of the best one."""
-        unheld = np.full(len(rows.classes), -1)
-        joint = tables.joint(rows.codes, unheld, self.n_jobs)
-        tables.answer_hopeless(joint, unheld)
+        joint = tables.joint(rows.codes, None, self.n_jobs)
+        tables.answer_hopeless(joint)
         chances = np.empty_like(joint)
         posterior(joint, chances)
         every = np.arange(len(rows.classes))
         sure = chances[every, rows.classes] if self.criterion == "true" else chances.max(axis=1)
         return float(np.average(1.0 - sure, weights=rows.weights))
-
-    def _entries(self, counts: JointCounts, of_counts: bool) -> FloatArray:
-        """N(c, x) + α, or P(x | c), of naive Bayes; shape (k, V)."""
-        entries = np.empty(counts.values.shape)
-        for column in range(counts.n_columns):
-            table = counts.marginal(column)
-            n_classes, size = table.shape
-            alpha, total = self._smoothing.pseudo_counts(
-                size, n_classes, frequencies(table.sum(axis=0))
-            )
-            found = table + alpha
-            if not of_counts:
-                context = table.sum(axis=1, keepdims=True) + total
-                even = np.broadcast_to(1.0 / max(size, 1), found.shape).copy()
-                found = np.divide(found, context, out=even, where=context > 0)
-            entries[:, counts.value_starts[column] : counts.value_starts[column + 1]] = found
-        return entries
-
-    def _corrected(self) -> FloatArray:
-        """Entries whose shares are the model's probabilities; shape (k, V)."""
-        graph: CorrectedGraph = self.structure_
-        entries = self._entries(self.counts_, graph.of_counts)
-        if graph.n_iter:
-            entries = np.maximum(entries + graph.corrections, graph.least)
-        return entries
-
-    def _prior(self, counts: JointCounts) -> FloatArray:
-        return np.exp(log_prior(counts, self._smoothing, self._class_prior))
-
-    def _tables_of(
-        self, counts: JointCounts, graph: ParentGraph, entries: FloatArray
-    ) -> TreeTables:
-        """Make the tables of entries: they are counts that need no smoothing."""
-        counted = replace(counts, values=entries)
-        return tree_tables(counted, graph, ML(), class_prior=self._prior(counts))
-
-    def _restore_structure(self, state: Any, schema: Schema) -> CorrectedGraph:
-        graph = independent(schema.names, schema.target)
-        restored = CorrectedGraph(graph.names, graph.target, graph.parents, graph.weights, **state)
-        shape = len(schema.classes), int(schema.sizes.sum())
-        if restored.corrections.shape != shape or not np.isfinite(restored.corrections).all():
-            raise UnnaiveError("the corrections do not fit the columns and classes")
-        return restored
-
-    def _make_tables(self, held_out: float | None = None) -> TreeTables:
-        tables: TreeTables = super()._make_tables(held_out)  # says if they need too much memory
-        if not self.structure_.n_iter:
-            return tables
-        return self._tables_of(self.counts_, self.structure_, self._corrected())

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive.counts import CodedRows
-from unnaive.counts.sizes import require_memory
+from unnaive._parameters import number, one_of, whole
+from unnaive.counts import JointCounts
 from unnaive.information import conditional_mutual_information, mutual_information
-from unnaive.models.family import FamilyClassifier
-from unnaive.models.selective import SelectiveClassifier, path_of
+from unnaive.models.choice import asked, criterion_of, features_of, select
+from unnaive.models.makers import FamilyFactors, families_counted
+from unnaive.models.ordered import OrderedClassifier
+from unnaive.models.recipe import Learned, Recipe
+from unnaive.structure.graph import FamilyGraph
 from unnaive.structure.parents import ordered_parents
 from unnaive.tables.selective import Sweep, nested_scores, sweep_bytes, table_bytes
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
-    from unnaive.counts import JointCounts
-    from unnaive.structure.graph import FamilyGraph
-    from unnaive.tables.families import FamilyTables
+    from unnaive.counts import CodedRows
+    from unnaive.models.recipe import Maker, Source
 
     Families = list[tuple[int, ...]]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KDB(SelectiveClassifier, FamilyClassifier):
+class KDB(OrderedClassifier):
     r"""k-dependence Bayes: every column depends on the class and on up to k others.
 
     .. math:: P(c, x) = P(c) \prod_i P(x_i \mid c, x_{\pi_1(i)}, \dots, x_{\pi_k(i)})
@@ -67,7 +68,7 @@ class KDB(SelectiveClassifier, FamilyClassifier):
         Columns in the model by falling I(X_i;Y).
     feature_importances_ : ndarray of shape (d,)
         Information I(X_i;Y) of every column in nats, by which they enter, 0 for those left out.
-    loo_path_ : dict of arrays
+    path_ : dict of arrays
         With "loo": ``k``, ``n_features``, ``accuracy``, ``log_loss`` and ``brier`` of all models
         that were tried.
 
@@ -88,9 +89,18 @@ class KDB(SelectiveClassifier, FamilyClassifier):
     ([('x0', 'x1')], 1, array([0, 1]))
     """
 
-    k: Any = 2
-    max_k: int = 5
-    min_cmi: float = 0.0
+    k: int | str = whole(2, also=("loo",))
+    max_k: int = whole(5)
+    n_features: int | float | str | None = features_of()
+    criterion: str = criterion_of("brier")
+    min_cmi: float = number(0.0)
+    missing: str = one_of("marginalize", "drop")
+
+    family: ClassVar[str] = "families"
+    assumption: ClassVar[str] = (
+        "Within a class, every column depends on up to k columns that tell more of the class than "
+        "itself. Given these and the class, it is taken to be independent of the rest."
+    )
 
     @property
     def k_(self) -> int:
@@ -109,49 +119,58 @@ class KDB(SelectiveClassifier, FamilyClassifier):
         """Information of the columns on the class, 0 for those left out; shape (d,)."""
         return self._of_used(mutual_information(self.counts_))
 
-    @property
-    def _by_rows(self) -> bool:
-        return self._selects or (isinstance(self.k, str) and self.k == "loo")
+    def recipe(self) -> Recipe:
+        """Take the columns by their information, each with its best parents before it."""
+        by_rows = "loo" in (self.k, self.n_features)
+        return Recipe(
+            learn=self._order,
+            choose=self._best if by_rows else None,
+            tables=FamilyFactors(self.missing == "marginalize"),
+            structure=FamilyGraph,
+            keeps=by_rows,
+        )
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> FamilyGraph:
-        most = 0 if self._by_rows else _whole(self.k, "k", "'loo' or ")
-        if not isinstance(source, CodedRows) and source.families:
-            return self._graph_of_counts(source)
-        if self._by_rows:
-            kept: FamilyGraph = self._kept_structure(source)
-            return kept
-        families = self._families(source, most)
-        return self._graph(sorted(families[: self._asked(len(families))]), source.schema)
+    def _order(self, source: Source, rows: CodedRows | None) -> Learned:
+        """Learn the families from information; of counts of families, take these."""
+        if rows is None and isinstance(source, JointCounts) and source.families:
+            return Learned(families_counted(source, type(self).__name__))
+        families = self._families(source, self.max_k if self.k == "loo" else int(self.k))
+        number = len(families)
+        if self.n_features != "loo":
+            number = asked(self.n_features, len(families))
+        return Learned(graph_of(families[:number], source))
 
-    def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> FamilyGraph:
-        if not self._by_rows:
-            return self._learn_structure(source)
-        self._check_criterion()
-        if isinstance(self.k, str) and self.k == "loo":
-            families = self._affordable(source, rows, _whole(self.max_k, "max_k"))
+    def _best(
+        self, learned: Learned, source: Source, rows: CodedRows | None, maker: Maker
+    ) -> Learned | None:
+        """Choose how many columns and parents: selective KDB."""
+        if rows is None:
+            return learned if isinstance(source, JointCounts) and source.families else None
+        if self.k == "loo":
+            families = self._affordable(source, rows)
             depths = np.arange(max(map(len, families), default=1))
         else:
-            families = self._families(source, _whole(self.k, "k", "'loo' or "))
-            depths = np.array([self.k])
+            families, depths = self._families(source, int(self.k)), np.array([int(self.k)])
         numbers = np.arange(len(families) + 1)
-        if not self._selects:
-            numbers = np.array([self._asked(len(families))])
-        found = self._sweep(rows, families[: numbers[-1]], depths)[:, numbers]
-        k, number = (each.reshape(-1) for each in np.meshgrid(depths, numbers, indexing="ij"))
-        self.loo_path_ = path_of(found, k=k, n_features=number)
-        best = self._best_of(self.loo_path_)
-        chosen = sorted(family[: k[best] + 1] for family in families[: number[best]])
-        return self._graph(chosen, source.schema)
+        if self.n_features != "loo":
+            numbers = np.array([asked(self.n_features, len(families))])
+        scores = self._sweep(rows, families[: numbers[-1]], depths, maker)[:, numbers]
+        k, columns = (each.reshape(-1) for each in np.meshgrid(depths, numbers, indexing="ij"))
+        path = select(scores, self.criterion, k=k, n_features=columns)
+        chosen = [family[: k[path.best] + 1] for family in families[: columns[path.best]]]
+        return Learned(graph_of(chosen, source), trace={"path_": path.table})
 
-    def _sweep(self, rows: CodedRows, families: Families, depths: IntArray) -> FloatArray:
+    def _sweep(
+        self, rows: CodedRows, families: Families, depths: IntArray, maker: Maker
+    ) -> FloatArray:
         """Score the first columns with so many parents; shape (depths, columns + 1, 3)."""
         needed = sweep_bytes(rows.schema.sizes, families, len(rows.classes), rows.n_classes)
-        require_memory(rows.schema, needed, self.max_memory, "the sweep over the models of KDB")
+        maker.how.require(rows.schema, needed, "the sweep over the models of KDB")
         counts = rows.select(np.empty((0, 2), dtype=np.int64))
-        sweep = Sweep(rows, counts, self._smoothing, self._class_prior)
-        return nested_scores(sweep, families, depths, self.max_memory)
+        sweep = Sweep(rows, counts, maker.how.smoothing, maker.how.class_prior)
+        return nested_scores(sweep, families, depths, maker.how.max_memory)
 
-    def _families(self, source: JointCounts | CodedRows, most: int) -> Families:
+    def _families(self, source: Source, most: int) -> Families:
         """Return every column with up to so many parents, in the order of entry."""
         sizes = source.schema.sizes
         information = conditional_mutual_information(source, self.n_jobs)
@@ -161,10 +180,10 @@ class KDB(SelectiveClassifier, FamilyClassifier):
         )
         return [(int(i), *parents[i]) for i in order if sizes[i] > 0]
 
-    def _affordable(self, source: JointCounts | CodedRows, rows: CodedRows, most: int) -> Families:
-        """Return the families of as many parents as memory allows, up to ``most``."""
+    def _affordable(self, source: Source, rows: CodedRows) -> Families:
+        """Return the families of as many parents as memory allows, up to ``max_k``."""
         size = (len(rows.classes), rows.n_classes)
-        families = self._families(source, most)
+        families = self._families(source, self.max_k)
         while max(map(len, families), default=1) > 1:
             needed = max(
                 table_bytes(source.schema.sizes, families, *size),
@@ -176,14 +195,7 @@ class KDB(SelectiveClassifier, FamilyClassifier):
             families = [family[: longest - 1] for family in families]
         return families
 
-    def _make_tables(self, held_out: float | None = None) -> FamilyTables:
-        if self.structure_.families:
-            self._graph_of_counts(self.counts_)  # raises where counts hold pairs alone
-        return super()._make_tables(held_out)
 
-
-def _whole(number: Any, name: str, or_else: str = "") -> int:
-    """Read a whole number that is not negative."""
-    if not isinstance(number, Integral) or isinstance(number, bool) or number < 0:
-        raise ValueError(f"{name}={number!r}; it must be {or_else}a whole number of at least 0")
-    return int(number)
+def graph_of(families: Families, source: Source) -> FamilyGraph:
+    """Return the graph of some families, in the order of their columns."""
+    return FamilyGraph(source.schema.names, source.schema.target, tuple(sorted(families)))

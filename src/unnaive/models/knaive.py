@@ -3,40 +3,43 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._parameters import flag, one_of, whole
 from unnaive._scikit import clone
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import mean_log_derivatives
-from unnaive.models.gaussian import NumberRows, ShrinkingClassifier, both_ways, whole_number
-from unnaive.models.gaussian_networks import BarrowClassifier
+from unnaive.models.gaussian import (
+    GaussianRecipe,
+    NumberRows,
+    Shape,
+    ShrinkingClassifier,
+    both_ways,
+)
 from unnaive.structure.balanced import balanced_sets, best_set
 from unnaive.structure.graph import FamilyGraph
 from unnaive.tables.gaussian import log_conditionals, naive_covariance, naive_forms
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
-    from unnaive.counts.moments import Moments
+    from unnaive._typing import FloatArray, IntArray, State
+    from unnaive.models.gaussian import Spread
+    from unnaive.schema import Schema
     from unnaive.structure.balanced import BalancedSet
+    from unnaive.tables.gaussian import GaussianTables
+
+    Pairs = list[tuple[int, int]]
 
 _FOLDS = 5
-_CHOICES = {
-    "naivete": ("weak", "strong"),
-    "weighting": ("log-mean", "mean"),
-    "objective": ("balanced", "smallest"),
-    "norm": ("max", "weighted"),
-    "joint": ("exact", "pseudo"),
-}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
+class KNaiveBayes(ShrinkingClassifier):
     r"""k-naive Bayes, between naive Bayes and the full Gaussian.
 
     k columns S are taken as independent of each other given the class. They are those whose
@@ -71,9 +74,6 @@ class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
         quadratic discriminant, at 0, and a linear one, at 1. Before shrinkage.
     random_state : int, default=0
         Seed of the folds of ``k="cv"``.
-    paper : bool or Quirks, default=False
-        As Barrow's programs have it, or with some of their quirks
-        (:class:`unnaive.tables.barrow.Quirks`).
     {parameters}
 
     Attributes
@@ -100,115 +100,114 @@ class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
     2
     """
 
-    k: Any = "auto"
-    naivete: str = "weak"
-    exact_k: bool = True
-    weighting: str = "log-mean"
-    objective: str = "balanced"
-    norm: str = "max"
-    joint: str = "exact"
-    random_state: int = 0
+    k: int | str = whole("auto", also=("auto", "cv"))
+    naivete: str = one_of("weak", "strong")
+    exact_k: bool = flag(True)
+    weighting: str = one_of("log-mean", "mean")
+    objective: str = one_of("balanced", "smallest")
+    norm: str = one_of("max", "weighted")
+    joint: str = one_of("exact", "pseudo")
+    random_state: int = whole(0)
+
+    assumption: ClassVar[str] = (
+        "Within a class, numbers follow a bell curve in many dimensions, but k columns are taken "
+        "to be independent: those whose ignored dependences cancel best."
+    )
 
     @property
     def naive_columns_(self) -> list[str]:
         """Names of the columns that are taken as independent."""
-        names = self.moments_.schema.names
-        return [names[column] for column in self.moments_.used[self._learned["naive"]]]
+        moments, naive = self.moments_, self.fitted_.spread.learned["naive"]
+        return [moments.schema.names[column] for column in moments.used[naive]]
 
     @property
     def attribute_weights_(self) -> FloatArray:
         """Weight u_i of every pair of classes and column; shape (m, d)."""
-        return np.asarray(self._learned["weights"])
+        return np.asarray(self.fitted_.spread.learned["weights"])
 
     @property
     def optimality_gap_(self) -> float:
         """How much better another set could be."""
-        return float(self._learned["gap"])
+        return float(self.fitted_.spread.learned["gap"])
 
-    def _choose(self, moments: Moments, rows: NumberRows | None) -> dict[str, Any]:
-        for name, known in _CHOICES.items():
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name}={getattr(self, name)!r}; it must be one of {known}")
-        if not isinstance(self.exact_k, bool | np.bool_):
-            raise ValueError(f"exact_k={self.exact_k!r}; it must be True or False")
+    def recipe(self) -> GaussianRecipe:
+        """Choose the naive columns, and make a density in which they stand apart."""
+        return GaussianRecipe(self._apart, self._choose)
+
+    def _choose(self, spread: Spread, rows: NumberRows | None) -> State:
+        moments = spread.moments
         if self.objective == "smallest" and (moments.class_weights > 0).sum() > 2:
             raise ValueError(
                 'objective="smallest" is for two classes: of more, no order of a pair is the right '
                 'one; use objective="balanced"'
             )
-        self._learned = learned = super()._choose(moments, rows)
-        weights = self._weights(moments, rows)
-        chosen = self._chosen(weights, rows)
+        learned = self.learn_spread(spread, rows)
+        spread = replace(spread, learned=learned)
+        weights = self._weights(spread, rows)
+        chosen = self._chosen(weights, spread, rows)
         naive = list(chosen.columns) if chosen else []
         gap = chosen.gap if chosen else 0.0
         return {**learned, "naive": naive, "gap": gap, "weights": weights}
 
-    def _weights(self, moments: Moments, rows: NumberRows | None) -> FloatArray:
+    def _weights(self, spread: Spread, rows: NumberRows | None) -> FloatArray:
         """Weigh every column, for every pair of classes that have rows; shape (m, d)."""
-        present = np.flatnonzero(moments.class_weights)
-        pairs = list(combinations(present.tolist(), 2))
-        if self._quirks is not None or self.weighting == "mean":
-            return self._weights_of_rows(rows, pairs)
-        used, counts = moments.used, moments.class_weights
-        found = mean_log_derivatives(self._means, self._covariances, self._scatter)
+        pairs = pairs_of_classes(spread)
+        if self.weighting == "mean":
+            return self._weights_of_rows(spread, rows, pairs)
+        counts = spread.moments.class_weights
+        logs = mean_log_derivatives(spread.means, spread.covariances, spread.scatter)
         weights = [
-            (counts[a] * (found[a, a] - found[a, b]) + counts[b] * (found[b, a] - found[b, b]))
+            (counts[a] * (logs[a, a] - logs[a, b]) + counts[b] * (logs[b, a] - logs[b, b]))
             / (counts[a] + counts[b])
             for a, b in pairs
         ]
-        return np.array(weights).reshape(len(pairs), len(used))
+        return np.array(weights).reshape(len(pairs), len(spread.used))
 
-    def _weights_of_rows(self, rows: NumberRows | None, pairs: list[Any]) -> FloatArray:
-        if rows is None:
-            raise UnnaiveError(
-                'weighting="mean" and paper=True look at rows; call fit with all of them'
-            )
-        X, used = rows.X[:, self.moments_.used], len(self.moments_.used)
-        if np.isnan(X).any():
-            raise UnnaiveError(
-                'weighting="mean" and paper=True need rows without gaps; fill or drop them'
-            )
-        if self._quirks is not None:
-            X = self._prepared(rows).X[:, self.moments_.used]
-            each = self._barrow([], "k-naive").weights(X)
-            return np.array([each[a] - each[b] for a, b in pairs]).reshape(len(pairs), used)
+    def _weights_of_rows(self, spread: Spread, rows: NumberRows | None, pairs: Pairs) -> FloatArray:
+        rows = whole_rows(rows)
+        X = rows.X[:, spread.used]
         from scipy.special import logsumexp  # noqa: PLC0415 - slow to import
 
-        given, alone = log_conditionals(X, self._gaussian(self._covariances))
+        given, alone = log_conditionals(X, spread.densities(spread.covariances))
         logs = given - alone
-        found = []
+        weights = []
         for a, b in pairs:
             mine = (rows.classes == a) | (rows.classes == b)
             ratio = logs[mine, a] - logs[mine, b]
             scale = np.ones(len(ratio)) if rows.weights is None else rows.weights[mine]
-            found.append(logsumexp(ratio, axis=0, b=scale[:, None]) - np.log(scale.sum()))
-        return np.array(found).reshape(len(pairs), used)
+            weights.append(logsumexp(ratio, axis=0, b=scale[:, None]) - np.log(scale.sum()))
+        return np.array(weights).reshape(len(pairs), len(spread.used))
 
-    def _chosen(self, weights: FloatArray, rows: NumberRows | None) -> BalancedSet | None:
+    def _chosen(
+        self, weights: FloatArray, spread: Spread, rows: NumberRows | None
+    ) -> BalancedSet | None:
         """Find the set of naive columns; None is the empty one."""
         n_columns, k = weights.shape[1], self.k
         if not n_columns:
             return None
-        if isinstance(k, str) and k == "cv":
+        if k == "cv":
             k = self._cross_validated(rows, n_columns)
-        if isinstance(k, str) and k == "auto":
+        if k == "auto":
             sizes = list(range(1, n_columns + 1))
+        elif int(k) > n_columns:
+            raise ValueError(
+                f"k={k!r}; it must be a whole number of at least 0 and at most {n_columns}, the "
+                "number of columns"
+            )
         else:
-            k = whole_number(k, "k", 0, n_columns) if not isinstance(k, str) else -1
-            if k < 0:
-                raise ValueError(f"k={self.k!r}; it must be 'auto', 'cv' or a whole number")
-            sizes = [k] if self.exact_k else list(range(1, k + 1))
+            sizes = [int(k)] if self.exact_k else list(range(1, int(k) + 1))
         if not sizes or sizes == [0]:
             return None
         if not len(weights):  # a single class
             weights = np.zeros((1, n_columns))
-        shares = self.moments_.class_weights[self.moments_.class_weights > 0]
+        counts = spread.moments.class_weights
+        shares = counts[counts > 0]
         pairs = np.array([a * b for a, b in combinations(shares / shares.sum(), 2)])
         mean = self.norm == "weighted" and len(pairs) > 1
-        found = balanced_sets(
+        sets = balanced_sets(
             weights, sizes, objective=self.objective, weights=pairs if mean else None
         )
-        return best_set(found)
+        return best_set(sets)
 
     def _cross_validated(self, rows: NumberRows | None, n_columns: int) -> int:
         """Size of best accuracy over folds, the smallest on ties."""
@@ -231,37 +230,54 @@ class KNaiveBayes(BarrowClassifier, ShrinkingClassifier):
                     right[size] += (model.predict(rows.X[test]) == rows.classes[test]).sum()
         return first_best(right)
 
-    def _build(self) -> Any:
-        naive = np.array(self._learned["naive"], dtype=np.int64)
+    def _apart(self, spread: Spread, schema: Schema, places: IntArray) -> Shape:
+        """Make the density in which the naive columns stand apart."""
+        naive = np.array(spread.learned["naive"], dtype=np.int64)
         strong = self.naivete == "strong"
-        self.structure_ = self._graph(naive, strong=strong)
-        if self._quirks is not None:
-            return self._barrow(naive, "k-naive", strong=strong)
-        if self.joint == "pseudo":
-            forms = partial(naive_forms, naive=naive, strong=strong)
-            return self._gaussian(self._covariances, forms)
-        return self._gaussian(
-            np.stack([naive_covariance(own, naive, strong=strong) for own in self._covariances])
-        )
-
-    def _acts_through(self) -> list[tuple[int, ...]]:
-        every, naive = range(len(self.moments_.used)), set(self._learned["naive"])
-        apart = naive if self.naivete == "strong" or len(naive) == len(every) else set()
+        families = naive_families(naive, places, strong=strong)
+        graph = FamilyGraph(schema.names, schema.target, families)
+        every = range(len(places))
+        apart = set(naive.tolist()) if strong or len(naive) == len(every) else set()
         together = [column for column in every if column not in apart]
-        return [
+        through = [
             tuple(c for c in together if c != column and column not in apart) for column in every
         ]
+        return Shape(graph, self._tables(spread, naive), through, both_ways(len(places)))
 
-    def _orders(self) -> list[IntArray]:
-        return both_ways(len(self.moments_.used))
+    def _tables(self, spread: Spread, naive: IntArray) -> GaussianTables:
+        """Make the density of the network, or the product of full conditionals."""
+        strong, covariances = self.naivete == "strong", spread.covariances
+        if self.joint == "pseudo":
+            forms = partial(naive_forms, naive=naive, strong=strong)
+            return spread.densities(covariances, forms)
+        return spread.densities(
+            np.stack([naive_covariance(one, naive, strong=strong) for one in covariances])
+        )
 
-    def _graph(self, naive: Any, *, strong: bool) -> FamilyGraph:
-        """Naive columns without parents, then the rest, each with all before it."""
-        used = self.moments_.used
-        rest = np.setdiff1d(np.arange(len(used)), naive)
-        before = [] if strong else list(naive)
-        families: list[tuple[int, ...]] = [(int(used[column]),) for column in naive]
-        for column in rest:
-            families.append((int(used[column]), *(int(used[other]) for other in before)))
-            before.append(column)
-        return FamilyGraph(self.schema_.names, self.schema_.target, tuple(families))
+
+def pairs_of_classes(spread: Spread) -> Pairs:
+    """All pairs of classes that have rows."""
+    present = np.flatnonzero(spread.moments.class_weights)
+    return list(combinations(present.tolist(), 2))
+
+
+def whole_rows(rows: NumberRows | None) -> NumberRows:
+    """Return the rows; raises where there are none, or cells are missing."""
+    if rows is None:
+        raise UnnaiveError('weighting="mean" looks at rows; call fit with all of them')
+    if np.isnan(rows.X).any():
+        raise UnnaiveError('weighting="mean" needs rows without missing cells; fill or drop them')
+    return rows
+
+
+def naive_families(
+    naive: IntArray, places: IntArray, *, strong: bool
+) -> tuple[tuple[int, ...], ...]:
+    """Naive columns without parents, then the rest, each with all before it."""
+    rest = np.setdiff1d(np.arange(len(places)), naive)
+    before = [] if strong else list(naive)
+    families: list[tuple[int, ...]] = [(int(places[column]),) for column in naive]
+    for column in rest:
+        families.append((int(places[column]), *(int(places[other]) for other in before)))
+        before.append(column)
+    return tuple(families)

@@ -5,15 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from unnaive.models.tree import SelectiveTree
-from unnaive.structure import ParentGraph, independent
+from unnaive.models.base import CountsClassifier
+from unnaive.models.choice import Prefixes, criterion_of, features_of
+from unnaive.models.makers import TreeFactors
+from unnaive.models.recipe import Learned, Recipe
+from unnaive.models.tree import order_of_columns
+from unnaive.structure import independent
 
 if TYPE_CHECKING:
-    from unnaive.counts import CodedRows, JointCounts
+    from unnaive._typing import IntArray
+    from unnaive.counts import CodedRows
+    from unnaive.models.recipe import Source
+
+
+def no_parents(source: Source, rows: CodedRows | None) -> Learned:
+    """Learn naive Bayes' graph, in which no column has a parent but the class."""
+    return Learned(independent(source.schema.names, source.schema.target))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class NaiveBayes(SelectiveTree):
+class NaiveBayes(CountsClassifier):
     r"""Naive Bayes for categories.
 
     .. math:: P(c, x) = P(c) \prod_i P(x_i \mid c)
@@ -34,7 +45,7 @@ class NaiveBayes(SelectiveTree):
     ----------
     feature_order_ : ndarray of shape (m,)
         Columns in the model by falling I(X_i;Y).
-    feature_path_ : dict of arrays
+    path_ : dict of arrays
         With ``n_features="loo"``: ``n_features``, ``accuracy``, ``log_loss`` and ``brier``.
 
     References
@@ -51,7 +62,21 @@ class NaiveBayes(SelectiveTree):
     array(['no'], dtype='<U3')
     """
 
-    needs_pairs: ClassVar[bool] = False
+    n_features: int | float | str | None = features_of()
+    criterion: str = criterion_of("brier")
 
-    def _whole_graph(self, source: JointCounts | CodedRows) -> ParentGraph:
-        return independent(source.schema.names, source.schema.target)
+    family: ClassVar[str] = "naive"
+    assumption: ClassVar[str] = (
+        "Within a class, every column is taken to be independent of all others. Each column speaks "
+        "once, as if it knew nothing of the rest."
+    )
+
+    def recipe(self) -> Recipe:
+        """Make a table a column, and keep the columns that tell most."""
+        first = Prefixes(self.n_features, self.criterion)
+        return Recipe(no_parents, TreeFactors(), first, counts="values", keeps=first.by_rows)
+
+    @property
+    def feature_order_(self) -> IntArray:
+        """Columns in the model by falling I(X_i;Y); shape (m,)."""
+        return order_of_columns(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,14 +13,17 @@ from unnaive._scikit import check_is_fitted
 from unnaive.counts.engines.dispatch import count_more, count_partitions, engine_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_frame
+from unnaive.models.fitted import Names
+from unnaive.schema import label_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from unnaive._typing import AnyArray
+    from unnaive._typing import AnyArray, Label
     from unnaive.counts.engines.dispatch import Engine
     from unnaive.models.base import CountsClassifier
     from unnaive.models.classifier import Classifier
+    from unnaive.models.fitted import Fitted
 
 Method = TypeVar("Method", bound="Callable[..., Any]")
 KINDS = {
@@ -43,38 +46,39 @@ def on_partitions(method: Method) -> Method:
 
 
 def fit_partitions(
-    model: CountsClassifier, engine: Engine, target: Any, sample_weight: Any
-) -> CountsClassifier:
+    model: CountsClassifier, engine: Engine, target: object, sample_weight: object
+) -> Fitted:
     """Learn from counts of partitions; families and triples, if asked for, take a second pass."""
     if model.calibrate is not None:
         raise UnnaiveError(
             'calibrate="loo" leaves rows out, and partitions give counts alone; use calibrate=None '
             "or fit on rows in memory, after which fit_counts keeps the calibration"
         )
+    recipe = model.recipe()
     counts = count_partitions(
         engine,
         target,
-        pairs="all" if model.needs_pairs else None,
+        pairs=None if recipe.counts == "values" else "all",
         sample_weight=sample_weight,
-        max_memory=model.max_memory,
+        max_memory=int(model.max_memory),
         discretize=model.discretize,
         bins=model.bins,
         categorical_features=model.categorical_features,
         categories=model.categories,
     )
-    for learned in ("counts_", "structure_", "_calibration"):  # what is kept is of other rows
-        model.__dict__.pop(learned, None)
-    model._take_names(counts.schema)
-    structure = model._learn_structure(counts)
+    fitting = model.fitting(counts.schema)._replace(before=None)  # what is kept is of other rows
+    fitting.recipe.tables.require(counts.schema, fitting.how)
+    learned = fitting.learned_of(counts)
     counts = count_more(
         engine,
         counts,
         target,
         sample_weight,
-        families=model._families_of(structure),
-        triples=model.needs_triples,
+        families=list(learned.structure.families),
+        triples=recipe.counts == "triples",
     )
-    return model._set(counts, structure)
+    labels = label_array(counts.schema.classes)
+    return fitting.of_counts(counts, learned, Names.of_schema(counts.schema), labels)
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ class ModelPrediction:
         return KINDS[self.method]
 
     @cached_property
-    def labels(self) -> tuple[Any, ...]:
+    def labels(self) -> tuple[Label, ...]:
         """The classes."""
         return tuple(self.model.classes_.tolist())
 
@@ -114,15 +118,15 @@ class ModelPrediction:
         return np.asarray(getattr(self.model, self.method)(to_frame(part)))
 
 
-def _predict(model: Classifier, engine: Engine, method: str) -> Any:
+def _predict(model: Classifier, engine: Engine, method: str) -> object:
     check_is_fitted(model)
     prediction = ModelPrediction(compact(model), method)
     if engine.names is not None:
         names = prediction.columns_of(engine.names) if engine.keeps_columns else engine.names
         columns = tuple(Column(name, np.empty(1)) for name in names)
-        model._known_frame(Frame(names, 1, columns))
+        model.known_frame(Frame(names, 1, columns))
     if method == "predict":
-        model._bias  # noqa: B018 - raises here, not on a worker
+        model.bias_of(list(prediction.labels))  # raises here, not on a worker
     return engine.predict(prediction)
 
 
@@ -133,12 +137,5 @@ def compact(model: Classifier) -> Classifier:
     """
     light = copy(model)
     light.n_jobs = 1
-    fitted = getattr(model, "_as_fitted", None)
-    if fitted is not None:
-        counts = fitted.counts_
-        small = copy(fitted)
-        small.n_jobs = 1
-        few = replace(counts.without_pairs(), families=(), triples=None)
-        small.counts_ = light.counts_ = few
-        light._as_fitted = small
+    light._fitted = model.fitted_.light()
     return light

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from unnaive import _progress
-from unnaive.models.ienb import IENB, GroupClassifier
+from unnaive._parameters import flag, one_of, parameter
+from unnaive.models.base import CountsClassifier
+from unnaive.models.classifier import Shown
+from unnaive.models.ienb import IENB, GroupFactors, single_groups
+from unnaive.models.recipe import Learned, Recipe
 from unnaive.structure.groups import (
     GroupGraph,
     backward_joining,
@@ -20,16 +24,26 @@ from unnaive.structure.groups import (
 from unnaive.tables.groups import GroupScores
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
-    from unnaive.counts import CodedRows, JointCounts
+    from collections.abc import Sequence
+
+    from unnaive._typing import BoolArray, FloatArray, IntArray
+    from unnaive.counts import CodedRows
+    from unnaive.models.ienb import Tuning
+    from unnaive.models.recipe import Maker, Source
+    from unnaive.search import EstimationOfDistribution, Result
+    from unnaive.search.loop import RandomState as Seed
     from unnaive.structure.groups import Groups, Joined
 
-_SEARCHES = ("forward", "backward", "eda")
-_SEEDS = ("nb", "fssj", "bsej")
+_SEEDS = {"nb": "", "fssj": "forward", "bsej": "backward"}
+
+
+def _are_seeds(given: object) -> bool:
+    """Whether seeds are a list of names that are known."""
+    return isinstance(given, list | tuple) and all(seed in _SEEDS for seed in given)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PazzaniNB(GroupClassifier):
+class PazzaniNB(CountsClassifier):
     r"""Naive Bayes over groups of columns that are joined, or left out, for leave-one-out's sake.
 
     .. math:: P(c, x) = P(c) \prod_G P(x_G \mid c)
@@ -94,96 +108,115 @@ class PazzaniNB(GroupClassifier):
     1.0
     """
 
-    search: str = "backward"
-    criterion: str = "accuracy"
-    delete: str = "group"
-    algorithm: Any = None
-    seed_with: Any = ("nb", "bsej")
-    tune: Any = None
-    paper: bool = False
-    random_state: Any = None
+    search: str = one_of("backward", "forward", "eda")
+    criterion: str = one_of("accuracy", "log_loss")
+    delete: str = one_of("group", "member")
+    algorithm: EstimationOfDistribution | None = None
+    seed_with: Sequence[str] | str | None = parameter(
+        ("nb", "bsej"), f"a list of {', '.join(_SEEDS)}", also=(None, *_SEEDS), test=_are_seeds
+    )
+    tune: IENB | str | None = parameter(
+        None, "an IENB()", also=("intervals", None), test=lambda value: isinstance(value, IENB)
+    )
+    paper: bool = flag(False)
+    random_state: Seed = None
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> GroupGraph:
-        families = source.families  # type: ignore[union-attr]
-        if hasattr(self, "structure_") or not families:
-            return super()._learn_structure(source)
+    family: ClassVar[str] = "groups"
+    assumption: ClassVar[str] = (
+        "Columns that are in one group are taken as a single one with all combinations of their "
+        "values. Within a class, the groups are independent; some columns may be left out."
+    )
+
+    loo_score_ = Shown("Criterion of the groups found, by leave-one-out.")
+    naive_loo_score_ = Shown("Criterion of naive Bayes.")
+    tuned_loo_score_ = Shown("Leave-one-out accuracy of the tuned tables.")
+    evaluations_ = Shown("Groupings that were scored.")
+    search_result_ = Shown("How the search went.")
+
+    def recipe(self) -> Recipe:
+        """Search for groups in rows, make a table a group, and tune the tables if asked to."""
+        return Recipe(
+            learn=self._counted_groups,
+            choose=self._search,
+            tables=GroupFactors(self._tuning()),
+            structure=GroupGraph,
+            counts="values",
+            keeps=True,
+        )
+
+    def _tuning(self) -> Tuning | None:
+        """Say how the tables are tuned, once the groups are found."""
+        if self.tune is None:
+            return None
+        tuner = self.tune if isinstance(self.tune, IENB) else IENB(random_state=self.random_state)
+        return tuner.tuning()
+
+    @staticmethod
+    def _counted_groups(source: Source, rows: CodedRows | None) -> Learned | None:
+        """Begin with naive Bayes; of counts of groups, take these."""
+        families = () if rows is not None else getattr(source, "families", ())
+        if not families:
+            return single_groups(source, rows)
         groups = tuple(family.columns for family in families)
-        return GroupGraph(source.schema.names, source.schema.target, groups)
+        return Learned(GroupGraph(source.schema.names, source.schema.target, groups))
 
-    def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> GroupGraph:
-        self._check()
+    def _search(
+        self, learned: Learned, source: Source, rows: CodedRows | None, maker: Maker
+    ) -> Learned | None:
+        """Search for the groups that classify the rows best, each left out."""
+        if rows is None:
+            return learned
         scores = GroupScores(
             source,  # type: ignore[arg-type]
             rows,
-            self._smoothing,
-            class_prior=self._class_prior,
+            maker.how.smoothing,
+            class_prior=maker.how.class_prior,
             criterion=self.criterion,
-            max_memory=self.max_memory,
+            max_memory=maker.how.max_memory,
         )
-        active = rows.schema.sizes > 0
-        alone = tuple((column,) for column in np.flatnonzero(active).tolist())
-        self.naive_loo_score_ = scores.total(alone)
+        active, alone = rows.schema.sizes > 0, learned.structure.families
+        result: Joined | Result
         if self.search == "eda":
-            found, groups = self._estimated(scores, active, alone)
+            result, groups = self._estimated(scores, active, alone)
         else:
-            found = self._greedy(self.search, scores, active)
-            groups = found.groups
-        self.search_result_, self.loo_score_ = found, found.fitness
-        self.evaluations_ = found.evaluations
-        graph = GroupGraph(rows.schema.names, rows.schema.target, groups)
-        return self._tuned(graph, rows) if self.tune is not None else graph
+            result = self._greedy(self.search, scores, active)
+            groups = result.groups
+        trace = {
+            "naive_loo_score_": scores.total(alone),
+            "search_result_": result,
+            "loo_score_": result.fitness,
+            "evaluations_": result.evaluations,
+        }
+        graph, tuning = GroupGraph(rows.schema.names, rows.schema.target, groups), self._tuning()
+        if tuning is None:
+            return Learned(graph, trace=trace)
+        tuned = tuning.search(graph, rows, maker.how).result
+        trace = {**trace, "tuned_loo_score_": tuned.fitness}
+        return Learned(graph, {"genome": tuned.best}, trace)
 
-    @property
-    def _tuner(self) -> IENB:
-        """How the tables are tuned, once the groups are found."""
-        return self.tune if isinstance(self.tune, IENB) else IENB(random_state=self.random_state)
-
-    def _tuned(self, graph: GroupGraph, rows: CodedRows) -> GroupGraph:
-        found, _ = self._tune_tables(graph, rows)
-        self.tuned_loo_score_ = found.fitness
-        return replace(graph, genome=found.best)
-
-    def _check(self) -> None:
-        if self.search not in _SEARCHES:
-            raise ValueError(f"search={self.search!r}; it must be one of {', '.join(_SEARCHES)}")
-        if self.criterion not in {"accuracy", "log_loss"}:
-            raise ValueError(f"criterion={self.criterion!r}; it must be 'accuracy' or 'log_loss'")
-        if self.delete not in {"group", "member"}:
-            raise ValueError(f"delete={self.delete!r}; it must be 'group' or 'member'")
-        if not (self.tune in (None, "intervals") or isinstance(self.tune, IENB)):
-            raise ValueError(f"tune={self.tune!r}; it must be None, 'intervals' or an IENB()")
-        strange = [seed for seed in self._seeds if seed not in _SEEDS]
-        if strange:
-            raise ValueError(f"seed_with names {strange[0]!r}; it may name {', '.join(_SEEDS)}")
-
-    @property
-    def _seeds(self) -> list[Any]:
-        if isinstance(self.seed_with, str):
-            return [self.seed_with]
-        return [] if self.seed_with is None or self.paper else list(self.seed_with)
-
-    def _greedy(self, search: str, scores: GroupScores, active: Any) -> Joined:
+    def _greedy(self, search: str, scores: GroupScores, active: BoolArray) -> Joined:
         watch = _progress.watcher()
         if search == "forward":
             return forward_joining(scores, active, watch)
         return backward_joining(scores, active, self.delete, watch)
 
-    def _estimated(self, scores: GroupScores, active: Any, alone: Groups) -> Any:
+    def _estimated(
+        self, scores: GroupScores, active: BoolArray, alone: Groups
+    ) -> tuple[Result, Groups]:
         """Let an estimation-of-distribution algorithm find the groups."""
-        from unnaive.search import UMDA, Categories, require_algorithm  # noqa: PLC0415 - costs time to import
+        from unnaive.search import UMDA, Categories, require_algorithm  # noqa: PLC0415 - import time
 
         chosen = np.flatnonzero(active)
+        given = [self.seed_with] if isinstance(self.seed_with, str) else self.seed_with or ()
         seeds = [
-            alone
-            if seed == "nb"
-            else self._greedy({"fssj": "forward", "bsej": "backward"}[seed], scores, active).groups
-            for seed in self._seeds
+            alone if seed == "nb" else self._greedy(_SEEDS[seed], scores, active).groups
+            for seed in ([] if self.paper else given)
         ]
 
         def whole(genomes: IntArray) -> IntArray:
-            found = np.zeros((len(genomes), len(active)), dtype=np.int64)
-            found[:, chosen] = genomes
-            return found
+            every = np.zeros((len(genomes), len(active)), dtype=np.int64)
+            every[:, chosen] = genomes
+            return every
 
         def fitness(genomes: IntArray) -> FloatArray:
             used, groups = (
@@ -194,7 +227,7 @@ class PazzaniNB(GroupClassifier):
 
         algorithm = self.algorithm or (UMDA.paper() if self.paper else UMDA())
         require_algorithm("algorithm", algorithm, Categories)
-        found = algorithm.maximise(
+        result = algorithm.maximise(
             Categories([len(chosen) + 1] * len(chosen)),
             fitness,
             random_state=self.random_state,
@@ -202,4 +235,4 @@ class PazzaniNB(GroupClassifier):
             key=canonical_genomes,
             watch=_progress.watcher(),
         )
-        return found, groups_of(whole(found.best[None])[0])
+        return result, groups_of(whole(result.best[None])[0])

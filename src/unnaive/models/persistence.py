@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, is_dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from unnaive._scikit import BaseEstimator
 from unnaive.discretize import Discretizer
 from unnaive.exceptions import ModelFileError
 from unnaive.io import store
+from unnaive.models.fitted import Names
 from unnaive.schema import label_array
 from unnaive.tables.smoothing import POLICIES, Smoothing
 
@@ -20,11 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from unnaive._typing import State
     from unnaive.models.classifier import Classifier
 
     ClassOf = Callable[[str], type[Classifier]]
 
-_QUIRKS = "unnaive.tables.barrow"  # loads when asked
+Value = TypeVar("Value")
+_VALUES: dict[str, type] = {}  # dataclasses of settings that parameters may be
+
+
+def storable(cls: type[Value]) -> type[Value]:
+    """Let objects of a dataclass be saved as parameters of models, by their fields."""
+    _VALUES[cls.__name__] = cls
+    return cls
 
 
 def save_model(path: str | Path, model: Classifier) -> None:
@@ -36,8 +45,8 @@ def state_of(model: Classifier) -> dict[str, Any]:
     """Describe a fitted model by plain values and arrays."""
     return {
         "model": type(model).__name__,
-        "parameters": {key: _plain(value) for key, value in model.get_params(deep=False).items()},
-        **model._state(),
+        "parameters": {key: plain(value) for key, value in model.get_params(deep=False).items()},
+        **model.fitted_.state(),
         "classes": model.classes_.dtype.str if model.classes_.dtype.kind in "biuf" else "labels",
         "named": hasattr(model, "feature_names_in_"),
         "names": list(model.schema_.names),
@@ -50,6 +59,8 @@ def load_model(path: str | Path, class_of: ClassOf) -> Classifier:
     state = store.load(path, kind="model")
     try:
         return model_of(state, class_of)
+    except ModelFileError:
+        raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ModelFileError(
             f"{path} is a model file, but not one that this version understands "
@@ -59,26 +70,41 @@ def load_model(path: str | Path, class_of: ClassOf) -> Classifier:
 
 def model_of(state: dict[str, Any], class_of: ClassOf) -> Classifier:
     """Make the model that :func:`state_of` described."""
+    made = class_of(state["model"])  # first: its module says which values can be restored
     parameters = {key: _object(value, class_of) for key, value in state["parameters"].items()}
-    model = class_of(state["model"])(**parameters)
-    model._set_names(state["names"], named=bool(state["named"]))
-    model.classes_ = label_array(state["labels"])
+    model = made(**_known(made, parameters))
+    labels = label_array(state["labels"])
     if state["classes"] != "labels":
-        model.classes_ = model.classes_.astype(np.dtype(state["classes"]))
-    return model._restore(state)
+        labels = labels.astype(np.dtype(state["classes"]))
+    names = Names.of(state["names"], named=bool(state["named"]))
+    model._fitted = model._restored(state, labels, names)
+    return model
 
 
-def _plain(value: Any) -> Any:
+def _known(made: type[Classifier], given: State) -> State:
+    """Read the parameters of a model; one that it no longer has may be at what was its default."""
+    fields = made.__dataclass_fields__
+    gone = [key for key, value in given.items() if key not in fields and value is not False]
+    if gone:
+        raise ModelFileError(
+            f"a saved {made.__name__} has the parameter {gone[0]!r}, which it no longer has; the "
+            "thesis' programs (paper=True) are models of unnaive.papers.barrow now: fit one of "
+            "these"
+        )
+    return {key: value for key, value in given.items() if key in fields}
+
+
+def plain(value: Any) -> Any:
     """Turn a parameter into JSON values, objects of this library into tagged ones."""
     tag, content = _tagged(value)
     if tag:
         return {tag: content}
     if isinstance(value, dict):
-        return {"__dict__": [[_plain(key), _plain(entry)] for key, entry in value.items()]}
+        return {"__dict__": [[plain(key), plain(entry)] for key, entry in value.items()]}
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list | tuple | range):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     return value
 
 
@@ -88,13 +114,13 @@ def _tagged(value: Any) -> tuple[str, Any]:
         if POLICIES.get(value.key) is not type(value):
             raise TypeError(f"smoothing={value!r} is no policy of this library and cannot be saved")
         return "__smoothing__", value.state()
-    if type(value).__module__ == _QUIRKS:
-        return "__quirks__", value.state()
+    if _VALUES.get(type(value).__name__) is type(value):
+        return "__value__", [type(value).__name__, asdict(value)]  # type: ignore[call-overload]
     if isinstance(value, BaseEstimator):
         kind = "__discretizer__" if isinstance(value, Discretizer) else "__model__"
-        return kind, [type(value).__name__, _plain(value.get_params(deep=False))]
+        return kind, [type(value).__name__, plain(value.get_params(deep=False))]
     if is_dataclass(value) and type(value).__module__.startswith("unnaive.search."):
-        return "__algorithm__", [type(value).__name__, _plain(asdict(value))]  # type: ignore[arg-type]
+        return "__algorithm__", [type(value).__name__, plain(asdict(value))]  # type: ignore[arg-type]
     return "", None
 
 
@@ -111,8 +137,8 @@ def _object(value: Any, class_of: ClassOf) -> Any:
     if tag == "__smoothing__":
         settings = dict(content)
         return POLICIES[settings.pop("policy")](**settings)
-    if tag == "__quirks__":
-        return import_module(_QUIRKS).Quirks(**content)
+    if tag == "__value__":
+        return _VALUES[content[0]](**content[1])
     return _named(tag, content, class_of)
 
 
@@ -120,7 +146,8 @@ def _named(tag: str, content: list[Any], class_of: ClassOf) -> Any:
     """Make a discretiser, a model or an algorithm by its name."""
     name, parameters = content[0], _object(content[1], class_of)
     if tag == "__model__":
-        return class_of(name)(**parameters)
+        made = class_of(name)
+        return made(**_known(made, parameters))
     home = import_module({"__discretizer__": "unnaive.discretize"}.get(tag, "unnaive.search"))
     if name not in home.__all__:
         raise ValueError(f"unknown name {name!r} in {home.__name__}")

@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._ties import TIE_TOLERANCE, first_best
-from unnaive.exceptions import UnnaiveError
+from unnaive._parameters import flag, one_of
+from unnaive._ties import first_best
 from unnaive.information import (
     conditional_mutual_information,
     mutual_information,
     pairwise_mutual_information,
 )
-from unnaive.models.left_out import left_out_scores
-from unnaive.models.tree import TreeClassifier, column_position
+from unnaive.models.base import CountsClassifier
+from unnaive.models.choice import left_out_candidates, select
+from unnaive.models.makers import TreeFactors
+from unnaive.models.recipe import Learned, Recipe
+from unnaive.models.tree import column_position
 from unnaive.structure import ParentGraph, super_parent_scores, with_parents
 from unnaive.structure.graph import LEFT_OUT
 from unnaive.tables.trees import joint_root
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unnaive._typing import CodeArray, FloatArray, IntArray
-    from unnaive.counts import CodedRows, JointCounts
-    from unnaive.tables.trees import TreeTables
-
-_CRITERIA = ("mi", "cmi", "loo", "bic", "aic")
+    from unnaive._typing import FloatArray
+    from unnaive.counts import CodedRows
+    from unnaive.models.recipe import Maker, Source
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SPODE(TreeClassifier):
+class SPODE(CountsClassifier):
     r"""Super-parent one-dependence estimator.
 
     .. math:: P(c, x) = P(c, x_p) \prod_{i \ne p} P(x_i \mid c, x_p)
@@ -60,66 +59,63 @@ class SPODE(TreeClassifier):
     array([ 1, -1])
     """
 
-    criterion: str = "mi"
-    parent: Any = None
-    joint_prior: bool = True
+    criterion: str = one_of("mi", "cmi", "loo", "bic", "aic")
+    parent: str | int | None = None
+    joint_prior: bool = flag(True)
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> ParentGraph:
-        if self.criterion not in _CRITERIA:
-            raise ValueError(f"criterion={self.criterion!r}; it must be one of {_CRITERIA}")
+    family: ClassVar[str] = "super-parents"
+    assumption: ClassVar[str] = (
+        "Within a class, one column is the parent of all others: what they say depends on its "
+        "value. Given the class and that column, they are taken to be independent."
+    )
+
+    def recipe(self) -> Recipe:
+        """Choose the super-parent, by a score of counts or by leaving rows out."""
+        by_rows = self.parent is None and self.criterion == "loo"
+        return Recipe(
+            learn=self._best_star,
+            tables=TreeFactors(root_of=joint_root if self.joint_prior else None),
+            choose=self._best_left_out if by_rows else None,
+            keeps=by_rows,
+        )
+
+    def _best_star(self, source: Source, rows: CodedRows | None) -> Learned:
         information = conditional_mutual_information(source, self.n_jobs)
         if self.parent is not None:
-            return self._star(
-                column_position(self.parent, source.schema, "parent"), information, source
-            )
+            parent = column_position(self.parent, source.schema, "parent")
+            return Learned(star(parent, information, source))
         if self.criterion == "loo":
-            raise UnnaiveError(
-                'criterion="loo" looks at rows, and counts have none; call fit with all rows, or '
-                "choose another criterion"
-            )
+            return Learned(star(0, information, source))
         pairwise = np.zeros_like(information)
         if self.criterion == "cmi":
             pairwise = pairwise_mutual_information(source, self.n_jobs)
         relevance = mutual_information(source)
         scores = super_parent_scores(self.criterion, source, relevance, information, pairwise)
-        return self._star(first_best(self._active(scores, source)), information, source)
+        scores = np.where(source.schema.sizes > 0, scores, -np.inf)
+        return Learned(star(first_best(scores), information, source))
 
-    def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> ParentGraph:
-        if self.parent is not None or self.criterion != "loo":
-            return self._learn_structure(source)
+    def _best_left_out(
+        self,
+        learned: Learned,
+        source: Source,
+        rows: CodedRows | None,
+        maker: Maker,
+    ) -> Learned | None:
+        """Try every column as the super-parent: leave-one-out accuracy, log loss on ties."""
+        if rows is None:
+            return None
         information = conditional_mutual_information(source, self.n_jobs)
-        stars = [self._star(p, information, source) for p in range(len(information))]
-        found = np.array([self._left_out_scores(rows, star) for star in stars])
-        accuracy = self._active(found[:, 0], source)
-        best = accuracy >= accuracy.max() - TIE_TOLERANCE
-        return stars[first_best(np.where(best, found[:, 1], -np.inf))]
+        columns = np.flatnonzero(source.schema.sizes > 0)
+        columns = columns if len(columns) else np.arange(len(information))
+        stars = [Learned(star(parent, information, source)) for parent in columns.tolist()]
+        scores = left_out_candidates(rows, maker, stars)
+        path = select(scores, "accuracy", then="log_loss", parent=columns)
+        return Learned(stars[path.best].structure, trace={"path_": path.table})
 
-    @staticmethod
-    def _active(scores: FloatArray, source: JointCounts | CodedRows) -> FloatArray:
-        """Leave out columns that have no value in any row."""
-        return np.where(source.schema.sizes > 0, scores, -np.inf)
 
-    def _star(
-        self, parent: int, information: FloatArray, source: JointCounts | CodedRows
-    ) -> ParentGraph:
-        schema = source.schema
-        parents = np.where(schema.sizes > 0, parent, LEFT_OUT)
-        parents[parent] = -1
-        return with_parents(schema.names, schema.target, parents, information)
-
-    def _left_out_scores(self, rows: CodedRows, star: ParentGraph) -> FloatArray:
-        """Leave-one-out accuracy and log-likelihood of one star; shape (2,)."""
-        counts = rows.select(star.pairs)
-
-        def joints(weight: float, codes: CodeArray, held: IntArray) -> Iterator[FloatArray]:
-            tables = self._tree(star, weight, counts, **self._root)
-            yield self._joint(tables, codes, held, self.n_jobs)
-
-        return np.asarray(left_out_scores(self, rows, counts, joints)[0])
-
-    @property
-    def _root(self) -> dict[str, Any]:
-        return {"root_of": joint_root if self.joint_prior else None}
-
-    def _make_tables(self, held_out: float | None = None) -> TreeTables:
-        return self._tree(self.structure_, held_out, **self._root)
+def star(parent: int, information: FloatArray, source: Source) -> ParentGraph:
+    """Return the graph in which one column is the parent of all others that have values."""
+    schema = source.schema
+    parents = np.where(schema.sizes > 0, parent, LEFT_OUT)
+    parents[parent] = -1
+    return with_parents(schema.names, schema.target, parents, information)

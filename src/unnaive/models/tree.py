@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._ties import first_best
-from unnaive.counts.sizes import require_memory
+from unnaive._parameters import flag, one_of, parameter
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import (
     class_mutual_information,
@@ -18,182 +15,102 @@ from unnaive.information import (
     mutual_information,
 )
 from unnaive.models.base import CountsClassifier
-from unnaive.models.selective import SelectiveClassifier, path_of
+from unnaive.models.choice import Prefixes, criterion_of, entering_order, features_of
+from unnaive.models.makers import TreeFactors
+from unnaive.models.recipe import Learned, Recipe, TableMaker
 from unnaive.structure import (
     ClassGraphs,
     ParentGraph,
     best_parents,
-    graph_of_state,
     independent,
     maximum_spanning_tree,
     orient,
     penalised,
     with_parents,
 )
-from unnaive.structure.graph import LEFT_OUT
-from unnaive.tables.selective import SCORES, path_scores
-from unnaive.tables.trees import (
-    AveragedTrees,
-    ClassTrees,
-    TreeTables,
-    only_class,
-    tree_bytes,
-    tree_tables,
-)
+from unnaive.tables.trees import AveragedTrees
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unnaive._typing import FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
+    from unnaive.models.recipe import Estimate, Source
     from unnaive.schema import Schema
 
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class TreeClassifier(CountsClassifier):
-    """Base of the models with one table a column: a graph, and a product of its factors."""
-
-    @property
-    def _marginalize(self) -> bool:
-        """Whether missing inner nodes are summed out."""
-        return True
-
-    def _tree(
-        self,
-        graph: ParentGraph,
-        held_out: float | None,
-        counts: JointCounts | None = None,
-        **options: Any,
-    ) -> TreeTables:
-        counts = self.counts_ if counts is None else counts
-        needed = tree_bytes(counts.schema.sizes, graph.parents, counts.n_classes)
-        needed *= 1 if held_out is None else 3
-        require_memory(
-            counts.schema, needed, self.max_memory, f"the tables of {type(self).__name__}"
-        )
-        return tree_tables(
-            counts,
-            graph,
-            self._smoothing,
-            class_prior=self._class_prior,
-            marginalize=self._marginalize,
-            held_out=held_out,
-            **options,
-        )
-
-    def _make_tables(self, held_out: float | None = None) -> Any:
-        return self._tree(self.structure_, held_out)
-
-    def _pairs_of(self, structure: Any) -> IntArray:
-        pairs: IntArray = structure.pairs
-        return pairs
-
-    def _restore_structure(self, state: Any, schema: Schema) -> Any:
-        return graph_of_state(state, schema.names, schema.target)
+    Position = str | int
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class SelectiveTree(SelectiveClassifier, TreeClassifier):
-    """Base of the trees that may leave columns out: parents enter before their children."""
+@dataclass(frozen=True, eq=False)
+class SpanningTree:
+    """Learns the maximum spanning tree of I(X_i;X_j|Y), or one of I(X_i;X_j) in every class.
 
-    @property
-    def feature_order_(self) -> IntArray:
-        """Columns in the model by falling I(X_i;Y), parents before children; shape (m,)."""
-        return self._entering(self.structure_, self.counts_)
+    Attributes
+    ----------
+    forest : bool or {"bic", "aic"}
+        Keep only edges that are worth their parameters.
+    root : str, int or None
+        The column without a parent; None: the one that tells most about the class.
+    per_class : bool
+        A tree for every class.
+    n_jobs : int or None
+    """
 
-    @abstractmethod
-    def _whole_graph(self, source: JointCounts | CodedRows) -> Any:
-        """Learn the graph of all columns."""
+    forest: bool | str = False
+    root: Position | None = None
+    per_class: bool = False
+    n_jobs: int | None = None
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> Any:
-        if self._selects:
-            return self._kept_structure(source)
-        graph = self._whole_graph(source)
-        if self.n_features is None:
-            return graph
-        order = self._entering(graph, source)
-        return only_columns(graph, order[: self._asked(len(order))])
+    def __call__(self, source: Source, rows: CodedRows | None) -> Learned:
+        """Learn the tree from counts, or from rows tile by tile."""
+        schema = source.schema
+        if not self.per_class:
+            information = conditional_mutual_information(source, self.n_jobs)
+            return Learned(self._tree(information, source))
+        trees = [
+            self._tree(class_mutual_information(source, label, self.n_jobs), source)
+            if rows_of_class >= 2
+            else independent(schema.names, schema.target)
+            for label, rows_of_class in enumerate(source.class_counts)
+        ]
+        return Learned(ClassGraphs(tuple(trees)))
 
-    def _learn_from_rows(self, source: JointCounts | CodedRows, rows: CodedRows) -> Any:
-        if not self._selects:
-            return self._learn_structure(source)
-        self._check_criterion()
-        graph = self._whole_graph(source)
-        order = self._entering(graph, source)
-        numbers = np.arange(len(order) + 1)
-        self.feature_path_ = path_of(self._sweep(graph, order, rows), n_features=numbers)
-        return only_columns(graph, order[: self._best_of(self.feature_path_)])
-
-    def _entering(self, graph: Any, source: JointCounts | CodedRows) -> IntArray:
-        if isinstance(graph, ClassGraphs):
-            raise UnnaiveError(
-                "per_class=True makes a tree for every class, so that the columns have no common "
-                "order; leave n_features out"
-            )
-        parents = np.where(source.schema.sizes > 0, graph.parents, LEFT_OUT)
-        return entering_order(parents, mutual_information(source))
-
-    def _sweep(self, graph: ParentGraph, order: IntArray, rows: CodedRows) -> FloatArray:
-        """Leave-one-out scores of the first 0, 1, … columns; shape (columns + 1, 3)."""
-        counts = rows.select(graph.pairs)
-        weights = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
-        total = np.zeros((len(order) + 1, len(SCORES)))
-        for weight in np.unique(weights):
-            tables = self._tree(graph, float(weight), counts)
-            part = np.flatnonzero(weights == weight)
-            codes, held = np.ascontiguousarray(rows.codes[:, part]), rows.classes[part]
-            prior = replace(tables, order=order[:0]).joint(codes, held)
-            joints = chain([prior], tables.prefixes(codes, held, order, self.n_jobs))
-            total += path_scores(joints, held, weights[part])
-        return np.asarray(total / float(weights.sum()))
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class MarginalizingTree(TreeClassifier):
-    """Base of the models that leave it to the user how a missing inner node is dealt with."""
-
-    missing: str = "marginalize"
-
-    @property
-    def _marginalize(self) -> bool:
-        if self.missing not in {"marginalize", "drop"}:
-            raise ValueError(f"missing={self.missing!r}; it must be 'marginalize' or 'drop'")
-        return self.missing == "marginalize"
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class SpanningTreeClassifier(MarginalizingTree):
-    """Base of the models on a maximum spanning tree."""
-
-    forest: Any = False
-
-    def _learn_structure(self, source: JointCounts | CodedRows) -> Any:
-        return self._spanning_tree(conditional_mutual_information(source, self.n_jobs), source)
-
-    def _spanning_tree(
-        self, information: FloatArray, source: JointCounts | CodedRows
-    ) -> ParentGraph:
+    def _tree(self, information: FloatArray, source: Source) -> ParentGraph:
         schema, weights = source.schema, information
         if self.forest:
-            weights = penalised(information, source, self._penalty)
+            penalty = "bic" if self.forest is True else str(self.forest)
+            weights = penalised(information, source, penalty)
         edges = maximum_spanning_tree(weights, schema.sizes > 0)
         if self.forest:
             edges = edges[weights[edges[:, 0], edges[:, 1]] > 0]
-        parents = orient(edges, len(schema.columns), self._preference(source))
+        preference = mutual_information(source)
+        if self.root is not None:
+            preference[column_position(self.root, schema, "root")] = np.inf
+        parents = orient(edges, len(schema.columns), preference)
         return with_parents(schema.names, schema.target, parents, information)
 
-    def _preference(self, source: JointCounts | CodedRows) -> FloatArray:
-        """Each column's claim to be the root."""
-        return mutual_information(source)
 
-    @property
-    def _penalty(self) -> str:
-        penalty = "bic" if self.forest is True else self.forest
-        if penalty not in {"bic", "aic"}:
-            raise ValueError(f"forest={self.forest!r}; it must be a boolean, 'bic' or 'aic'")
-        return str(penalty)
+@dataclass(frozen=True, eq=False)
+class GivenParents:
+    """Takes the tree that the user gave."""
+
+    parents: Sequence[Position | None]
+
+    def __call__(self, source: Source, rows: CodedRows | None) -> Learned:
+        """Read the parents by name or position; raises if they make a cycle."""
+        schema = source.schema
+        parents = given_parents(self.parents, schema)
+        graph = ParentGraph(schema.names, schema.target, parents, np.zeros(len(parents)))
+        return Learned(graph.require_tree())
+
+
+def forest_of() -> bool | str:
+    """Declare the parameter that says whether edges must be worth their parameters."""
+    return parameter(False, also=(True, False, "bic", "aic"))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class TAN(SelectiveTree, SpanningTreeClassifier):
+class TAN(CountsClassifier):
     r"""Tree-augmented naive Bayes.
 
     .. math:: P(c, x) = P(c)\, P(x_r \mid c) \prod_{i \ne r} P(x_i \mid x_{\pi(i)}, c)
@@ -225,7 +142,7 @@ class TAN(SelectiveTree, SpanningTreeClassifier):
     ----------
     feature_order_ : ndarray of shape (m,)
         Columns in the model by falling I(X_i;Y), parents before children.
-    feature_path_ : dict of arrays
+    path_ : dict of arrays
         With ``n_features="loo"``: ``n_features``, ``accuracy``, ``log_loss`` and ``brier``.
 
     References
@@ -245,44 +162,65 @@ class TAN(SelectiveTree, SpanningTreeClassifier):
     array([-1,  0,  1])
     """
 
-    root: Any = None
-    parents: Any = None
-    per_class: bool = False
+    root: Position | None = None
+    parents: Sequence[Position | None] | None = None
+    forest: bool | str = forest_of()
+    per_class: bool = flag(False)
+    n_features: int | float | str | None = features_of()
+    criterion: str = criterion_of("brier")
+    missing: str = one_of("marginalize", "drop")
 
-    def _whole_graph(self, source: JointCounts | CodedRows) -> Any:
-        schema = source.schema
-        if self.parents is not None:
-            parents = given_parents(self.parents, schema)
-            graph = ParentGraph(schema.names, schema.target, parents, np.zeros(len(parents)))
-            graph.order  # noqa: B018 - raises for a cycle
-            return graph
-        if not self.per_class:
-            information = conditional_mutual_information(source, self.n_jobs)
-            return self._spanning_tree(information, source)
-        return ClassGraphs(
-            tuple(
-                self._spanning_tree(class_mutual_information(source, label, self.n_jobs), source)
-                if rows >= 2
-                else independent(schema.names, schema.target)
-                for label, rows in enumerate(source.class_counts)
-            )
+    family: ClassVar[str] = "trees"
+    assumption: ClassVar[str] = (
+        "Within a class, every column depends on at most one other, and these dependences make a "
+        "tree. Given its parent and the class, a column is taken to be independent of the rest."
+    )
+
+    def recipe(self) -> Recipe:
+        """Learn a spanning tree, keep its first columns, and make a table a column."""
+        tree = SpanningTree(self.forest, self.root, self.per_class, self.n_jobs)
+        first = Prefixes(self.n_features, self.criterion)
+        return Recipe(
+            learn=tree if self.parents is None else GivenParents(self.parents),
+            choose=first,
+            tables=TreeFactors(self.missing == "marginalize"),
+            keeps=first.by_rows,
         )
 
-    def _preference(self, source: JointCounts | CodedRows) -> FloatArray:
-        preference = mutual_information(source)
-        if self.root is not None:
-            preference[column_position(self.root, source.schema, "root")] = np.inf
-        return preference
+    @property
+    def feature_order_(self) -> IntArray:
+        """Columns in the model by falling I(X_i;Y), parents before children; shape (m,)."""
+        return order_of_columns(self)
 
-    def _make_tables(self, held_out: float | None = None) -> Any:
-        if not isinstance(self.structure_, ClassGraphs):
-            return self._tree(self.structure_, held_out)
-        trees = [self._tree(graph, held_out) for graph in self.structure_.graphs]
-        return ClassTrees(tuple(only_class(tree, label) for label, tree in enumerate(trees)))
+
+@dataclass(frozen=True, eq=False)
+class RotatedTrees(TableMaker):
+    """Tables of one tree that hangs from every column in turn; factors are made once."""
+
+    trees: TreeFactors
+    of_posteriors: bool
+
+    def tables(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
+    ) -> AveragedTrees:
+        """Estimate the tables of all trees."""
+        graph = learned.graph(ParentGraph)
+        shared: dict[tuple[int, int, int], FloatArray] = {}
+        members = [
+            self.trees.tree(
+                counts,
+                replace(graph, parents=orient(graph.pairs, len(graph.names), hung)),
+                how,
+                held_out,
+                shared,
+            )
+            for hung in np.eye(len(graph.names))
+        ]
+        return AveragedTrees(tuple(members), self.of_posteriors)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ATAN(SpanningTreeClassifier):
+class ATAN(CountsClassifier):
     r"""Averaged tree-augmented naive Bayes: TAN's tree, hung from every column in turn.
 
     .. math:: P(c \mid x) = \frac{1}{d} \sum_r P_r(c \mid x)
@@ -312,26 +250,27 @@ class ATAN(SpanningTreeClassifier):
     array([0, 1, 1, 0])
     """
 
-    average: str = "posterior"
+    average: str = one_of("posterior", "joint")
+    forest: bool | str = forest_of()
+    missing: str = one_of("marginalize", "drop")
 
-    def _make_tables(self, held_out: float | None = None) -> AveragedTrees:
-        if self.average not in {"posterior", "joint"}:
-            raise ValueError(f"average={self.average!r}; it must be 'posterior' or 'joint'")
-        graph = self.structure_
-        shared: dict[tuple[int, int, int], FloatArray] = {}
-        members = [
-            self._tree(
-                replace(graph, parents=orient(graph.pairs, len(graph.names), hung)),
-                held_out,
-                shared=shared,
-            )
-            for hung in np.eye(len(graph.names))
-        ]
-        return AveragedTrees(tuple(members), self.average == "posterior")
+    family: ClassVar[str] = "trees"
+    assumption: ClassVar[str] = (
+        "Within a class, every column depends on at most one other, along a tree. The tree is hung "
+        "from every column in turn, and the answers are averaged."
+    )
+
+    def recipe(self) -> Recipe:
+        """Learn TAN's tree, and average over all columns as its root."""
+        trees = TreeFactors(self.missing == "marginalize")
+        return Recipe(
+            learn=SpanningTree(self.forest, n_jobs=self.n_jobs),
+            tables=RotatedTrees(trees, self.average == "posterior"),
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ODANB(TreeClassifier):
+class ODANB(CountsClassifier):
     r"""One-dependence augmented naive Bayes: each column's parent is its best one.
 
     .. math:: P(c, x) \propto P(c) \prod_i P(x_i \mid x_{\pi(i)}, c),
@@ -357,35 +296,31 @@ class ODANB(TreeClassifier):
     array([1, 0])
     """
 
-    @property
-    def _marginalize(self) -> bool:
-        return False
+    family: ClassVar[str] = "trees"
+    assumption: ClassVar[str] = (
+        "Within a class, every column depends on the one other column that tells most about it, "
+        "whether or not that column depends on it in turn."
+    )
 
-    def _learn_structure(self, source: JointCounts | CodedRows) -> ParentGraph:
-        information = conditional_mutual_information(source, self.n_jobs)
-        schema = source.schema
-        return with_parents(schema.names, schema.target, best_parents(information), information)
+    def recipe(self) -> Recipe:
+        """Take every column's best parent."""
+        return Recipe(learn=self._best_parents, tables=TreeFactors(marginalize=False))
 
-
-def entering_order(parents: IntArray, relevance: FloatArray) -> IntArray:
-    """Columns of a tree by falling relevance, each after its parent; shape (m,)."""
-    order: list[int] = []
-    waiting = np.flatnonzero(parents > LEFT_OUT)
-    while len(waiting):
-        free = waiting[(parents[waiting] < 0) | np.isin(parents[waiting], order)]
-        order.append(int(free[first_best(relevance[free])]))
-        waiting = waiting[waiting != order[-1]]
-    return np.array(order, dtype=np.int64)
+    def _best_parents(self, source: Source, rows: CodedRows | None) -> Learned:
+        information, schema = conditional_mutual_information(source, self.n_jobs), source.schema
+        parents = best_parents(information)
+        return Learned(with_parents(schema.names, schema.target, parents, information))
 
 
-def only_columns(graph: ParentGraph, columns: IntArray) -> ParentGraph:
-    """Return the graph of some columns, with their parents among them."""
-    inside = np.isin(np.arange(len(graph.names)), columns)
-    parents = np.where(inside, graph.parents, LEFT_OUT)
-    return replace(graph, parents=parents, weights=np.where(inside, graph.weights, 0.0))
+def order_of_columns(model: CountsClassifier) -> IntArray:
+    """Columns in a fitted tree by falling I(X_i;Y), parents before children; shape (m,)."""
+    graph = model.structure_
+    if not isinstance(graph, ParentGraph):
+        raise AttributeError("every class has a tree of its own, so columns have no common order")
+    return entering_order(graph, model.counts_)
 
 
-def given_parents(parents: Any, schema: Schema) -> IntArray:
+def given_parents(parents: Sequence[Position | None], schema: Schema) -> IntArray:
     """Read ``parents=``: a name, a position or None for every column; shape (d,)."""
     if len(parents) != len(schema.columns):
         raise UnnaiveError(
@@ -400,13 +335,13 @@ def given_parents(parents: Any, schema: Schema) -> IntArray:
     return np.array(with_values, dtype=np.int64)
 
 
-def column_position(column: Any, schema: Schema, parameter: str) -> int:
+def column_position(column: object, schema: Schema, name: str) -> int:
     """Read a column given by name or position."""
     if isinstance(column, str) and column in schema.names:
         return schema.names.index(column)
     if isinstance(column, int | np.integer) and 0 <= column < len(schema.columns):
         return int(column)
     raise UnnaiveError(
-        f"{parameter}: {column!r} is no column; give a name or a position from 0 to "
+        f"{name}: {column!r} is no column; give a name or a position from 0 to "
         f"{len(schema.columns) - 1}"
     )

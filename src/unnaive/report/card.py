@@ -12,69 +12,6 @@ if TYPE_CHECKING:
     from unnaive.models import Classifier
     from unnaive.report.rows import ReportRows
 
-_ASSUMES = {
-    "NaiveBayes": "Within a class, every column is taken to be independent of all others. Each "
-    "column speaks once, as if it knew nothing of the rest.",
-    "SPODE": "Within a class, one column is the parent of all others: what they say depends on its "
-    "value. Given the class and that column, they are taken to be independent.",
-    "AODE": "Every column in turn is taken as the one parent of all others, and the answers are "
-    "averaged. So each column speaks in the light of every other one, but of one at a time.",
-    "WAODE": "Every column in turn is taken as the one parent of all others, and the answers are "
-    "averaged, weighted by what that column tells of the class.",
-    "A2DE": "Every pair of columns in turn is taken as the parents of all others, and the answers "
-    "are averaged. So each column speaks in the light of any two others.",
-    "TAN": "Within a class, every column depends on at most one other, and these dependences make "
-    "a tree. Given its parent and the class, a column is taken to be independent of the rest.",
-    "ATAN": "Within a class, every column depends on at most one other, along a tree. The tree is "
-    "hung from every column in turn, and the answers are averaged.",
-    "ODANB": "Within a class, every column depends on the one other column that tells most about "
-    "it, whether or not that column depends on it in turn.",
-    "KDB": "Within a class, every column depends on up to k columns that tell more of the class "
-    "than itself. Given these and the class, it is taken to be independent of the rest.",
-    "HNB": "Every column depends on the weighted mean of all others, its hidden parent. What "
-    "three or more columns only tell together is not seen.",
-    "PHNB": "Every column depends on the weighted mean of those others alone that tell much about "
-    "it. What three or more columns only tell together is not seen.",
-    "GeneralizedNB": "Columns enter one by one, each with the one column before it that it tells "
-    "most with. Given that column and the class, it is taken to be independent of the rest.",
-    "DecomposableNB": "Columns that depend on each other within a class form small clusters, which "
-    "overlap like tiles. Given the columns that two clusters share, they are independent.",
-    "CherryTreeNB": "Columns form clusters of one size that overlap like tiles. Given the columns "
-    "that two clusters share and the class, the clusters are taken to be independent.",
-    "PazzaniNB": "Columns that are in one group are taken as a single one with all combinations of "
-    "their values. Within a class, the groups are independent; some columns may be left out.",
-    "IENB": "Within a class, columns are taken to be independent. Each probability was moved "
-    "within its confidence interval so that the rows are told apart best.",
-    "IterativeBayes": "Within a class, columns are taken to be independent. The tables were then "
-    "corrected, row by row, towards the classes that the rows have.",
-    "AdjustedNB": "Within a class, columns are taken to be independent. The probability of each "
-    "class is then multiplied by a weight, so that more rows are told right.",
-    "GaussianNaiveBayes": "Within a class, every number follows a bell curve, and all columns are "
-    "taken to be independent of each other.",
-    "FullBayes": "Within a class, all numbers together follow one bell curve in many dimensions. "
-    "Every dependence between two columns is in it, as a correlation.",
-    "KNaiveBayes": "Within a class, numbers follow a bell curve in many dimensions, but k columns "
-    "are taken to be independent: those whose ignored dependences cancel best.",
-    "GaussianTAN": "Within a class, every number follows a bell curve whose centre moves along a "
-    "straight line with one other column. These dependences make a tree.",
-    "GaussianKDB": "Within a class, every number follows a bell curve whose centre moves along a "
-    "straight line with up to k other columns.",
-    "WeightedBayes": "Each column, and each pair of columns that the model looks at, speaks with a "
-    "weight of its own. The weights were chosen so that all of them together predict best.",
-    "AutoBayes": "Several models were tried on rows that were left out, and those that predicted "
-    "best answer together, each by its weight.",
-    "BayesNet": "Each column, and the class, depends on its parents in the graph and on nothing "
-    "else. The graph was searched in the rows.",
-}
-_NO_GRAPH = {
-    "AutoBayes": "There is no single graph to draw: several models answer together.",
-    "AODE": "There is no single graph to draw: every column in turn is the parent of all others, "
-    "and the model averages over all of these.",
-    "WAODE": "There is no single graph to draw: every column in turn is the parent of all others, "
-    "and the model averages over all of these, by weight.",
-    "A2DE": "There is no single graph to draw: every pair of columns in turn are the parents of "
-    "all others, and the model averages over all of these.",
-}
 _ELSEWHERE = "other places, other times, other people"
 _EXTREME = {"NaiveBayes", "IENB", "IterativeBayes", "AdjustedNB", "GaussianNaiveBayes"}
 
@@ -89,11 +26,11 @@ def describe_model(model: Classifier, rows: ReportRows) -> dict[str, Any]:
         "name": name,
         "key": _key(model),
         "summary": cleandoc(type(model).__doc__ or name).split("\n", 1)[0],
-        "assumes": _ASSUMES.get(name, ""),
+        "assumes": model.assumption,
         "members": [
             {"name": member.name, "weight": float(member.weight)} for member in members_of(model)
         ],
-        "without_graph": _NO_GRAPH.get(name, "This model has no graph of columns to draw."),
+        "without_graph": model.without_graph,
         "references": _references(type(model).__doc__ or ""),
         "parameters": [
             {"name": key, "value": repr(value), "changed": repr(value) != repr(defaults[key])}

@@ -14,6 +14,7 @@ from unnaive.structure.bags import HiddenParents
 from unnaive.structure.dag import DAG
 from unnaive.structure.graph import ClassGraphs, Graph, ParentGraph
 from unnaive.structure.groups import GroupGraph
+from unnaive.structure.parents import SuperParents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,11 +51,11 @@ def describe_structure(model: Classifier, information: Sequence[float]) -> dict[
         graphs = [(f"Within {label}", graph, model) for label, graph in named][:_MOST_CLASSES]
         if len(structure.graphs) > len(graphs):
             notes.append(f"Every class has a graph of its own; the first {len(graphs)} are drawn.")
-    elif structure is not None:
+    elif structure is not None and structure_is_drawn(structure):
         graphs = [("", structure, model)]
     for member in members_of(model):
         own = getattr(member.model, "structure_", None)
-        if own is not None and not isinstance(own, ClassGraphs):
+        if own is not None and structure_is_drawn(own):
             graphs.append((f"{member.name}, {member.weight:.0%} of the blend", own, member.model))
     names, pictures, left_out = model.schema_.names, [], set(range(len(information)))
     for title, graph, owner in graphs:
@@ -69,6 +70,12 @@ def describe_structure(model: Classifier, information: Sequence[float]) -> dict[
         "left_out": [names[column] for column in sorted(left_out)] if graphs else [],
         "notes": notes,
     }
+
+
+def structure_is_drawn(structure: Any) -> bool:
+    """Whether a structure is one network, or a mean whose parents have weights of their own."""
+    alike = isinstance(structure, SuperParents) and np.ptp(structure.weights) == 0
+    return not (alike or isinstance(structure, ClassGraphs))
 
 
 def _links(graph: Any, model: Classifier) -> Links:
@@ -98,7 +105,8 @@ def _links(graph: Any, model: Classifier) -> Links:
 def _weighed(graph: Graph) -> Links:
     """Read edges that have weights, the heaviest of them where there are many."""
     place = {name: column for column, name in enumerate(graph.names)}
-    edges = sorted(graph.edges, key=lambda edge: -edge[2])
+    weighed = [(edge[0], edge[1], float(edge[-1])) for edge in graph.edges]
+    edges = sorted(weighed, key=lambda edge: -edge[2])
     most = _DENSE * len(graph.used) // 2
     kept: list[tuple[int, int, float | None]] = [(place[a], place[b], w) for a, b, w in edges]
     note = f"Of {len(edges):,} edges the {most:,} heaviest are drawn." if len(edges) > most else ""

@@ -77,7 +77,7 @@ def judge(
             f"the model has no probabilities for {rows_without:,} rows; numbers near the largest "
             "that there are may be the cause: scale them"
         )
-    bias = model._bias  # noqa: SLF001 - what predict adds before it decides
+    bias = model.bias_of(model.classes_.tolist())  # what predict adds before it decides
     decided = chances if bias is None else chances + bias - bias.min()
     return Judged(chances, predicted_codes(decided), protocol)
 

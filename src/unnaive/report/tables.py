@@ -11,13 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from unnaive.report.export_arrays import Arrays
 from unnaive.report.export_blends import blend_of, scale_of
-from unnaive.report.export_kinds import describe
 from unnaive.schema.columns import NumericColumn
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
     from unnaive.models.classifier import Classifier
-    from unnaive.models.gaussian import GaussianClassifier
+    from unnaive.models.gaussian import GaussianFitted
     from unnaive.schema.columns import ColumnSchema
 
 VERSION = 1
@@ -47,14 +45,14 @@ def explorer_document(model: Classifier, max_bytes: int = 3_000_000) -> dict[str
         ``numbers`` if they are any), "bins" (``labels``, ``edges``) or "number" (``low``,
         ``high``; of Gaussian models ``means`` and ``deviations`` of the classes); the log
         ``prior`` that answers where no class has a chance; a ``calibration`` or None; ``tables``
-        and ``arrays``, see :mod:`unnaive.report.export_kinds`; a blend has ``members``.
+        and ``arrays``, see :mod:`unnaive.tables.describe`; a blend has ``members``.
 
     Raises
     ------
     TableTooLarge
         If the tables take more than ``max_bytes``.
     UnnaiveError
-        If the model has no tables to look up (``paper=True`` of Gaussian models).
+        If the model has no tables to look up (the thesis' programs of ``unnaive.papers.barrow``).
 
     Examples
     --------
@@ -80,13 +78,13 @@ def explorer_document(model: Classifier, max_bytes: int = 3_000_000) -> dict[str
 
 def _single(model: Any, arrays: Arrays) -> dict[str, Any]:
     """Describe columns and tables of one model, as it was fitted."""
-    fitted = getattr(model, "_as_fitted", model)
-    gaussian = hasattr(fitted, "moments_")
-    tables = _gaussian_tables(fitted, arrays) if gaussian else describe(fitted._tables, arrays)  # noqa: SLF001
-    calibration = getattr(fitted, "_calibration", None)
+    fitted = model.fitted_
+    gaussian = hasattr(fitted, "moments")
+    tables = _gaussian_tables(fitted, arrays) if gaussian else fitted.tables.describe(arrays)
+    calibration = getattr(fitted, "calibration", None)
     return {
         "columns": _columns(fitted, _columns_of(tables)),
-        "prior": arrays.add(_hopeless(fitted)),
+        "prior": arrays.add(fitted.prior),
         "calibration": None if calibration is None else scale_of(calibration, arrays),
         "hermite": [arrays.add(part) for part in hermgauss(_QUADRATURE)] if gaussian else None,
         "tables": tables,
@@ -108,16 +106,16 @@ def engine_script() -> str:
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
 
 
-def _columns(model: Any, used: set[int]) -> list[dict[str, Any]]:
+def _columns(fitted: Any, used: set[int]) -> list[dict[str, Any]]:
     """Describe all columns, those that the tables look at as used."""
-    numbers = _numbers(model) if hasattr(model, "moments_") else {}
+    numbers = _numbers(fitted) if hasattr(fitted, "moments") else {}
     return [
         {
             "name": column.name,
             "used": place in used and column.size > 0,
             **(numbers.get(place) or _values(column)),
         }
-        for place, column in enumerate(model.schema_.columns)
+        for place, column in enumerate(fitted.schema.columns)
     ]
 
 
@@ -132,12 +130,12 @@ def _values(column: ColumnSchema) -> dict[str, Any]:
     return found
 
 
-def _numbers(model: GaussianClassifier) -> dict[int, dict[str, Any]]:
+def _numbers(fitted: GaussianFitted) -> dict[int, dict[str, Any]]:
     """Describe the columns that are numbers and stay numbers, by their positions."""
-    moments = model.moments_
+    moments = fitted.moments
     means, variances = moments.means, np.einsum("kii->ki", moments.covariances())
     found = {}
-    for index, place in enumerate(model._number_columns.tolist()):  # noqa: SLF001
+    for index, place in enumerate(fitted.columns.tolist()):
         mean, deviation = means[:, index], np.sqrt(variances[:, index])
         found[place] = {
             "kind": "number",
@@ -149,25 +147,22 @@ def _numbers(model: GaussianClassifier) -> dict[int, dict[str, Any]]:
     return found
 
 
-def _gaussian_tables(model: Any, arrays: Arrays) -> dict[str, Any]:
+def _gaussian_tables(fitted: GaussianFitted, arrays: Arrays) -> dict[str, Any]:
     """Describe densities and, beside them, the tables of columns that are no numbers."""
-    numbers = model._number_columns  # noqa: SLF001
-    densities = describe(model._tables, arrays)  # noqa: SLF001
-    columns = numbers[model.moments_.used].tolist()
-    above = model._acts_through()  # noqa: SLF001
+    densities = fitted.shape.tables.describe(arrays)
+    columns = fitted.columns[fitted.moments.used].tolist()
     densities["columns"] = columns
-    densities["through"] = [[columns[place] for place in places] for places in above]
-    densities["orders"] = [order.tolist() for order in model._orders()]  # noqa: SLF001
-    labels = getattr(model, "_labels", None)
-    if labels is None:
+    densities["through"] = [[columns[place] for place in above] for above in fitted.shape.through]
+    densities["orders"] = [order.tolist() for order in fitted.shape.orders]
+    if fitted.categories is None:
         return densities
-    others = np.setdiff1d(np.arange(len(model.schema_.names)), numbers).tolist()
-    tables = describe(labels._as_fitted._tables, arrays)  # noqa: SLF001
+    others = np.setdiff1d(np.arange(len(fitted.schema.names)), fitted.columns).tolist()
+    tables = fitted.categories.fitted_.tables.describe(arrays)
     for factor in tables["factors"]:
         for part in (factor, *factor["tables"]):
             for name in {"children", "parents", "columns"} & set(part):
                 part[name] = [others[column] for column in part[name]]
-    tables["base"] = arrays.add(np.zeros(len(model.classes_)))  # the densities have the prior
+    tables["base"] = arrays.add(np.zeros(len(fitted.labels)))  # the densities have the prior
     return {"kind": "sum", "parts": [densities, tables]}
 
 
@@ -183,12 +178,3 @@ def _columns_of(tables: dict[str, Any]) -> set[int]:
     if "bags" in tables:
         found.update(range(len(tables["bags"])))
     return found
-
-
-def _hopeless(model: Any) -> FloatArray:
-    """Log prior that answers where no class has any chance; shape (k,)."""
-    if hasattr(model, "moments_"):
-        return np.asarray(model._log_prior)  # noqa: SLF001
-    joint = np.full((1, len(model.schema_.classes)), -np.inf)
-    model._answer_hopeless(joint, np.array([-1]), None, model.counts_)  # noqa: SLF001
-    return np.asarray(joint[0])

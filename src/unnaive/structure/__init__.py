@@ -3,7 +3,6 @@
 from unnaive.structure.graph import (
     ClassGraphs,
     ParentGraph,
-    graph_of_state,
     independent,
     with_parents,
 )
@@ -14,7 +13,6 @@ __all__ = [
     "ClassGraphs",
     "ParentGraph",
     "best_parents",
-    "graph_of_state",
     "independent",
     "maximum_spanning_tree",
     "orient",

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from unnaive._ties import TIE_TOLERANCE
+from unnaive.counts.joint import all_pairs
+from unnaive.exceptions import UnnaiveError
+from unnaive.structure.graph import Graph
 
 if TYPE_CHECKING:
-    from unnaive._typing import BoolArray, FloatArray
+    from typing import Self
+
+    from unnaive._typing import BoolArray, FloatArray, IntArray, State
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenParents:
+class HiddenParents(Graph):
     """Every column's hidden parent: a weighted bag of other columns.
 
     Attributes
@@ -38,6 +43,8 @@ class HiddenParents:
     weights: FloatArray
     threshold: float
 
+    keys: ClassVar[tuple[str, ...]] = ("members", "weights", "threshold")
+
     @property
     def bags(self) -> dict[str, list[str]]:
         """Names of the columns in each column's bag."""
@@ -54,13 +61,18 @@ class HiddenParents:
             for i, j in zip(*np.nonzero(self.members), strict=True)
         ]
 
-    def state(self) -> dict[str, Any]:
-        """Plain values and arrays for the store."""
-        return {
-            "members": self.members,
-            "weights": self.weights,
-            "threshold": float(self.threshold),
-        }
+    @property
+    def pairs(self) -> IntArray:
+        """All pairs of columns; shape (m, 2)."""
+        return all_pairs(len(self.names))
+
+    @classmethod
+    def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Self:
+        """Make the bags that :meth:`state` described."""
+        square = (len(names), len(names))
+        if state["members"].shape != square or state["weights"].shape != square:
+            raise UnnaiveError("the bags do not fit the columns")
+        return cls(names, target, **state)
 
 
 def bag_members(information: FloatArray, threshold: float, rule: str = "ge") -> BoolArray:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from math import cos, pi, sin
 from typing import TYPE_CHECKING, Any
 
 from unnaive._axes import new_axes
+from unnaive.structure.dag import DAG
+from unnaive.structure.graph import ClassGraphs, topological
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from unnaive.structure.graph import Graph
 
 _WIDEST, _NARROWEST = 6.0, 0.8  # points
 _LONGEST_NAME = 18
+EDGES_A_COLUMN = 3  # of a picture in which every column is joined with every other
 
 
 def tree_positions(graph: Graph) -> dict[str, tuple[float, float]]:
@@ -49,6 +53,19 @@ def _ancestors(parent: str, first_parent: dict[str, str], child: str) -> set[str
             return {parent}
         above = first_parent.get(above)
     return set()
+
+
+def draw_structure(graph: Graph | DAG, ax: Any = None) -> Any:
+    """Draw any structure as suits its kind; returns matplotlib axes."""
+    if isinstance(graph, DAG):
+        return draw_layers(graph, graph.edges, ax)
+    if isinstance(graph, ClassGraphs):
+        named = [(f"{graph.target} {place}", each) for place, each in enumerate(graph.graphs)]
+        return draw_side_by_side(named, ax)
+    used = [graph.names[column] for column in graph.used]
+    if len(graph.edges) > EDGES_A_COLUMN * len(used):
+        return draw_circle(graph.target, used, graph.edges, {}, ax)
+    return draw_graph(graph, ax)
 
 
 def draw_graph(graph: Graph, ax: Any = None) -> Any:
@@ -109,3 +126,74 @@ def draw_label(ax: Any, name: str, place: tuple[float, float], colour: str) -> N
     short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
     box = {"boxstyle": "round", "facecolor": colour, "edgecolor": "0.3"}
     ax.text(*place, short.replace("$", r"\$"), ha="center", va="center", fontsize=9, bbox=box)
+
+
+def weighed_width(edge: Any, largest: float) -> float:
+    """Width in points of an edge, which may have no information."""
+    share = edge[2] / largest if len(edge) > 2 and largest > 0 else 0.3
+    return edge_width(float(share))
+
+
+def draw_circle(
+    target: str, used: Sequence[str], edges: Sequence[Any], relevance: Mapping[str, float], ax: Any
+) -> Any:
+    """Draw columns around the class, each joined with those it hears.
+
+    Lines from the class are as wide as what a column tells about it, its ``relevance``.
+    """
+    strongest = sorted(edges, key=lambda edge: -edge[2] if len(edge) > 2 else 0.0)
+    strongest = strongest[: max(EDGES_A_COLUMN * len(used), 20)]
+    largest = max((edge[2] for edge in strongest if len(edge) > 2), default=0.0)
+    size = max(4.5, 0.42 * len(used))
+    ax = new_axes(ax, figsize=(size, size))
+    turn = 2 * pi / max(len(used), 1)
+    places = {name: (sin(turn * i), cos(turn * i)) for i, name in enumerate(used)}
+    most = max(relevance.values(), default=0.0) or 1.0
+    for name, (x, y) in places.items():
+        width = edge_width(relevance.get(name, 0.0) / most)
+        ax.plot([0, x], [0, y], color="0.85", linewidth=width, zorder=0)
+    for edge in strongest:
+        ends = zip(places[edge[0]], places[edge[1]], strict=True)
+        width = weighed_width(edge, largest)
+        ax.plot(*ends, color="C0", linewidth=width, alpha=0.7, solid_capstyle="round", zorder=1)
+    draw_label(ax, target, (0.0, 0.0), "C1")
+    for name, place in places.items():
+        draw_label(ax, name, place, "white")
+    if len(strongest) < len(edges):
+        ax.set_title(f"the strongest {len(strongest)} of {len(edges)} edges", fontsize=10)
+    ax.set_axis_off()
+    ax.set_xlim(-1.3, 1.3)
+    ax.set_ylim(-1.2, 1.2)
+    return ax
+
+
+def draw_layers(dag: DAG, edges: list[Any], ax: Any) -> Any:
+    """Draw nodes in layers, parents above their children, with arrows."""
+    order = topological(dag.parents, range(len(dag.names)))
+    depth: dict[int, int] = {}
+    places: dict[str, tuple[float, float]] = {}
+    filled: dict[int, int] = {}
+    for node in order:
+        depth[node] = 1 + max((depth[parent] for parent in dag.parents[node]), default=-1)
+        across = filled.get(depth[node], 0)
+        filled[depth[node]] = across + 1
+        # Every other layer is moved by half a place, so that fewer arrows run through names.
+        places[dag.names[node]] = (across + 0.5 * (depth[node] % 2), -float(depth[node]))
+    wide, deep = max(filled.values()), max(filled)
+    ax = new_axes(ax, figsize=(max(5.0, 1.4 * wide), max(3.0, 1.1 * (deep + 1))))
+    largest = max((edge[2] for edge in edges if len(edge) > 2), default=0.0)
+    for edge in edges:
+        arrow = {
+            "arrowstyle": "-|>",
+            "color": "C0",
+            "linewidth": weighed_width(edge, largest),
+            "shrinkA": 12,
+            "shrinkB": 12,
+        }
+        ax.annotate("", places[edge[1]], places[edge[0]], arrowprops=arrow, zorder=1)
+    for node, (name, place) in enumerate((name, places[name]) for name in dag.names):
+        draw_label(ax, name, place, "C1" if node == len(dag.names) - 1 else "white")
+    ax.set_axis_off()
+    ax.set_xlim(-0.7, wide + 0.2)
+    ax.set_ylim(-deep - 0.6, 0.6)
+    return ax

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.exceptions import UnnaiveError
-from unnaive.structure.graph import LEFT_OUT, ParentGraph, graph_of_state
+from unnaive.structure.graph import LEFT_OUT, ParentGraph
 from unnaive.structure.tree import maximum_spanning_tree, orient
 
 if TYPE_CHECKING:
-    from unnaive._typing import BoolArray, FloatArray, IntArray
+    from typing import Self
+
+    from unnaive._typing import BoolArray, FloatArray, IntArray, State
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,38 +39,27 @@ class GeneralizedTree(ParentGraph):
     gains: FloatArray
     forced_edge_loss: float
 
-    def first(self, n_features: int) -> GeneralizedTree:
-        """Return the tree of the first few columns."""
-        kept = self.feature_order[:n_features]
-        inside = np.isin(np.arange(len(self.names)), kept)
-        return replace(
-            self,
-            parents=np.where(inside, self.parents, LEFT_OUT),
-            weights=np.where(inside, self.weights, 0.0),
-            gains=np.where(inside, self.gains, 0.0),
-            feature_order=kept,
-        )
+    keys: ClassVar[tuple[str, ...]] = (
+        *ParentGraph.keys,
+        "feature_order",
+        "gains",
+        "forced_edge_loss",
+    )
 
-    def state(self) -> dict[str, Any]:
-        """Plain values and arrays for the store."""
-        return {
-            **super().state(),
-            "feature_order": self.feature_order,
-            "gains": self.gains,
-            "forced_edge_loss": self.forced_edge_loss,
-        }
+    def only(self, columns: IntArray) -> Self:
+        """Return the tree of the first few columns."""
+        inside = np.isin(np.arange(len(self.names)), columns)
+        gains = np.where(inside, self.gains, 0.0)
+        return replace(super().only(columns), gains=gains, feature_order=columns)
 
     @classmethod
-    def of_state(
-        cls, state: dict[str, Any], names: tuple[str, ...], target: str
-    ) -> GeneralizedTree:
+    def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Self:
         """Make the tree that :meth:`state` described."""
-        graph = graph_of_state(state, names, target)
+        graph = ParentGraph.of_state(state, names, target)
         order = state["feature_order"]
         if sorted(order.tolist()) != graph.used.tolist() or state["gains"].shape != (len(names),):
             raise UnnaiveError("the order of the columns does not fit the tree")
-        loss = float(state["forced_edge_loss"])
-        return cls(names, target, graph.parents, graph.weights, order, state["gains"], loss)
+        return cls(names, target, **{key: state[key] for key in cls.keys})
 
 
 def top_pair(relevance: FloatArray, information: FloatArray, active: BoolArray) -> tuple[int, int]:

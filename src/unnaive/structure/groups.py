@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
@@ -20,8 +20,9 @@ from unnaive.structure.graph import Graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Self
 
-    from unnaive._typing import BoolArray, FloatArray, IntArray
+    from unnaive._typing import BoolArray, FloatArray, IntArray, State
 
 Group = tuple[int, ...]
 Groups = tuple[Group, ...]
@@ -44,7 +45,8 @@ class GroupGraph(Graph):
     names: tuple[str, ...]
     target: str
     groups: Groups
-    genome: FloatArray | None = None  # where probabilities lie within their intervals, if tuned
+
+    keys: ClassVar[tuple[str, ...]] = ("groups",)
 
     @property
     def named(self) -> list[tuple[str, ...]]:
@@ -65,9 +67,19 @@ class GroupGraph(Graph):
         """Return the columns of a column's group that come before it."""
         return next((g[: g.index(column)] for g in self.groups if column in g), ())
 
-    def state(self) -> dict[str, Any]:
+    @property
+    def families(self) -> Groups:
+        """The groups, which are counted together."""
+        return self.groups
+
+    def state(self) -> State:
         """Plain values for the store."""
-        return {"groups": [list(group) for group in self.groups], "genome": self.genome}
+        return {"groups": [list(group) for group in self.groups]}
+
+    @classmethod
+    def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Self:
+        """Make the groups that :meth:`state` described."""
+        return cls(names, target, tuple(tuple(group) for group in state["groups"]))
 
 
 class Scores(Protocol):

@@ -2,17 +2,130 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from unnaive._ties import TIE_TOLERANCE, first_best
+from unnaive.counts.joint import all_pairs
+from unnaive.exceptions import UnnaiveError
+from unnaive.structure.graph import Graph
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
+    from typing import Self
+
+    from unnaive._typing import FloatArray, IntArray, State
     from unnaive.counts import CodedRows, JointCounts
 
-__all__ = ["best_parents", "ordered_parents", "super_parent_scores"]
+__all__ = [
+    "SuperParents",
+    "WeightedGraph",
+    "best_parents",
+    "ordered_parents",
+    "super_parent_scores",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class SuperParents(Graph):
+    """Every column as the parent of all others, and what it weighs as such.
+
+    Attributes
+    ----------
+    names, target
+        Names of the columns and of the class.
+    weights : ndarray of shape (d,)
+        Weights of the columns as super-parents, which sum to 1.
+    """
+
+    names: tuple[str, ...]
+    target: str
+    weights: FloatArray
+
+    keys: ClassVar[tuple[str, ...]] = ("weights",)
+    is_one_network: ClassVar[bool] = False
+
+    @classmethod
+    def alike(cls, names: tuple[str, ...], target: str) -> Self:
+        """Let all columns weigh the same."""
+        return cls(names, target, np.full(len(names), 1.0 / max(len(names), 1)))
+
+    @property
+    def edges(self) -> list[tuple[str, str, float]]:
+        """Edges as (parent, child, weight of the parent): every column to every other."""
+        return [
+            (parent, child, weight)
+            for parent, weight in zip(self.names, self.weights.tolist(), strict=True)
+            for child in self.names
+            if child != parent
+        ]
+
+    @property
+    def pairs(self) -> IntArray:
+        """All pairs of columns; shape (m, 2)."""
+        return all_pairs(len(self.names))
+
+    @classmethod
+    def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Self:
+        """Make the super-parents that :meth:`state` described."""
+        weights = state["weights"]
+        fits = weights.shape == (len(names),) and np.isfinite(weights).all()
+        if not fits or weights.min() < 0 or weights.sum() <= 0:
+            raise UnnaiveError("the weights do not fit the columns")
+        return cls(names, target, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedGraph(Graph):
+    """Which factors a product has, and what each weighs.
+
+    Attributes
+    ----------
+    names, target
+        Names of the columns and of the class.
+    terms : ndarray of shape (m, 2)
+        A column and its parent, −1 for the class alone.
+    weights : ndarray of shape (m,)
+        Their weights, none below 0.
+    """
+
+    names: tuple[str, ...]
+    target: str
+    terms: IntArray
+    weights: FloatArray
+
+    keys: ClassVar[tuple[str, ...]] = ("terms", "weights")
+
+    @property
+    def edges(self) -> list[tuple[str, str, float]]:
+        """Edges between columns as (parent, child, weight), those of weight 0 left out."""
+        return [
+            (self.names[parent], self.names[column], float(weight))
+            for (column, parent), weight in zip(self.terms.tolist(), self.weights, strict=True)
+            if parent >= 0 and weight > 0
+        ]
+
+    @property
+    def used(self) -> IntArray:
+        """Columns of some weight; shape (m,)."""
+        columns = self.terms[self.weights > 0]
+        return np.unique(columns[columns >= 0])
+
+    @property
+    def pairs(self) -> IntArray:
+        """Pairs i < j of columns that tables are made of; shape (m, 2)."""
+        return np.unique(np.sort(self.terms[self.terms[:, 1] >= 0], axis=1), axis=0)
+
+    @classmethod
+    def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Self:
+        """Make the graph that :meth:`state` described."""
+        terms, weights = state["terms"], state["weights"]
+        fits = terms.shape == (len(terms), 2) and weights.shape == (len(terms),)
+        within = fits and (terms >= [0, -1]).all() and terms.max(initial=-1) < len(names)
+        if not within or not np.isfinite(weights).all():
+            raise UnnaiveError("the terms and their weights do not fit the columns")
+        return cls(names, target, terms, weights)
 
 
 def best_parents(information: FloatArray) -> IntArray:

@@ -11,6 +11,7 @@ import numpy as np
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.dag import DAG
+from unnaive.tables.base import Tables, own_classes
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.network import Network
 from unnaive.tables.trees import (
@@ -26,10 +27,12 @@ from unnaive.tables.trees import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray, State
     from unnaive.counts import JointCounts
     from unnaive.schema import Schema
+    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
+    from unnaive.tables.terms.split import Terms
 
 
 def class_node(schema: Schema) -> str:
@@ -184,7 +187,7 @@ def log_joint(network: Network, codes: CodeArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkTables:
+class NetworkTables(Tables):
     """A network as a classifier's tables; see :class:`~unnaive.models.BayesNet`."""
 
     network: Network
@@ -192,8 +195,14 @@ class NetworkTables:
     smoothing: Smoothing
     held_out: float | None = None
 
-    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG002
+    def joint(
+        self,
+        codes: CodeArray,
+        held: IntArray | None = None,
+        n_jobs: int | None = None,  # noqa: ARG002
+    ) -> FloatArray:
         """Log joint of every row and class, missing cells summed out; shape (n, k)."""
+        held = own_classes(held, codes)
         lines = np.zeros((1, codes.shape[1]), dtype=codes.dtype)
         joint = log_joint(self.network, np.concatenate([codes, lines]))
         if self.held_out is not None:
@@ -244,3 +253,15 @@ class NetworkTables:
                 seen + alpha[held]
             )
         return np.asarray(change)
+
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint of rows into what every column adds."""
+        from unnaive.tables.terms.products import network_terms  # noqa: PLC0415 - loads when asked
+
+        return network_terms(self, codes)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the tables for a page that computes with them."""
+        from unnaive.tables.describe import describe_network  # noqa: PLC0415 - loads when asked
+
+        return describe_network(self, arrays)

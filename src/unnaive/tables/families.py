@@ -14,14 +14,17 @@ from unnaive import _parallel
 from unnaive._core.families import sum_families
 from unnaive._core.tables import fill_priors, mark_missing
 from unnaive.counts.families import context_of, strides_of
+from unnaive.tables.base import Tables, own_classes
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.trees import PLAIN, ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
     from unnaive.counts import JointCounts
     from unnaive.counts.families import FamilyCounts
+    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
+    from unnaive.tables.terms.split import Terms
 
 _OTHER, _OWN, _PARENTLESS, _APART = 0, 1, 2, 3
 
@@ -54,7 +57,7 @@ class FamilyTable:
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyTables:
+class FamilyTables(Tables):
     """All families of a model, and how a missing cell is dealt with."""
 
     counts: JointCounts
@@ -64,8 +67,11 @@ class FamilyTables:
     marginalize: bool
     made: dict[tuple[int, ...], FamilyTable] = field(default_factory=dict)
 
-    def joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None = None) -> FloatArray:
+    def joint(
+        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
+    ) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
+        held = own_classes(held, codes)
         joint = np.empty((codes.shape[1], self.counts.n_classes))
         fill_priors(self._priors, held, joint)
         columns, gapped = self._columns, np.empty(codes.shape[1], dtype=bool)
@@ -294,6 +300,18 @@ class FamilyTables:
             levels.append(Level.of(table.reshape(-1, table.shape[2]), place.reshape(-1)))
             last = contexts
         return contexts, levels
+
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint of rows into what every column adds."""
+        from unnaive.tables.terms.products import family_terms  # noqa: PLC0415 - loads when asked
+
+        return family_terms(self, codes)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the tables for a page that computes with them."""
+        from unnaive.tables.describe import describe_family  # noqa: PLC0415 - loads when asked
+
+        return describe_family(self, arrays)
 
 
 def _aligned(columns: tuple[int, ...], table: FloatArray, scope: list[int]) -> FloatArray:

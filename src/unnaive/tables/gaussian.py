@@ -10,7 +10,7 @@ which is no density, has :math:`w_i = \Lambda_{i\cdot} / \sqrt{\Lambda_{ii}}`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,8 @@ from unnaive.information.gaussian import SINGULAR, solved
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import FloatArray, IntArray, State
+    from unnaive.tables.base import Arrays
 
     Forms = Callable[[FloatArray, IntArray], FloatArray]
 
@@ -87,6 +88,22 @@ class GaussianTables:
             columns = np.flatnonzero(~missing)
             out[rows] = self._of_columns(columns).joint(X[np.ix_(rows, columns)], n_jobs)
         return out
+
+    def require_forms(self) -> GaussianTables:
+        """Return the tables themselves; raises if a covariance is singular."""
+        return self if len(self.forms) == len(self.means) else replace(self, known_forms=None)
+
+    def parts(self, X: FloatArray, orders: Sequence[IntArray]) -> tuple[FloatArray, FloatArray]:
+        """Split the log joint of rows: base (n, k), and what cells add (n, k, d)."""
+        from unnaive.tables.terms.numbers import number_parts  # noqa: PLC0415 - loads when asked
+
+        return number_parts(self, X, orders)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the densities for a page that computes with them."""
+        from unnaive.tables.describe import describe_gaussian  # noqa: PLC0415 - loads when asked
+
+        return describe_gaussian(self, arrays)
 
     def _of_columns(self, columns: IntArray) -> GaussianTables:
         """Return the tables of some columns alone."""

@@ -18,17 +18,20 @@ from unnaive import _parallel
 from unnaive._core.groups import add_group, score_changes, score_genomes
 from unnaive.counts.families import context_of, strides_of
 from unnaive.structure.groups import apply_change, genome_of
+from unnaive.tables.base import Tables, own_classes
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.structure.groups import Change, Group, Groups
+    from unnaive.tables.base import Arrays
     from unnaive.tables.intervals import Intervals
     from unnaive.tables.smoothing import Smoothing
+    from unnaive.tables.terms.split import Terms
     from unnaive.tables.trees import HeldOut
 
 _MOST_BITS = 62.0  # of the number of a group's joint value
@@ -36,7 +39,7 @@ _TASKS_A_THREAD = 4
 
 
 @dataclass(frozen=True, eq=False)
-class GroupTables:
+class GroupTables(Tables):
     """log P(c) and log P(x_G | c) of the groups that were counted as families."""
 
     counts: JointCounts
@@ -45,8 +48,14 @@ class GroupTables:
     held_out: float | None
     made: dict[tuple[Group, Group], Any] = field(default_factory=dict)
 
-    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG002
+    def joint(
+        self,
+        codes: CodeArray,
+        held: IntArray | None = None,
+        n_jobs: int | None = None,  # noqa: ARG002
+    ) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
+        held = own_classes(held, codes)
         out = np.repeat(self.prior[:1], len(held), axis=0)
         left_out = np.flatnonzero(held >= 0) if self.held_out is not None else held[:0]
         out[left_out, held[left_out]] = self.prior[-1, held[left_out]]
@@ -117,22 +126,49 @@ class GroupTables:
         off = (held.total, held.alone, held.value)
         return np.log(hierarchical(margin, levels, alphas, off, n_values))
 
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint of rows into what every column adds."""
+        from unnaive.tables.terms.products import group_terms  # noqa: PLC0415 - loads when asked
+
+        return group_terms(self, codes)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the tables for a page that computes with them."""
+        from unnaive.tables.describe import describe_group  # noqa: PLC0415 - loads when asked
+
+        return describe_group(self, arrays)
+
 
 @dataclass(frozen=True, eq=False)
-class IntervalTables:
+class IntervalTables(Tables):
     """Tables whose probabilities lie where a genome says, within their intervals."""
 
     intervals: Intervals
     genome: FloatArray
     held_out: float | None
 
-    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:
+    def joint(
+        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
+    ) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
+        held = own_classes(held, codes)
         from unnaive.tables.intervals import interval_joint  # noqa: PLC0415 - kernels of its own
 
         return interval_joint(
             self.intervals, self.genome, codes, held, n_jobs, held_out=self.held_out
         )
+
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint of rows into what every column adds."""
+        from unnaive.tables.terms.products import interval_terms  # noqa: PLC0415 - loads when asked
+
+        return interval_terms(self, codes)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the tables for a page that computes with them."""
+        from unnaive.tables.describe import describe_interval  # noqa: PLC0415 - loads when asked
+
+        return describe_interval(self, arrays)
 
 
 def _margin(counts: JointCounts, group: Group, shown: Group) -> tuple[IntArray, FloatArray]:

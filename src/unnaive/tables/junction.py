@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive.tables.base import Tables, own_classes
 from unnaive.tables.trees import column_factor, frequencies, joint_prior, joint_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
+    from unnaive._typing import CodeArray, FloatArray, IntArray, State
     from unnaive.counts import JointCounts
+    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
+    from unnaive.tables.terms.split import Terms
     from unnaive.tables.trees import HeldOut, TreeTables
 
 
@@ -95,14 +98,17 @@ def _slotted(alone: FloatArray, given: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class RescuedTables:
+class RescuedTables(Tables):
     """Tables, and others for the rows that no class has any chance of by the first."""
 
     plain: TreeTables
     rescue: TreeTables
 
-    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:
+    def joint(
+        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
+    ) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
+        held = own_classes(held, codes)
         joint = self.plain.joint(codes, held, n_jobs)
         hopeless = np.flatnonzero(np.isneginf(joint).all(axis=1))
         if len(hopeless):
@@ -111,9 +117,10 @@ class RescuedTables:
         return joint
 
     def prefixes(
-        self, codes: CodeArray, held: AnyArray, order: IntArray, n_jobs: int | None = None
+        self, codes: CodeArray, held: IntArray | None, order: IntArray, n_jobs: int | None = None
     ) -> Iterator[FloatArray]:
         """Yield the log joint by the first column of an order, by the first two, and so on."""
+        held = own_classes(held, codes)
         pairs = zip(
             self.plain.prefixes(codes, held, order, n_jobs),
             self.rescue.prefixes(codes, held, order, n_jobs),
@@ -123,3 +130,15 @@ class RescuedTables:
             hopeless = np.isneginf(joint).all(axis=1)
             joint[hopeless] = rescued[hopeless]
             yield joint
+
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint of rows into what every column adds."""
+        from unnaive.tables.terms.products import rescued_terms  # noqa: PLC0415 - loads when asked
+
+        return rescued_terms(self, codes)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the tables for a page that computes with them."""
+        from unnaive.tables.describe import describe_rescued  # noqa: PLC0415 - loads when asked
+
+        return describe_rescued(self, arrays)

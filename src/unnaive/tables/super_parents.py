@@ -14,10 +14,12 @@ from unnaive._core.super_parents import (
     super_parent_tables,
 )
 from unnaive.counts.joint import starts_of
+from unnaive.tables.base import Tables, own_classes
 from unnaive.tables.hierarchy import Level, pair_concentrations
 from unnaive.tables.trees import (
     PLAIN,
     HeldOut,
+    TreeTables,
     conditional,
     frequencies,
     joint_prior,
@@ -27,9 +29,19 @@ from unnaive.tables.trees import (
 )
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, BoolArray, CodeArray, CountArray, FloatArray, IntArray
+    from unnaive._typing import (
+        AnyArray,
+        BoolArray,
+        CodeArray,
+        CountArray,
+        FloatArray,
+        IntArray,
+        State,
+    )
     from unnaive.counts import JointCounts
+    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
+    from unnaive.tables.terms.split import Terms
 
 ROWS_A_TASK = 1 << 11
 GROUP_VALUES = 64
@@ -68,6 +80,43 @@ class SuperParentTables:
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
         return out
+
+
+@dataclass(frozen=True, eq=False)
+class FirstAnswer(Tables):
+    """Averages over super-parents, from the most to the fewest of them, and naive Bayes last.
+
+    The first that knows of a super-parent for a row answers.
+    """
+
+    averages: tuple[SuperParentTables, ...]
+    simplest: TreeTables
+
+    def joint(
+        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
+    ) -> FloatArray:
+        """Log joint of every row and class; shape (n, k)."""
+        held = own_classes(held, codes)
+        joint = self.averages[0].joint(codes, held, n_jobs)
+        fallbacks: list[SuperParentTables | TreeTables] = [*self.averages[1:], self.simplest]
+        for simpler in fallbacks:
+            rest = np.flatnonzero(np.isnan(joint).any(axis=1))
+            if len(rest):
+                some = np.ascontiguousarray(codes[:, rest])
+                joint[rest] = simpler.joint(some, held[rest], n_jobs)
+        return joint
+
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint of rows into what every column adds."""
+        from unnaive.tables.terms.mixtures import first_answer_terms  # noqa: PLC0415 - loads when asked
+
+        return first_answer_terms(self, codes)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the tables for a page that computes with them."""
+        from unnaive.tables.describe import describe_first_answer  # noqa: PLC0415 - loads when asked
+
+        return describe_first_answer(self, arrays)
 
 
 def child_groups(sizes: IntArray) -> tuple[IntArray, int]:

@@ -19,16 +19,19 @@ from unnaive._core.tables import (
 )
 from unnaive.counts.joint import starts_of
 from unnaive.structure.graph import LEFT_OUT
+from unnaive.tables.base import Tables, own_classes
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray, State
     from unnaive.counts import JointCounts
     from unnaive.structure import ParentGraph
+    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
+    from unnaive.tables.terms.split import Terms
 
     RootOf = Callable[[JointCounts, int, Smoothing, "HeldOut"], FloatArray]
     FactorOf = Callable[[JointCounts, int, int, Smoothing, "HeldOut"], FloatArray]
@@ -150,7 +153,7 @@ def frequencies(counts: CountArray, held: float = 0.0, held_total: float = 0.0) 
 
 
 @dataclass(frozen=True, eq=False)
-class TreeTables:
+class TreeTables(Tables):
     """log P(c) and log P(x_i | x_parent, c) with a slot for missing cells.
 
     ``columns`` (d, 3): parent, slots (v + 1), start of the table in a row of ``tables``
@@ -163,20 +166,24 @@ class TreeTables:
     n_classes: int
     marginalize: bool = True
 
-    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:
+    def joint(
+        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
+    ) -> FloatArray:
         """Log joint of every row and class; shape (n, k). ``held``: own classes, or −1."""
+        held = own_classes(held, codes)
         out = self._priors(held)
         self._add_factors(codes, held, self.order, out, n_jobs)
         self._sum_out(codes, held, self.order, out, n_jobs)
         return out
 
     def prefixes(
-        self, codes: CodeArray, held: AnyArray, order: IntArray, n_jobs: int | None = None
+        self, codes: CodeArray, held: IntArray | None, order: IntArray, n_jobs: int | None = None
     ) -> Iterator[FloatArray]:
         """Yield the log joint by the first column of an order, by the first two, and so on.
 
         Parents must come before children.
         """
+        held = own_classes(held, codes)
         out = self._priors(held)
         for place in range(len(order)):
             self._add_factors(codes, held, order[place : place + 1], out, n_jobs)
@@ -227,10 +234,11 @@ class TreeTables:
 
         _parallel.run(sum_out, _parallel.row_blocks(len(rows), ROWS_A_TASK), n_jobs)
 
-    def answer_hopeless(self, joint: FloatArray, held: AnyArray) -> None:
+    def answer_hopeless(self, joint: FloatArray, held: IntArray | None = None) -> None:
         """Put the log prior where no class has any chance."""
         rows = np.flatnonzero(np.isneginf(joint).all(axis=1))
-        joint[rows] = self._priors(held[rows])
+        own = np.full(len(rows), -1) if held is None else held[rows]
+        joint[rows] = self._priors(own)
 
     def _rows_to_sum(self, codes: CodeArray, order: IntArray) -> IntArray:
         """Rows in which a column that has children is missing."""
@@ -249,16 +257,31 @@ class TreeTables:
         parents = self.columns[order, 0]
         return np.unique(parents[parents >= 0])
 
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint of rows into what every column adds."""
+        from unnaive.tables.terms.products import tree_terms  # noqa: PLC0415 - loads when asked
+
+        return tree_terms(self, codes)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the tables for a page that computes with them."""
+        from unnaive.tables.describe import describe_tree  # noqa: PLC0415 - loads when asked
+
+        return describe_tree(self, arrays)
+
 
 @dataclass(frozen=True, eq=False)
-class AveragedTrees:
+class AveragedTrees(Tables):
     """Several trees that vote: the log mean of their posteriors, or of their joints."""
 
     members: tuple[TreeTables, ...]
     of_posteriors: bool = True
 
-    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:
+    def joint(
+        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
+    ) -> FloatArray:
         """Log mean of every row and class; shape (n, k)."""
+        held = own_classes(held, codes)
         total = np.full((codes.shape[1], self.members[0].n_classes), -np.inf)
         for member in self.members:
             joint = member.joint(codes, held, n_jobs)
@@ -270,20 +293,47 @@ class AveragedTrees:
             np.logaddexp(total, joint, out=total)
         return np.asarray(total - np.log(len(self.members)))
 
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint of rows into what every column adds."""
+        from unnaive.tables.terms.mixtures import averaged_trees_terms  # noqa: PLC0415 - loads when asked
+
+        return averaged_trees_terms(self, codes)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the tables for a page that computes with them."""
+        from unnaive.tables.describe import describe_averaged_trees  # noqa: PLC0415 - loads when asked
+
+        return describe_averaged_trees(self, arrays)
+
 
 @dataclass(frozen=True, eq=False)
-class ClassTrees:
+class ClassTrees(Tables):
     """A tree for every class: class c's joint comes from the c-th."""
 
     members: tuple[TreeTables, ...]
 
-    def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:
+    def joint(
+        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
+    ) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
+        held = own_classes(held, codes)
         parts = [
             member.joint(codes, np.where(held == label, 0, -1), n_jobs)
             for label, member in enumerate(self.members)
         ]
         return np.concatenate(parts, axis=1)
+
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint of rows into what every column adds."""
+        from unnaive.tables.terms.products import class_trees_terms  # noqa: PLC0415 - loads when asked
+
+        return class_trees_terms(self, codes)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the tables for a page that computes with them."""
+        from unnaive.tables.describe import describe_class_trees  # noqa: PLC0415 - loads when asked
+
+        return describe_class_trees(self, arrays)
 
 
 def only_class(tree: TreeTables, label: int) -> TreeTables:

@@ -75,11 +75,13 @@ class CodedRows:
     def seen(self, columns: tuple[int, ...]) -> CodedRows:
         """Return the rows in which some columns are all observed."""
         _, observed = context_of(self.codes, self.schema.sizes, columns)
-        if observed.all():
-            return self
-        weights = None if self.weights is None else self.weights[observed]
-        codes = np.ascontiguousarray(self.codes[:, observed])
-        return replace(self, codes=codes, classes=self.classes[observed], weights=weights)
+        return self if observed.all() else self.take(observed)
+
+    def take(self, chosen: AnyArray) -> CodedRows:
+        """Return some rows, by a mask or by position."""
+        weights = None if self.weights is None else self.weights[chosen]
+        codes = np.ascontiguousarray(self.codes[:, chosen])
+        return replace(self, codes=codes, classes=self.classes[chosen], weights=weights)
 
     @cached_property
     def class_counts(self) -> CountArray:

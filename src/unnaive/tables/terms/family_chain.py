@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.tables.terms.split import less, observed, topological, unheld
+from unnaive.structure.graph import topological
+from unnaive.tables.base import own_classes
+from unnaive.tables.terms.split import less, observed
 
 if TYPE_CHECKING:
     from unnaive._typing import BoolArray, CodeArray, FloatArray
@@ -82,8 +84,12 @@ def _added(
     shown = sizes.astype(codes.dtype)[:, None].repeat(codes.shape[1], axis=1)
     there = [c for c in {c for family in after for c in family} if c not in missing]
     shown[there] = codes[there]
-    found = _product(tables, after).joint(shown, unheld(shown))
-    return less(found, _product(tables, before).joint(shown, unheld(shown))) if before else found
+    found = _product(tables, after).joint(shown, own_classes(None, shown))
+    return (
+        less(found, _product(tables, before).joint(shown, own_classes(None, shown)))
+        if before
+        else found
+    )
 
 
 def _product(tables: FamilyTables, families: tuple[Family, ...]) -> FamilyTables:

@@ -7,27 +7,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive._core.super_parents import drop_generalisations
-from unnaive.tables.hidden import HiddenParentTables
 from unnaive.tables.terms.blend import posterior_terms
 from unnaive.tables.terms.divisia import log_sum, shares_of_sum
-from unnaive.tables.terms.split import Key, Terms, merged, observed, split
-from unnaive.tables.trees import AveragedTrees
+from unnaive.tables.terms.split import Key, Terms, merged, observed
 
 if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray, IntArray
-    from unnaive.tables.super_parents import SuperParentTables
+    from unnaive.tables.hidden import HiddenParentTables
+    from unnaive.tables.super_parents import FirstAnswer, SuperParentTables
+    from unnaive.tables.trees import AveragedTrees
 
 _BLOCK_CELLS = 1 << 21  # factors that are looked at together
 
 
-@split.register(tuple)
-def _of_super_parents(tables: tuple[SuperParentTables, ...], codes: CodeArray) -> Terms:
+def first_answer_terms(tables: FirstAnswer, codes: CodeArray) -> Terms:
     """Split AODE's mean, and its fallbacks where there is no super-parent."""
-    *averaged, simplest = tables
-    naive = split(simplest, codes)
+    naive = tables.simplest.terms(codes)
     rows = np.arange(codes.shape[1])
     found = []
-    for some in averaged:
+    for some in tables.averages:
         resolved = _resolved(some, codes[:, rows])
         here = _weights(some, resolved).sum(axis=0) > 0
         if here.any():
@@ -119,9 +117,9 @@ def _super_parent_keys(tables: SuperParentTables) -> tuple[tuple[Key, ...], IntA
     return tuple(keys), np.array(places, dtype=np.int64)
 
 
-@split.register(AveragedTrees)
-def _of_averaged_trees(tables: AveragedTrees, codes: CodeArray) -> Terms:
-    found = [split(member, codes) for member in tables.members]
+def averaged_trees_terms(tables: AveragedTrees, codes: CodeArray) -> Terms:
+    """Split the log joint of trees that answer together."""
+    found = [member.terms(codes) for member in tables.members]
     joints = [terms.joint for terms in found]
     if tables.of_posteriors:
         found = [posterior_terms(terms) for terms in found]
@@ -139,8 +137,8 @@ def _of_averaged_trees(tables: AveragedTrees, codes: CodeArray) -> Terms:
     return Terms(keys, base, parts, evidence if tables.of_posteriors else None)
 
 
-@split.register(HiddenParentTables)
-def _of_hidden_parents(tables: HiddenParentTables, codes: CodeArray) -> Terms:
+def hidden_terms(tables: HiddenParentTables, codes: CodeArray) -> Terms:
+    """Split the log joint of hidden parents."""
     sizes = tables.columns[:, 7]
     used = np.flatnonzero(sizes > 0).tolist()
     there = observed(codes, sizes)

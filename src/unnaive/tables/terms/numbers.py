@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.tables.barrow import BarrowTables
 from unnaive.tables.gaussian import GaussianTables, complete_forms, independent_forms
 
 if TYPE_CHECKING:
@@ -15,21 +14,17 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray, IntArray
 
-    Tables = GaussianTables | BarrowTables
-
 _HALF_LOG_TWO_PI = float(np.log(2 * np.pi)) / 2
 
 
 def number_parts(
-    tables: Tables, X: FloatArray, orders: Sequence[IntArray]
+    tables: GaussianTables, X: FloatArray, orders: Sequence[IntArray]
 ) -> tuple[FloatArray, FloatArray]:
     """Split the log joint of rows, NaN is missing: base (n, k), and what cells add (n, k, d).
 
     A cell adds what the chain rule says: the log joint of the observed cells up to it, in an
     order of the columns, less that without it; the mean over several orders.
     """
-    if isinstance(tables, BarrowTables):
-        return _program_parts(tables, X)
     base = np.repeat(tables.log_prior[None], len(X), axis=0)
     parts = np.zeros((*base.shape, X.shape[1]))
     patterns, pattern = np.unique(np.isnan(X), axis=0, return_inverse=True)
@@ -88,19 +83,3 @@ def _forms(
     tables: GaussianTables, columns: IntArray, covariance: FloatArray, inner: IntArray
 ) -> FloatArray:
     return tables.forms_of(covariance, columns[inner])
-
-
-def _program_parts(tables: BarrowTables, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Tell what the thesis' programs add up; the base is what quirks leave of the prior."""
-    joint = tables.joint(X)
-    rest = np.setdiff1d(np.arange(X.shape[1]), tables.naive)
-    others = rest if tables.strong else np.arange(X.shape[1])
-    parts = np.zeros((*joint.shape, X.shape[1]))
-    for label in range(joint.shape[1]):
-        given = tables.conditional_log_densities(X, label, others)
-        parts[:, label] = given
-        parts[:, label, tables.naive] = tables.log_densities(X, label)[:, tables.naive]
-    score = parts.sum(axis=2) + (0.0 if tables.quirks.no_prior else tables.log_prior)
-    if tables.program != "naive" and tables.quirks.absolute_log:
-        parts = np.where((score > 0)[:, :, None], -parts, parts)
-    return joint - parts.sum(axis=2), parts

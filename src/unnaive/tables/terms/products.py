@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.tables.export import NetworkTables
-from unnaive.tables.families import FamilyTables
-from unnaive.tables.groups import GroupTables, IntervalTables
-from unnaive.tables.junction import RescuedTables
+from unnaive.structure.graph import topological
+from unnaive.tables.base import own_classes
 from unnaive.tables.terms.family_chain import family_parts
 from unnaive.tables.terms.split import (
     Terms,
@@ -22,19 +20,20 @@ from unnaive.tables.terms.split import (
     less,
     observed,
     single_terms,
-    split,
-    topological,
-    unheld,
 )
-from unnaive.tables.trees import ClassTrees, TreeTables
-from unnaive.tables.weighted import WeightedTables
 
 if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray
+    from unnaive.tables.export import NetworkTables
+    from unnaive.tables.families import FamilyTables
+    from unnaive.tables.groups import GroupTables, IntervalTables
+    from unnaive.tables.junction import RescuedTables
+    from unnaive.tables.trees import ClassTrees, TreeTables
+    from unnaive.tables.weighted import WeightedTables
 
 
-@split.register(TreeTables)
-def _of_tree(tables: TreeTables, codes: CodeArray) -> Terms:
+def tree_terms(tables: TreeTables, codes: CodeArray) -> Terms:
+    """Split the log joint of a tree."""
     n_classes = tables.n_classes
     used = np.sort(tables.order)
     keys = single_terms(used, lambda column: [p for p in tables.columns[column, :1] if p >= 0])
@@ -60,7 +59,7 @@ def _chain_tree(tables: TreeTables, codes: CodeArray, factors: FloatArray) -> No
         rows = np.flatnonzero(there[column] & ~there[parent] & (parent >= 0))
         if len(rows):
             factors[rows, :, column] = chained(
-                lambda shown: tables.joint(shown, unheld(shown)),
+                tables.joint,
                 np.ascontiguousarray(codes[:, rows]),
                 sizes,
                 tables.order[place + 1 :].tolist(),
@@ -68,9 +67,9 @@ def _chain_tree(tables: TreeTables, codes: CodeArray, factors: FloatArray) -> No
             )
 
 
-@split.register(ClassTrees)
-def _of_class_trees(tables: ClassTrees, codes: CodeArray) -> Terms:
-    found = [split(member, codes) for member in tables.members]
+def class_trees_terms(tables: ClassTrees, codes: CodeArray) -> Terms:
+    """Split the log joint of a tree for every class."""
+    found = [member.terms(codes) for member in tables.members]
     keys = tuple(dict.fromkeys(key for terms in found for key in terms.keys))
     place = {key: index for index, key in enumerate(keys)}
     base = np.concatenate([terms.base for terms in found], axis=1)
@@ -80,9 +79,9 @@ def _of_class_trees(tables: ClassTrees, codes: CodeArray) -> Terms:
     return Terms(keys, base, parts)
 
 
-@split.register(RescuedTables)
-def _of_rescued(tables: RescuedTables, codes: CodeArray) -> Terms:
-    plain, rescue = split(tables.plain, codes), split(tables.rescue, codes)
+def rescued_terms(tables: RescuedTables, codes: CodeArray) -> Terms:
+    """Split the log joint of tables with others in reserve."""
+    plain, rescue = tables.plain.terms(codes), tables.rescue.terms(codes)
     hopeless = np.isneginf(plain.joint.max(axis=1))
     return Terms(
         plain.keys,
@@ -91,8 +90,8 @@ def _of_rescued(tables: RescuedTables, codes: CodeArray) -> Terms:
     )
 
 
-@split.register(FamilyTables)
-def _of_families(tables: FamilyTables, codes: CodeArray) -> Terms:
+def family_terms(tables: FamilyTables, codes: CodeArray) -> Terms:
+    """Split the log joint of families."""
     families = {family.columns[0]: family.columns[1:] for family in tables.counts.families}
     used = sorted(families)
     parts = tables.factors(codes)
@@ -102,50 +101,49 @@ def _of_families(tables: FamilyTables, codes: CodeArray) -> Terms:
     return Terms(single_terms(used, families.__getitem__), base, parts[:, :, used])
 
 
-@split.register(WeightedTables)
-def _of_weighted(tables: WeightedTables, codes: CodeArray) -> Terms:
+def weighted_terms(tables: WeightedTables, codes: CodeArray) -> Terms:
     """Split a sum of weighted factors, of which one with a missing cell is 0."""
-    column, parent, slots, start = tables.terms.T
+    column, parent, slots, start = tables.factors.T
     wide = codes.astype(np.int64)
     above = np.where(parent[:, None] >= 0, wide[parent] * slots[:, None], 0)
     places = start[:, None] + above + wide[column]
     parts = tables.tables[: tables.n_classes][:, places].transpose(2, 0, 1)
-    keys = tuple(((i,), (j,) if j >= 0 else ()) for i, j in tables.terms[:, :2].tolist())
+    keys = tuple(((i,), (j,) if j >= 0 else ()) for i, j in tables.factors[:, :2].tolist())
     return Terms(keys, np.repeat(tables.prior[:1], codes.shape[1], axis=0), parts)
 
 
-@split.register(GroupTables)
-def _of_groups(tables: GroupTables, codes: CodeArray) -> Terms:
+def group_terms(tables: GroupTables, codes: CodeArray) -> Terms:
+    """Split the log joint of groups."""
     groups = [family.columns for family in tables.counts.families]
     base = np.repeat(tables.prior[:1], codes.shape[1], axis=0)
     parts = np.zeros((*base.shape, len(groups)))
     for place, group in enumerate(groups):
-        tables._add(group, codes, unheld(codes), parts[:, :, place])  # noqa: SLF001
+        tables._add(group, codes, own_classes(None, codes), parts[:, :, place])  # noqa: SLF001
     return Terms(tuple((group, ()) for group in groups), base, parts)
 
 
-@split.register(IntervalTables)
-def _of_intervals(tables: IntervalTables, codes: CodeArray) -> Terms:
+def interval_terms(tables: IntervalTables, codes: CodeArray) -> Terms:
+    """Split the log joint of groups with intervals."""
     groups, sizes = tables.intervals.groups, np.array(tables.intervals.sizes)
     nothing = np.repeat(sizes.astype(codes.dtype)[:, None], codes.shape[1], axis=1)
-    base = tables.joint(nothing, unheld(codes))
+    base = tables.joint(nothing)
     parts = np.zeros((*base.shape, len(groups)))
     for place, group in enumerate(groups):
         shown = nothing.copy()
         shown[list(group)] = codes[list(group)]
-        parts[:, :, place] = less(tables.joint(shown, unheld(codes)), base)
+        parts[:, :, place] = less(tables.joint(shown), base)
     return Terms(tuple((tuple(group), ()) for group in groups), base, parts)
 
 
-@split.register(NetworkTables)
-def _of_network(tables: NetworkTables, codes: CodeArray) -> Terms:
+def network_terms(tables: NetworkTables, codes: CodeArray) -> Terms:
+    """Split the log joint of a network."""
     dag, sizes = tables.network.dag, tables.counts.schema.sizes
     label = len(sizes)
     parents = [tuple(p for p in above if p != label) for above in dag.parents[:-1]]
     used = np.flatnonzero(sizes > 0).tolist()
 
     def joint(shown: CodeArray) -> FloatArray:
-        return tables.joint(shown, unheld(shown))
+        return tables.joint(shown)
 
     there = observed(codes, sizes)
     base = joint(np.repeat(sizes.astype(codes.dtype)[:, None], codes.shape[1], axis=1))

@@ -3,13 +3,13 @@ r"""What a model's log joint is the sum of, row by row and class by class.
 .. math:: \log P(c, x) = b_c + \sum_t p_{ct}
 
 A term t belongs to a column (or to several that are one variable), and acts through the columns
-that are its parents. Every kind of tables says how its log joint is split, see :func:`split`.
+that are its parents. Every kind of tables says how its log joint is split, see
+:meth:`unnaive.tables.base.Tables.terms`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,15 +71,6 @@ class Terms:
         )
 
 
-@singledispatch
-def split(tables: Any, codes: CodeArray) -> Terms:  # noqa: ARG001 - for those that register
-    """Split the log joint of coded rows (d, n) into terms.
-
-    A new kind of tables registers a function here; until then it has no explanation.
-    """
-    raise TypeError(f"{type(tables).__name__} does not say how its log joint is split")
-
-
 def single_terms(columns: Iterable[int], parents_of: Any) -> tuple[Key, ...]:
     """One term a column, through its parents."""
     return tuple(((int(column),), tuple(map(int, parents_of(column)))) for column in columns)
@@ -95,18 +86,6 @@ def merged(shape: tuple[int, int], found: Sequence[tuple[IntArray, Terms]]) -> T
         at = np.array([place[key] for key in terms.keys], dtype=np.int64)
         parts[rows[:, None], :, at] = terms.parts.transpose(0, 2, 1)
     return Terms(keys, base, parts)
-
-
-def topological(parents: Sequence[Sequence[int]], used: Iterable[int]) -> list[int]:
-    """Order columns by the longest chain of parents above them, then by their position."""
-    depth: dict[int, int] = {}
-
-    def of(column: int) -> int:
-        if column not in depth:
-            depth[column] = 1 + max((of(parent) for parent in parents[column]), default=-1)
-        return depth[column]
-
-    return sorted(used, key=lambda column: (of(column), column))
 
 
 def chained(
@@ -129,8 +108,3 @@ def less(after: FloatArray, before: FloatArray) -> FloatArray:
 def observed(codes: CodeArray, sizes: IntArray) -> BoolArray:
     """Which cells are there; shape (d, n)."""
     return np.asarray(codes < sizes[:, None])
-
-
-def unheld(codes: CodeArray) -> IntArray:
-    """Say of every row that it is left out of nothing; shape (n,)."""
-    return np.full(codes.shape[1], -1)

@@ -29,55 +29,38 @@ A description has a ``kind`` and, for its numbers, positions in
 
 from __future__ import annotations
 
-from functools import partial, singledispatch
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive.counts.joint import starts_of
 from unnaive.exceptions import UnnaiveError
-from unnaive.tables.barrow import BarrowTables
-from unnaive.tables.export import NetworkTables
-from unnaive.tables.families import FamilyTable, FamilyTables
-from unnaive.tables.gaussian import GaussianTables, complete_forms, independent_forms, naive_forms
-from unnaive.tables.groups import GroupTables, IntervalTables
-from unnaive.tables.hidden import HiddenParentTables
-from unnaive.tables.junction import RescuedTables
-from unnaive.tables.super_parents import SuperParentTables
-from unnaive.tables.terms.split import topological
-from unnaive.tables.trees import AveragedTrees, ClassTrees, TreeTables
-from unnaive.tables.weighted import WeightedTables
+from unnaive.structure.graph import topological
+from unnaive.tables.gaussian import complete_forms, independent_forms, naive_forms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unnaive._typing import FloatArray, IntArray
-    from unnaive.report.export_arrays import Arrays
-
-    Description = dict[str, Any]
+    from unnaive._typing import State as Description
+    from unnaive.tables.base import Arrays
+    from unnaive.tables.export import NetworkTables
+    from unnaive.tables.families import FamilyTable, FamilyTables
+    from unnaive.tables.gaussian import GaussianTables
+    from unnaive.tables.groups import GroupTables, IntervalTables
+    from unnaive.tables.hidden import HiddenParentTables
+    from unnaive.tables.junction import RescuedTables
+    from unnaive.tables.super_parents import FirstAnswer, SuperParentTables
+    from unnaive.tables.trees import AveragedTrees, ClassTrees, TreeTables
+    from unnaive.tables.weighted import WeightedTables
 
 _LARGEST = 2**53  # whole number that is told from the next one by a double
 
 
-@singledispatch
-def describe(tables: Any, arrays: Arrays) -> Description:  # noqa: ARG001
-    """Describe tables; their numbers go into ``arrays``."""
-    raise UnnaiveError(
-        f"a page cannot compute with {type(tables).__name__}; the explorer is left out"
-    )
-
-
-@describe.register(BarrowTables)
-def _barrow(tables: BarrowTables, arrays: Arrays) -> Description:  # noqa: ARG001
-    raise UnnaiveError(
-        "the thesis' programs (paper=True) give scores for whole rows, not probabilities; the "
-        "explorer needs a model without paper"
-    )
-
-
-@describe.register(TreeTables)
-def _tree(tables: TreeTables, arrays: Arrays) -> Description:
+def describe_tree(tables: TreeTables, arrays: Arrays) -> Description:
+    """Describe a tree: a factor a column."""
     lines = tables.tables[: tables.n_classes]
     base, factors = lines[:, 0].copy(), []
     for column in tables.order.tolist():
@@ -98,8 +81,8 @@ def _tree(tables: TreeTables, arrays: Arrays) -> Description:
     return _product(base, factors, arrays, marginalize=tables.marginalize)
 
 
-@describe.register(FamilyTables)
-def _families(tables: FamilyTables, arrays: Arrays) -> Description:
+def describe_family(tables: FamilyTables, arrays: Arrays) -> Description:
+    """Describe families: a factor a column and its parents."""
     factors = []
     families = {family.columns[0]: family.columns[1:] for family in tables.counts.families}
     n_columns = len(tables.counts.schema.sizes)
@@ -128,11 +111,11 @@ def _of_family_table(child: int, table: FamilyTable, arrays: Arrays) -> Descript
     return described
 
 
-@describe.register(WeightedTables)
-def _weighted(tables: WeightedTables, arrays: Arrays) -> Description:
+def describe_weighted(tables: WeightedTables, arrays: Arrays) -> Description:
+    """Describe weighted factors."""
     lines, factors = tables.tables[: tables.n_classes], []
-    bounds = [*tables.terms[1:, 3].tolist(), lines.shape[1]]
-    for (column, parent, slots, start), stop in zip(tables.terms.tolist(), bounds, strict=True):
+    bounds = [*tables.factors[1:, 3].tolist(), lines.shape[1]]
+    for (column, parent, slots, start), stop in zip(tables.factors.tolist(), bounds, strict=True):
         table = lines[:, start:stop].reshape(len(lines), -1, slots)
         parents = [parent] if parent >= 0 else []
         known = table[:, :-1, :-1] if parents else table[:, 0, :-1]
@@ -140,8 +123,8 @@ def _weighted(tables: WeightedTables, arrays: Arrays) -> Description:
     return _product(tables.prior[0], factors, arrays, marginalize=False)
 
 
-@describe.register(GroupTables)
-def _groups(tables: GroupTables, arrays: Arrays) -> Description:
+def describe_group(tables: GroupTables, arrays: Arrays) -> Description:
+    """Describe groups: a factor a group."""
     factors = []
     for group in (family.columns for family in tables.counts.families):
         made = []
@@ -153,8 +136,8 @@ def _groups(tables: GroupTables, arrays: Arrays) -> Description:
     return _product(tables.prior[0], factors, arrays, marginalize=False)
 
 
-@describe.register(IntervalTables)
-def _intervals(tables: IntervalTables, arrays: Arrays) -> Description:
+def describe_interval(tables: IntervalTables, arrays: Arrays) -> Description:
+    """Describe groups whose probabilities lie within intervals."""
     prior, chances = tables.intervals.decode(tables.genome)
     with np.errstate(divide="ignore"):
         factors = [
@@ -164,8 +147,8 @@ def _intervals(tables: IntervalTables, arrays: Arrays) -> Description:
         return _product(np.log(prior), factors, arrays, marginalize=True)
 
 
-@describe.register(NetworkTables)
-def _network(tables: NetworkTables, arrays: Arrays) -> Description:
+def describe_network(tables: NetworkTables, arrays: Arrays) -> Description:
+    """Describe a network: a factor a node."""
     dag, sizes = tables.network.dag, tables.counts.schema.sizes
     label, factors = len(sizes), []
     logs = tables.network._logs  # noqa: SLF001 - what its own answers are made of
@@ -214,8 +197,8 @@ def _table(
     return {**found, "contexts": arrays.add(contexts)}
 
 
-@describe.register(SuperParentTables)
-def _super_parents(tables: SuperParentTables, arrays: Arrays) -> Description:
+def describe_super_parents(tables: SuperParentTables, arrays: Arrays) -> Description:
+    """Describe an average over super-parents."""
     sizes = np.diff(tables.slots) - 1
     members, rows = [], []
     for first, second, start, stride, second_stride in tables.parents.tolist():
@@ -257,8 +240,8 @@ def _implied(tables: SuperParentTables, arrays: Arrays) -> int | None:
     return arrays.add(np.argwhere(tables.generalises[np.ix_(slots, slots)]))
 
 
-@describe.register(HiddenParentTables)
-def _hidden(tables: HiddenParentTables, arrays: Arrays) -> Description:
+def describe_hidden(tables: HiddenParentTables, arrays: Arrays) -> Description:
+    """Describe hidden parents."""
     sizes, k = tables.columns[:, 7], tables.n_classes
     values = np.delete(np.arange(tables.alone.shape[1] - 1), starts_of(sizes + 1)[1:] - 1)
     return {
@@ -292,8 +275,8 @@ def _bag(column: int, tables: HiddenParentTables, arrays: Arrays) -> Description
     }
 
 
-@describe.register(GaussianTables)
-def _gaussian(tables: GaussianTables, arrays: Arrays) -> Description:
+def describe_gaussian(tables: GaussianTables, arrays: Arrays) -> Description:
+    """Describe Gaussian densities."""
     forms_of, spread = tables.forms_of, tables.covariances
     found: Description = {"kind": "gaussian", "base": arrays.add(tables.log_prior)}
     if forms_of is independent_forms:
@@ -309,25 +292,26 @@ def _gaussian(tables: GaussianTables, arrays: Arrays) -> Description:
     return {**found, "means": arrays.add(tables.means), "covariances": arrays.add(spread)}
 
 
-@describe.register(AveragedTrees)
-def _averaged(tables: AveragedTrees, arrays: Arrays) -> Description:
-    parts = [describe(member, arrays) for member in tables.members]
+def describe_averaged_trees(tables: AveragedTrees, arrays: Arrays) -> Description:
+    """Describe trees that answer together."""
+    parts = [member.describe(arrays) for member in tables.members]
     return {"kind": "mean", "parts": parts, "posteriors": bool(tables.of_posteriors)}
 
 
-@describe.register(ClassTrees)
-def _of_classes(tables: ClassTrees, arrays: Arrays) -> Description:
-    return {"kind": "classes", "parts": [describe(member, arrays) for member in tables.members]}
+def describe_class_trees(tables: ClassTrees, arrays: Arrays) -> Description:
+    """Describe a tree for every class."""
+    return {"kind": "classes", "parts": [member.describe(arrays) for member in tables.members]}
 
 
-@describe.register(RescuedTables)
-def _rescued(tables: RescuedTables, arrays: Arrays) -> Description:
-    parts = [describe(member, arrays) for member in (tables.plain, tables.rescue)]
+def describe_rescued(tables: RescuedTables, arrays: Arrays) -> Description:
+    """Describe tables, and others where these give no class a chance."""
+    parts = [member.describe(arrays) for member in (tables.plain, tables.rescue)]
     return {"kind": "rescue", "parts": parts}
 
 
-@describe.register(tuple)
-def _first(tables: tuple[Any, ...], arrays: Arrays) -> Description:
-    *averages, simplest = (describe(member, arrays) for member in tables)
+def describe_first_answer(tables: FirstAnswer, arrays: Arrays) -> Description:
+    """Describe averages over super-parents, and naive Bayes where there is none."""
+    averages = [describe_super_parents(average, arrays) for average in tables.averages]
+    simplest = tables.simplest.describe(arrays)
     parts = [{**average, "base": simplest["base"]} for average in averages]
     return {"kind": "first", "parts": [*parts, simplest]}

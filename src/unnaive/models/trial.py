@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,19 +12,22 @@ from unnaive._core.tables import log_posterior
 from unnaive._core.weighting import mixture_shares
 from unnaive._scikit import clone
 from unnaive._ties import first_best
-from unnaive.models.aode import SuperParentClassifier
-from unnaive.models.classifier import Classifier, first_of_the_best
-from unnaive.models.left_out import left_out_joint
-from unnaive.models.weighted import WeightedBayes
+from unnaive.models.classifier import Classifier, Given, first_of_the_best
+from unnaive.models.gaussian_folds import NumberFolds, fit_and_leave_out
+from unnaive.models.persistence import plain
+from unnaive.schema import learn_target
 from unnaive.tables.calibration import Calibration, calibrated
+from unnaive.tables.left_out import some_rows
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import AnyArray, FloatArray, IntArray, State
     from unnaive.counts import CodedRows
-    from unnaive.io.frames import Column, Frame
+    from unnaive.io.frames import Frame
     from unnaive.models.base import CountsClassifier
+    from unnaive.models.gaussian import GaussianClassifier
 
 FOLDS = 5
+MOST_ROWS = 20_000  # that candidates are judged by; of more, an equal share of every class
 _LEAST_SHARE = 0.05
 _NO_CHANCE = 1e-300  # of a row that a member rules out
 _ROUNDS = 200
@@ -68,7 +72,7 @@ class Judged:
         own = self.left_out[np.arange(len(self.classes)), self.classes]
         return -float(np.average(own, weights=self.importance))
 
-    def measures(self) -> dict[str, Any]:
+    def measures(self) -> State:
         """Left-out log loss and accuracy."""
         right = first_of_the_best(self.left_out) == self.classes
         accuracy = float(np.average(right, weights=self.importance))
@@ -84,25 +88,67 @@ def judge(
     return Judged(member, member.calibrate(joint), classes, importance)
 
 
-def fitted_and_left_out(model: CountsClassifier, rows: CodedRows, chosen: IntArray) -> FloatArray:
-    """Fit a model of counts to all rows; left-out log joint of some of them; shape (m, k)."""
-    joint = None
-    if isinstance(model, SuperParentClassifier):
-        model._require_tables(rows.schema, 2)  # before it takes the time for a fit in vain
-    if isinstance(model, WeightedBayes):
-        joint = model._fit_and_leave_out(rows)
-    else:
-        model._fit_rows(rows)
-    joint = left_out_joint(model, _part(rows, chosen)) if joint is None else joint[chosen]
-    if model._calibration is not None:
-        model._calibration.apply(joint)
-    return joint
+class LeftOutRows(NamedTuple):
+    """Left-out log joints (m, k) of some rows, which rows they are, and their classes (m,)."""
+
+    joint: FloatArray
+    chosen: IntArray
+    classes: IntArray
 
 
-def _part(rows: CodedRows, chosen: IntArray) -> CodedRows:
-    weights = None if rows.weights is None else rows.weights[chosen]
-    codes = np.ascontiguousarray(rows.codes[:, chosen])
-    return replace(rows, codes=codes, classes=rows.classes[chosen], weights=weights)
+class Trial:
+    """Rows to try candidates on; those that cut columns alike share the codes."""
+
+    def __init__(self, given: Given) -> None:
+        self.given = given
+        self._coded: dict[str, tuple[CodedRows, AnyArray]] = {}
+        self._folds: NumberFolds | None = None
+
+    def judge(self, name: str, model: Classifier) -> Judged:
+        """Fit a candidate and judge it."""
+        joint, chosen, classes = model.fit_and_leave_out(self)
+        weights = self.given.weights
+        importance = np.ones(len(chosen)) if weights is None else weights[chosen]
+        return judge(name, model, joint, classes, importance)
+
+    def of_counts(self, model: CountsClassifier) -> LeftOutRows:
+        """Fit a model of counts to all rows, and leave some of them out of its tables."""
+        settings = (model.discretize, model.bins, model.categorical_features, model.categories)
+        key = json.dumps([plain(setting) for setting in settings], default=lambda one: str(id(one)))
+        if key not in self._coded:
+            self._coded[key] = model.coded(self.given)
+        rows, labels = self._coded[key]
+        chosen = some_rows(rows.classes, MOST_ROWS)
+        joint = model.fit_coded_and_leave_out(rows, labels, self.given.names, chosen)
+        return LeftOutRows(joint, chosen, rows.classes[chosen])
+
+    def of_moments(self, model: GaussianClassifier) -> LeftOutRows:
+        """Fit a model of moments to all rows, and to those without each fold."""
+        frame, target, weights, names = self.given
+        if self._folds is None:
+            fold = folds_of(learn_target(target)[1])
+            self._folds = NumberFolds.of(model, frame, target, weights, fold)
+        fitted, joint = fit_and_leave_out(model, self._folds, names)
+        model._fitted = fitted
+        classes = self._folds.rows.classes
+        chosen = some_rows(classes, MOST_ROWS)
+        return LeftOutRows(joint[chosen], chosen, classes[chosen])
+
+    def of_folds(self, model: Classifier) -> LeftOutRows:
+        """Fit any model to all rows, and to those without each fold."""
+        frame, target, weights, _ = self.given
+        model.fit(frame, target, weights)
+        classes = model.schema_.encode_target(target)
+        fold, labels = folds_of(classes), model.classes_
+        joint = np.empty((len(fold), len(labels)))
+        for number in range(FOLDS):
+            inside, outside = fold == number, fold != number
+            other = clone(model)
+            some = None if weights is None else weights[outside]
+            other.partial_fit(frame.take(outside), target.take(outside), labels.tolist(), some)
+            joint[inside] = other._predict_rows(frame.take(inside), log_posterior)
+        chosen = some_rows(classes, MOST_ROWS)
+        return LeftOutRows(joint[chosen], chosen, classes[chosen])
 
 
 def folds_of(classes: IntArray) -> IntArray:
@@ -111,21 +157,6 @@ def folds_of(classes: IntArray) -> IntArray:
     fold = np.empty(len(order), dtype=np.int64)
     fold[order] = np.arange(len(order)) % FOLDS
     return fold
-
-
-def left_out_of_folds(
-    model: Classifier, frame: Frame, target: Column, weights: FloatArray | None, classes: IntArray
-) -> FloatArray:
-    """Left-out log joint of all rows, by fits without each of five folds; shape (n, k)."""
-    fold, labels = folds_of(classes), model.classes_
-    found = np.empty((len(fold), len(labels)))
-    for number in range(FOLDS):
-        inside, outside = fold == number, fold != number
-        other = clone(model)
-        part = None if weights is None else weights[outside]
-        other.partial_fit(frame.take(outside), target.take(outside), labels.tolist(), part)
-        found[inside] = other._predict_rows(frame.take(inside), log_posterior)
-    return found
 
 
 def blend_weights(judged: list[Judged]) -> FloatArray:

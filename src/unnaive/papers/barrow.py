@@ -1,22 +1,48 @@
-"""Barrow's thesis to the letter: its programs' quirks, each with a name, none on by default."""
+"""Barrow's thesis to the letter: its programs, and their quirks, each with a name.
+
+:class:`BarrowNaiveBayes`, :class:`BarrowFullBayes` and :class:`BarrowKNaiveBayes` answer what the
+programs in the appendix answer. The models without quirks are
+:class:`~unnaive.GaussianNaiveBayes`, :class:`~unnaive.FullBayes` and
+:class:`~unnaive.KNaiveBayes`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._parameters import parameter
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import solved
+from unnaive.models.gaussian import (
+    GaussianClassifier,
+    GaussianRecipe,
+    NumberRows,
+    Shape,
+    both_ways,
+)
+from unnaive.models.gaussian_networks import FullBayes, GaussianNaiveBayes
+from unnaive.models.knaive import KNaiveBayes, pairs_of_classes, whole_rows
+from unnaive.models.persistence import storable
+from unnaive.structure.graph import FamilyGraph, independent
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
+    from collections.abc import Sequence
+
+    from unnaive._typing import FloatArray, IntArray, State
+    from unnaive.counts.moments import Moments
+    from unnaive.models.classifier import Given
+    from unnaive.models.gaussian import Spread
+    from unnaive.schema import Schema
+    from unnaive.tables.base import Arrays
 
 _FLOOR = -1e6
 _LEAST = -1e3
 
 
+@storable
 @dataclass(frozen=True)
 class Quirks:
     """What the programs in the appendix of the thesis do otherwise than its text, or than right.
@@ -87,7 +113,7 @@ class Quirks:
             least_log=True,
         )
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values for the store."""
         return asdict(self)
 
@@ -122,9 +148,7 @@ class BarrowTables:
     def joint(self, X: FloatArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG002
         """Score of every row and class, the largest of which wins; shape (n, k)."""
         if np.isnan(X).any():
-            raise UnnaiveError(
-                "the thesis' programs (paper) know no missing cells; fill or drop them"
-            )
+            raise UnnaiveError("the thesis' programs know no missing cells; fill or drop them")
         rest = np.setdiff1d(np.arange(X.shape[1]), self.naive)
         others = rest if self.strong else np.arange(X.shape[1])
         scores = np.zeros((len(X), len(self.means)))
@@ -179,6 +203,31 @@ class BarrowTables:
             return np.asarray(np.where(variance == 0, least, variance))
         return variance
 
+    def parts(
+        self,
+        X: FloatArray,
+        orders: Sequence[IntArray],  # noqa: ARG002 - as Gaussian tables have it
+    ) -> tuple[FloatArray, FloatArray]:
+        """Tell what the programs add up (n, k, d); the base (n, k) is what quirks leave."""
+        joint = self.joint(X)
+        rest = np.setdiff1d(np.arange(X.shape[1]), self.naive)
+        others = rest if self.strong else np.arange(X.shape[1])
+        parts = np.zeros((*joint.shape, X.shape[1]))
+        for label in range(joint.shape[1]):
+            parts[:, label] = self.conditional_log_densities(X, label, others)
+            parts[:, label, self.naive] = self.log_densities(X, label)[:, self.naive]
+        score = parts.sum(axis=2) + (0.0 if self.quirks.no_prior else self.log_prior)
+        if self.program != "naive" and self.quirks.absolute_log:
+            parts = np.where((score > 0)[:, :, None], -parts, parts)
+        return joint - parts.sum(axis=2), parts
+
+    def describe(self, arrays: Arrays) -> State:  # noqa: ARG002 - as all tables have it
+        """Raise an error: a page cannot compute with these."""
+        raise UnnaiveError(
+            "the thesis' programs give scores for whole rows, not probabilities; the explorer "
+            "needs a model of unnaive itself, such as KNaiveBayes"
+        )
+
     def weights(self, X: FloatArray) -> FloatArray:
         """Mean over rows of log dd, of every class and column; shape (k, d)."""
         every = np.arange(X.shape[1])
@@ -192,3 +241,98 @@ class BarrowTables:
 def sorted_columns(X: FloatArray, classes: IntArray) -> tuple[FloatArray, IntArray]:
     """Sort every column on its own, the classes too, as the programs do with their data."""
     return np.sort(X, axis=0), np.sort(classes)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BarrowPrograms(GaussianClassifier):
+    """Base of the thesis' programs: rows as they take them, and their tables."""
+
+    quirks: Quirks | None = parameter(
+        None, "Quirks(…)", also=(None,), test=lambda value: isinstance(value, Quirks)
+    )
+
+    @property
+    def _quirks(self) -> Quirks:
+        return Quirks.all_on() if self.quirks is None else self.quirks
+
+    @property
+    def learns_from_moments(self) -> bool:
+        """Whether moments merge: columns may be sorted as a whole, so they do not."""
+        return False
+
+    def _prepared(self, rows: NumberRows) -> NumberRows:
+        if np.isnan(rows.X).any():
+            raise UnnaiveError("the thesis' programs know no missing cells; fill or drop them")
+        if not self._quirks.column_sort:
+            return rows
+        if rows.weights is not None:
+            raise UnnaiveError("the thesis' programs sort columns, and know no weights")
+        return NumberRows(*sorted_columns(rows.X, rows.classes), rows.weights)
+
+    def _moments(self, given: Given) -> Moments:
+        if self._quirks.column_sort:
+            raise UnnaiveError(
+                "the thesis' programs sort whole columns, so rows can neither be added nor taken "
+                "out; call fit with all rows"
+            )
+        return super()._moments(given)
+
+    def _program(
+        self, spread: Spread, naive: Sequence[int] | IntArray, program: str, *, strong: bool = True
+    ) -> BarrowTables:
+        """Make the tables of a program, with some naive columns."""
+        quirks, moments, used = self._quirks, spread.moments, spread.used
+        covariances = moments.covariances(int(quirks.ddof))[:, used[:, None], used]
+        variances = np.einsum("kii->ki", moments.covariances())[:, used]
+        if not quirks.zero_variance:
+            variances = np.einsum("kii->ki", spread.covariances)
+        places = np.asarray(naive, dtype=np.int64)
+        means = moments.means[:, used]
+        return BarrowTables(
+            spread.log_prior, means, variances, covariances, places, strong, quirks, program
+        )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BarrowNaiveBayes(BarrowPrograms, GaussianNaiveBayes):
+    """The thesis' naive Bayes; ``quirks`` are all on by default."""
+
+    def recipe(self) -> GaussianRecipe:
+        """Take the program's tables."""
+        return GaussianRecipe(self._naive)
+
+    def _naive(self, spread: Spread, schema: Schema, places: IntArray) -> Shape:
+        tables = self._program(spread, np.arange(len(places)), "naive")
+        return Shape.of_graph(independent(schema.names, schema.target), tables, places)  # type: ignore[arg-type]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BarrowFullBayes(BarrowPrograms, FullBayes):
+    """The thesis' full Bayes; ``quirks`` are all on by default."""
+
+    def recipe(self) -> GaussianRecipe:
+        """Take the program's tables."""
+        return GaussianRecipe(self._full, self.learn_spread)
+
+    def _full(self, spread: Spread, schema: Schema, places: IntArray) -> Shape:
+        order = places.tolist()
+        families = tuple((place, *order[:index]) for index, place in enumerate(order))
+        graph, every = FamilyGraph(schema.names, schema.target, families), range(len(places))
+        through = [tuple(other for other in every if other != column) for column in every]
+        tables = self._program(spread, [], "full")
+        return Shape(graph, tables, through, both_ways(len(places)))  # type: ignore[arg-type]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BarrowKNaiveBayes(BarrowPrograms, KNaiveBayes):
+    """The thesis' k-naive Bayes; ``quirks`` are all on by default."""
+
+    def _weights(self, spread: Spread, rows: NumberRows | None) -> FloatArray:
+        pairs = pairs_of_classes(spread)
+        X = self._prepared(whole_rows(rows)).X[:, spread.used]
+        each = self._program(spread, [], "k-naive").weights(X)
+        weights = np.array([each[a] - each[b] for a, b in pairs])
+        return weights.reshape(len(pairs), len(spread.used))
+
+    def _tables(self, spread: Spread, naive: IntArray) -> BarrowTables:  # type: ignore[override]
+        return self._program(spread, naive, "k-naive", strong=self.naivete == "strong")

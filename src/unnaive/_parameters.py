@@ -1,0 +1,121 @@
+"""What a parameter may be: declared once beside its default, and checked when a model is fitted.
+
+A model is a dataclass, and its fields are its parameters::
+
+    missing: str = one_of("marginalize", "drop")
+    k: int | str = whole(2, also=("loo",))
+
+:func:`check_parameters` then says ``missing='x'; it must be 'marginalize' or 'drop'``, whether the
+value would have been used or not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Value = TypeVar("Value")
+_KEY = "allowed"
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """Values that a parameter may have: some words, or what a test accepts."""
+
+    words: tuple[object, ...]
+    test: Callable[[object], bool] | None
+    told: str
+
+    def accepts(self, value: object) -> bool:
+        """Whether a value is one of them; 1 is not True, and no array is a word."""
+        is_word = any(type(value) is type(word) and value == word for word in self.words)
+        return is_word or (self.test is not None and self.test(value))
+
+
+def parameter(
+    default: Value,
+    told: str = "",
+    *,
+    also: Sequence[object] = (),
+    test: Callable[[object], bool] | None = None,
+) -> Value:
+    """Declare a parameter that must be one of some words, or pass a test that ``told`` describes.
+
+    Examples
+    --------
+    >>> @dataclass
+    ... class Model:
+    ...     depth: object = parameter(3, "an even number", test=lambda value: value % 2 == 0)
+    >>> check_parameters(Model())
+    Traceback (most recent call last):
+    ValueError: depth=3; it must be an even number
+    """
+    described = [repr(word) for word in also if word is not None]
+    described += [told] if told else []
+    described += ["None"] if None in also else []
+    last = described.pop()
+    text = f"{', '.join(described)} or {last}" if described else last
+    return field(default=default, metadata={_KEY: Allowed(tuple(also), test, text)})
+
+
+def one_of(default: Value, *others: object) -> Value:
+    """Declare a parameter that is one of some words, the first by default."""
+    return parameter(default, also=(default, *others))
+
+
+def flag(default: bool) -> bool:
+    """Declare a parameter that is True or False."""
+    return parameter(
+        default, "True or False", test=lambda value: isinstance(value, bool | np.bool_)
+    )
+
+
+def whole(
+    default: Value, least: int = 0, *, also: Sequence[object] = (), most: float = np.inf
+) -> Value:
+    """Declare a parameter that is a whole number within bounds, or one of some words."""
+    told = f"a whole number of at least {least}" + (f" and at most {most:g}" * (most < np.inf))
+    return parameter(default, told, also=also, test=lambda value: is_whole(value, least, most))
+
+
+def number(
+    default: Value,
+    least: float = 0.0,
+    *,
+    also: Sequence[object] = (),
+    most: float = np.inf,
+    what: str = "a number",
+) -> Value:
+    """Declare a parameter that is a finite number within bounds, or one of some words."""
+    told = (
+        f"{what} of at least {least:g}" if most == np.inf else f"{what} from {least:g} to {most:g}"
+    )
+    return parameter(default, told, also=also, test=lambda value: is_number(value, least, most))
+
+
+def is_whole(value: object, least: float = -np.inf, most: float = np.inf) -> bool:
+    """Whether a value is a whole number within bounds; True and False are none."""
+    whole_one = isinstance(value, Integral) and not isinstance(value, bool)
+    return whole_one and least <= int(value) <= most  # type: ignore[call-overload]
+
+
+def is_number(value: object, least: float = -np.inf, most: float = np.inf) -> bool:
+    """Whether a value is a finite number within bounds; True and False are none."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    return bool(np.isfinite(float(value)) and least <= float(value) <= most)
+
+
+def check_parameters(model: object) -> None:
+    """Raise an error that names the first parameter that is not allowed, its value and the cure."""
+    for declared in fields(model):  # type: ignore[arg-type]
+        allowed: Allowed | None = declared.metadata.get(_KEY)
+        value = getattr(model, declared.name)
+        if allowed is not None and not allowed.accepts(value):
+            raise ValueError(f"{declared.name}={value!r}; it must be {allowed.told}")

@@ -1,0 +1,269 @@
+"""What ``fit`` leaves: one value, which answers for rows and is replaced as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from unnaive.counts.sizes import largest_pair_bytes, pair_bytes, require_memory
+from unnaive.exceptions import UnnaiveError
+from unnaive.models.recipe import Learned, Maker
+from unnaive.tables.conditionals import factors_alone, full_conditionals
+from unnaive.tables.left_out import by_weight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, State
+    from unnaive.counts import CodedRows, JointCounts
+    from unnaive.models.recipe import Estimate, Recipe, Source, Structure
+    from unnaive.schema import Schema
+    from unnaive.tables.base import Tables
+    from unnaive.tables.calibration import Calibration
+    from unnaive.tables.network import Network
+    from unnaive.tables.terms import Terms
+
+    Normalise = Callable[[FloatArray, FloatArray], None]
+
+MOST_WEIGHTS = 16  # of more distinct ones, rows are left out as if of the mean weight
+
+
+class Names(NamedTuple):
+    """Columns that ``fit`` was given: their number, and their names if they had any."""
+
+    number: int
+    features: AnyArray | None
+
+    @classmethod
+    def of_schema(cls, schema: Schema) -> Names:
+        """Names of a schema's columns; x0, x1, … are names of columns that had none."""
+        return cls.of(schema.names, named=schema.names != default_names(len(schema.names)))
+
+    @classmethod
+    def of(cls, names: tuple[str, ...] | list[str], *, named: bool) -> Names:
+        """Keep names, or their number alone."""
+        return cls(len(names), np.array(names, dtype=object) if named else None)
+
+
+def default_names(number: int) -> tuple[str, ...]:
+    """Names of columns that have none."""
+    return tuple(f"x{place}" for place in range(number))
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A model of counts as it was fitted, whatever becomes of the estimator's parameters.
+
+    Attributes
+    ----------
+    counts : JointCounts
+    learned : Learned
+        Structure, learned parameters, and how learning went.
+    made_by : Maker
+        How tables are made, with the smoothing and the prior of the fit.
+    tables : Tables
+    labels : ndarray of shape (k,)
+        Classes.
+    names : Names
+        Columns.
+    kept : bool
+        Whether what was learned is kept when counts change.
+    calibration : Calibration or None
+    """
+
+    counts: JointCounts
+    learned: Learned
+    made_by: Maker
+    tables: Tables
+    labels: AnyArray
+    names: Names
+    kept: bool = False
+    calibration: Calibration | None = None
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns are."""
+        return self.counts.schema
+
+    @property
+    def structure(self) -> Structure:
+        """What depends on what."""
+        return self.learned.structure
+
+    def answer(
+        self, codes: CodeArray, normalise: Normalise | None, out: FloatArray, n_jobs: int | None = 1
+    ) -> None:
+        """Fill in the log joint of coded rows (n, k), or what ``normalise`` makes of it."""
+        joint = self.tables.joint(codes, None, n_jobs)
+        if normalise is not None:
+            self.answer_hopeless(joint)
+        if self.calibration is not None:
+            self.calibration.apply(joint)
+        if normalise is None:
+            out[...] = joint
+        else:
+            normalise(joint, out)
+
+    def answer_hopeless(self, joint: FloatArray) -> None:
+        """Where no class has any chance, put the log prior."""
+        hopeless = np.isneginf(joint).all(axis=1)
+        if hopeless.any():
+            joint[hopeless] = self.prior
+
+    @property
+    def prior(self) -> FloatArray:
+        """Log-probabilities of the classes before any column is known; shape (k,)."""
+        return self.made_by.prior(self.counts, self.learned)
+
+    def left_out_joint(self, rows: CodedRows, most_weights: int | None = None) -> FloatArray:
+        """Log joint of rows of the fit, each by the model without it, not calibrated; (n, k)."""
+        if not self.made_by.maker.leaves_out:
+            raise UnnaiveError(
+                f"{self.made_by.how.model} has no leave-one-out in closed form, so it cannot be "
+                "calibrated by it; use scikit-learn's CalibratedClassifierCV"
+            )
+        out = np.empty((len(rows.classes), len(self.labels)))
+        for group in by_weight(rows, most_weights):
+            tables = self.made_by.tables(self.counts, self.learned, group.weight)
+            joint = tables.joint(group.codes, group.classes, rows.n_jobs)
+            hopeless = np.isneginf(joint).all(axis=1)
+            if hopeless.any():
+                prior = self.made_by.left_out_prior(self.counts, self.learned, group)
+                joint[hopeless] = prior[hopeless]
+            out[group.places] = joint
+        return out
+
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint of coded rows, as probabilities are made of it, into terms."""
+        found = self.tables.terms(codes)
+        answer = found.joint
+        self.answer_hopeless(answer)
+        found = found.answered(answer)
+        if self.calibration is None:
+            return found
+        return found.scaled(self.calibration.temperature, self.calibration.bias)
+
+    def log_conditionals(
+        self, codes: CodeArray, mode: str, n_jobs: int | None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Log P(x_i | others or parents, c), log P(x_i | c), both (n, k, d), and log prior (k,)."""
+        alone = factors_alone(self.counts, codes, self.made_by.how.smoothing)
+        if mode == "full-conditional":
+            given = full_conditionals(
+                lambda changed: self.tables.joint(changed, None, n_jobs), codes, self.schema.sizes
+            )
+        elif hasattr(self.tables, "factors"):
+            given = self.tables.factors(codes)
+        else:
+            raise UnnaiveError(
+                f"{self.made_by.how.model} has no parents: it averages over models, or over "
+                'parents; use mode="full-conditional"'
+            )
+        outside = np.setdiff1d(np.arange(len(codes)), self.structure.used)
+        given[:, :, outside] = alone[:, :, outside] = 0.0
+        prior = self.prior
+        return given, alone, np.asarray(prior - np.logaddexp.reduce(prior))
+
+    def network(self) -> Network:
+        """Return the model as a Bayesian network; raises if it is none."""
+        return self.made_by.maker.network(self.counts, self.learned, self.made_by.how)
+
+    def light(self) -> Fitted:
+        """Return the model without the counts of pairs, families and triples."""
+        return replace(self, counts=replace(self.counts.without_pairs(), families=(), triples=None))
+
+    def state(self) -> State:
+        """Give what was learned as plain values and arrays for the store."""
+        learned = {**self.structure.state(), **self.learned.parameters}
+        state: State = {"counts": self.counts.state(), "structure": learned}
+        if self.calibration is not None:
+            state["calibration"] = self.calibration.state()
+        return state
+
+
+class Fitting(NamedTuple):
+    """One run of a recipe: its parts, how probabilities are estimated, and the fit before it."""
+
+    recipe: Recipe
+    how: Estimate
+    before: Fitted | None = None
+
+    def of_rows(
+        self, rows: CodedRows, names: Names, labels: AnyArray, *, keep_all: bool = False
+    ) -> Fitted:
+        """Learn from rows, and count what the tables need; ``keep_all``: all pairs."""
+        return self.of_counts(*self._learned_of_rows(rows, keep_all=keep_all), names, labels)
+
+    def of_rows_and_left_out(
+        self, rows: CodedRows, names: Names, labels: AnyArray
+    ) -> tuple[Fitted, Callable[[], FloatArray | None] | None]:
+        """Learn from rows; also return how the learner itself leaves rows out, if it does."""
+        counts, learned = self._learned_of_rows(rows, keep_all=False)
+        return self.of_counts(counts, learned, names, labels), learned.left_out
+
+    def _learned_of_rows(self, rows: CodedRows, *, keep_all: bool) -> tuple[JointCounts, Learned]:
+        schema, most = rows.schema, self.how.max_memory
+        values = 8 * len(schema.classes) * int(schema.sizes.sum())
+        self.how.require(schema, values, "counting the values of all columns")
+        self.recipe.tables.require(schema, self.how)
+        counts: JointCounts | None = None
+        if self.recipe.counts == "values":
+            counts = rows.select(np.empty((0, 2), dtype=np.int64))
+        else:
+            needed = pair_bytes(schema)
+            if keep_all:
+                require_memory(schema, needed, most, "counting all pairs of columns")
+            if needed <= most:
+                counts = rows.count()
+            else:
+                largest = largest_pair_bytes(schema)
+                require_memory(schema, largest, most, "one pair of columns alone")
+        source: Source = rows if counts is None else counts
+        learned = self.recipe.learned(source, rows, self.how)
+        if learned is None:
+            raise UnnaiveError(f"{self.how.model} learned nothing from these rows")
+        if counts is None:
+            counts = rows.select(learned.structure.pairs)
+        counts = replace(
+            counts,
+            families=rows.count_families(learned.structure.families),
+            triples=rows.count_triples() if self.recipe.counts == "triples" else None,
+        )
+        return counts, learned
+
+    def learned_of(self, counts: JointCounts) -> Learned:
+        """Learn from counts alone, or keep what rows taught before."""
+        before, keeps = self.before, self.recipe.keeps
+        if keeps and before is not None and before.kept:
+            before.schema.require_same(counts.schema)
+            return before.learned
+        from_rows = keeps and not counts.families
+        learned = None if from_rows else self.recipe.learned(counts, None, self.how)
+        if learned is None:
+            raise UnnaiveError(
+                f"{self.how.model} learns by classifying rows, and counts of columns or pairs "
+                "alone have none; fit it on rows, after which fit_counts, partial_fit and forget "
+                "keep what it found"
+            )
+        return learned
+
+    def of_counts(
+        self, counts: JointCounts, learned: Learned, names: Names, labels: AnyArray
+    ) -> Fitted:
+        """Make the tables of counts and of what was learned."""
+        if self.recipe.counts != "values":
+            counts.select(learned.structure.pairs)  # raises if a pair was not counted
+        made_by = Maker(self.recipe.tables, self.how)
+        learned = replace(learned, left_out=None)
+        tables = made_by.tables(counts, learned)
+        return Fitted(counts, learned, made_by, tables, labels, names, self.recipe.keeps)
+
+
+def calibrate(fitted: Fitted, rows: CodedRows) -> Fitted:
+    """Calibrate a model by left-out predictions of all rows."""
+    from unnaive.tables.calibration import calibrated  # noqa: PLC0415 - loads when asked
+
+    joint = fitted.left_out_joint(rows, MOST_WEIGHTS)
+    return replace(fitted, calibration=calibrated(joint, rows.classes, rows.weights, rows.n_jobs))

@@ -1,0 +1,122 @@
+"""How tables are made: the parts of recipes that several models share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from unnaive.exceptions import UnnaiveError
+from unnaive.models.recipe import TableMaker
+from unnaive.structure.graph import ClassGraphs, FamilyGraph, ParentGraph
+from unnaive.tables.families import FamilyTables, family_tables
+from unnaive.tables.trees import ClassTrees, TreeTables, only_class, tree_bytes, tree_tables
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray
+    from unnaive.counts import JointCounts
+    from unnaive.models.recipe import Estimate, Learned
+    from unnaive.tables.network import Network
+    from unnaive.tables.trees import FactorOf, RootOf
+
+
+@dataclass(frozen=True, eq=False)
+class TreeFactors(TableMaker):
+    """One table a column, given the class and one parent at most; a tree for every class, too.
+
+    Attributes
+    ----------
+    marginalize : bool
+        Whether missing cells that have children are summed out.
+    root_of, factor_of : callable, default=None
+        How log P(c, x) of the root, and the factors below it, are estimated; see
+        :func:`~unnaive.tables.trees.tree_tables`.
+    """
+
+    marginalize: bool = True
+    root_of: RootOf | None = None
+    factor_of: FactorOf | None = None
+
+    def tables(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
+    ) -> TreeTables | ClassTrees:
+        """Estimate the tables of the tree, or of the tree of every class."""
+        graph = learned.structure
+        if not isinstance(graph, ClassGraphs):
+            return self.tree(counts, learned.graph(ParentGraph), how, held_out)
+        trees = [self.tree(counts, one, how, held_out) for one in graph.graphs]
+        return ClassTrees(tuple(only_class(tree, label) for label, tree in enumerate(trees)))
+
+    def tree(
+        self,
+        counts: JointCounts,
+        graph: ParentGraph,
+        how: Estimate,
+        held_out: float | None,
+        shared: dict[tuple[int, int, int], FloatArray] | None = None,
+    ) -> TreeTables:
+        """Estimate the tables of one tree, once they are known to fit into memory."""
+        needed = tree_bytes(counts.schema.sizes, graph.parents, counts.n_classes)
+        how.require(counts.schema, needed * (1 if held_out is None else 3))
+        return tree_tables(
+            counts,
+            graph,
+            how.smoothing,
+            class_prior=how.class_prior,
+            marginalize=self.marginalize,
+            held_out=held_out,
+            root_of=self.root_of,
+            factor_of=self.factor_of,
+            shared=shared,
+        )
+
+    def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:
+        """Return the tree as a Bayesian network."""
+        return network_of_parents(self, counts, learned, how)
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyFactors(TableMaker):
+    """A table for every column and its several parents, of contexts that occurred."""
+
+    marginalize: bool = True
+
+    def tables(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
+    ) -> FamilyTables:
+        """Estimate the tables of all families."""
+        if learned.structure.families:
+            families_counted(counts, how.model)
+        return family_tables(
+            counts,
+            how.smoothing,
+            class_prior=how.class_prior,
+            marginalize=self.marginalize,
+            held_out=held_out,
+        )
+
+    def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:
+        """Return the families as a Bayesian network."""
+        return network_of_parents(self, counts, learned, how)
+
+
+def families_counted(counts: JointCounts, model: str) -> FamilyGraph:
+    """Return the graph whose families were counted; raises if none were."""
+    if not counts.families and (counts.schema.sizes > 0).any():
+        raise UnnaiveError(
+            f"{model} needs counts of columns together with their parents, and these counts hold "
+            "pairs alone; fit it on rows, or on counts_ of a fitted one"
+        )
+    families = tuple(family.columns for family in counts.families)
+    return FamilyGraph(counts.schema.names, counts.schema.target, families)
+
+
+def network_of_parents(
+    maker: TableMaker, counts: JointCounts, learned: Learned, how: Estimate
+) -> Network:
+    """Return a model in which every column has its parents as a Bayesian network."""
+    from unnaive.tables.export import network_of_graph  # noqa: PLC0415 - loads when asked
+
+    graph = learned.structure
+    if not isinstance(graph, ParentGraph | FamilyGraph):
+        return TableMaker.network(maker, counts, learned, how)
+    return network_of_graph(counts, graph, how.smoothing, how.class_prior)

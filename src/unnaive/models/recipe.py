@@ -1,0 +1,227 @@
+"""What makes a model of counts: a recipe of named parts.
+
+A model is a dataclass of parameters with a method ``recipe``, which says how its structure is
+learned and how its tables are made. One estimator, :class:`~unnaive.models.base.CountsClassifier`,
+runs any recipe: it counts what the recipe needs, learns, chooses by leave-one-out, makes the
+tables and calibrates them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
+
+import numpy as np
+
+from unnaive.counts.sizes import require_memory
+from unnaive.exceptions import UnnaiveError
+from unnaive.structure.graph import ParentGraph
+from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from unnaive._typing import FloatArray, State
+    from unnaive.counts import CodedRows, JointCounts
+    from unnaive.schema import Schema
+    from unnaive.structure.graph import Graph
+    from unnaive.structure.network import NetworkGraph
+    from unnaive.tables.base import Tables
+    from unnaive.tables.left_out import LeftOut
+    from unnaive.tables.network import Network
+    from unnaive.tables.smoothing import Smoothing
+    from unnaive.tables.trees import HeldOut
+
+Source: TypeAlias = "JointCounts | CodedRows"
+Structure: TypeAlias = "Graph | NetworkGraph"
+Learner: TypeAlias = "Callable[[Source, CodedRows | None], Learned | None]"
+Choice: TypeAlias = "Callable[[Learned, Source, CodedRows | None, Maker], Learned | None]"
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What a learner found.
+
+    Attributes
+    ----------
+    structure : Graph
+        What depends on what.
+    parameters : mapping
+        Numbers that were learned beside counts and structure; they are saved.
+    trace : mapping
+        How it went: paths, scores and results of searches, by the names of the attributes that
+        show them. They are not saved.
+    left_out : callable, default=None
+        Log joint of the rows (n, k), each by a model that was learned without it, where leaving
+        the row out of the tables is not enough; it may give None.
+    """
+
+    structure: Structure
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    trace: Mapping[str, object] = field(default_factory=dict)
+    left_out: Callable[[], FloatArray | None] | None = None
+
+    def graph(self, kind: type[Kind]) -> Kind:
+        """Return the structure, which must be of some kind."""
+        if not isinstance(self.structure, kind):
+            raise UnnaiveError(f"the structure is no {kind.__name__}")
+        return self.structure
+
+    def array(self, key: str) -> FloatArray:
+        """Return a learned array."""
+        found = self.parameters[key]
+        if not isinstance(found, np.ndarray):
+            raise UnnaiveError(f"the learned {key} is no array")
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """How probabilities are estimated from counts, in one model.
+
+    Attributes
+    ----------
+    smoothing : Smoothing
+    class_prior : ndarray of shape (k,), or None
+        Given prior probabilities of the classes; None: they are estimated.
+    max_memory : int
+        Bytes that tables may take.
+    n_jobs : int or None
+        Threads.
+    model : str
+        Whose tables they are, for messages.
+    """
+
+    smoothing: Smoothing
+    class_prior: FloatArray | None = None
+    max_memory: int = 2**31
+    n_jobs: int | None = None
+    model: str = "the model"
+
+    def log_prior(self, counts: JointCounts, held: HeldOut = PLAIN) -> FloatArray:
+        """Log P(c); shape (k,)."""
+        return log_prior(counts, self.smoothing, self.class_prior, held)
+
+    def require(self, schema: Schema, needed: int, what: str = "") -> None:
+        """Raise an error if tables of so many bytes are too large."""
+        require_memory(schema, needed, self.max_memory, what or f"the tables of {self.model}")
+
+
+class TableMaker(ABC):
+    """How tables are made of counts and of what was learned."""
+
+    leaves_out: ClassVar[bool] = True  # whether leaving a row out has a closed form
+
+    @abstractmethod
+    def tables(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
+    ) -> Tables:
+        """Estimate the tables; with ``held_out``, a row's weight, those of leave-one-out."""
+
+    def require(self, schema: Schema, how: Estimate, sets: int = 1) -> None:  # noqa: B027
+        """Raise an error if tables would be too large, as far as columns tell before counting.
+
+        Leave-one-out takes two sets of tables.
+        """
+
+    def log_prior(
+        self, counts: JointCounts, learned: Learned, how: Estimate, held: HeldOut = PLAIN
+    ) -> FloatArray:
+        """Log-probabilities of the classes before any column is known; shape (k,)."""
+        return how.log_prior(counts, held)
+
+    def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:
+        """Return the model as a Bayesian network; raises if it is none."""
+        raise UnnaiveError(
+            f"{how.model} is no single network of columns: it averages over models or parents, or "
+            "joins columns; TAN, KDB, GeneralizedNB and others are"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Maker:
+    """A table maker with all that it needs but counts and structure."""
+
+    maker: TableMaker
+    how: Estimate
+
+    def tables(
+        self, counts: JointCounts, learned: Learned, held_out: float | None = None
+    ) -> Tables:
+        """Make the tables; with ``held_out`` those of leave-one-out."""
+        return self.maker.tables(counts, learned, self.how, held_out)
+
+    def prior(self, counts: JointCounts, learned: Learned) -> FloatArray:
+        """Log-probabilities of the classes; shape (k,)."""
+        return self.maker.log_prior(counts, learned, self.how)
+
+    def left_out_prior(self, counts: JointCounts, learned: Learned, rows: LeftOut) -> FloatArray:
+        """Log-probabilities of the classes without each row; shape (n, k)."""
+        others, own = (
+            self.maker.log_prior(counts, learned, self.how, held)
+            for held in leave_one_out_sets(rows.weight)[:2]
+        )
+        return rows.among(others, own)
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """The parts of a model.
+
+    Attributes
+    ----------
+    learn : callable (source, rows) -> Learned or None
+        Learns the structure from ``source``, counts or, where tables of all pairs do not fit into
+        memory, rows that are scored tile by tile. ``rows`` are the rows, or None where there are
+        counts alone; a learner that needs rows then returns None.
+    tables : TableMaker
+        Makes the tables.
+    choose : callable (learned, source, rows, maker) -> Learned or None, default=None
+        Chooses among models that are parts of the one learned, by leave-one-out; None without
+        rows.
+    structure : type, default=ParentGraph
+        What the learner finds; saved models are restored by its ``of_state``.
+    counts : {"values", "pairs", "triples"}, default="pairs"
+        What is counted before the structure is known.
+    keeps : bool, default=False
+        Whether ``partial_fit``, ``forget`` and ``fit_counts`` keep what was learned from rows,
+        rather than learn anew from counts.
+    """
+
+    learn: Learner
+    tables: TableMaker
+    choose: Choice | None = None
+    structure: type[Structure] = ParentGraph
+    counts: str = "pairs"
+    keeps: bool = False
+
+    def learned(self, source: Source, rows: CodedRows | None, how: Estimate) -> Learned | None:
+        """Learn, and choose; None where that takes rows and there are none."""
+        found = self.learn(source, rows)
+        if found is None or self.choose is None:
+            return found
+        return self.choose(found, source, rows, Maker(self.tables, how))
+
+    def restored(self, state: State | None, counts: JointCounts) -> Learned | None:
+        """Make what was learned from what was saved: the structure's own keys, and parameters."""
+        if state is None:  # as version 0.1 wrote it where all columns are everyone's parents
+            return self.learn(counts, None)
+        schema = counts.schema
+        structure = self.structure.of_state(
+            {key: value for key, value in state.items() if key in _keys(self.structure, state)},
+            schema.names,
+            schema.target,
+        )
+        rest = {
+            key: value
+            for key, value in state.items()
+            if key not in _keys(self.structure, state) and value is not None
+        }
+        return Learned(structure, rest)
+
+
+def _keys(structure: type[Structure], state: State) -> tuple[str, ...]:
+    """Keys of a state that are the structure's own; all of them where it does not say."""
+    return getattr(structure, "keys", ()) or tuple(state)

@@ -1,0 +1,209 @@
+"""The one register of models: keys for the command line, classes for saved files.
+
+Models of other packages come in by :func:`register`, or by an entry point of the group
+``unnaive.models`` whose name is the key and whose value is the class::
+
+    [project.entry-points."unnaive.models"]
+    sp-tan = "my_package.models:SuperParentTAN"
+
+They then have a key like those of this library: in ``make``, on the command line, in the demo, in
+reports, and when a saved model is loaded.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from unnaive._typing import State
+    from unnaive.models.classifier import Classifier
+
+    Kind = TypeVar("Kind", bound=type[Classifier])
+
+_GROUP = "unnaive.models"
+
+
+class Entry(NamedTuple):
+    """A model by its key: its class, or where that is, and the settings that make it."""
+
+    name: str
+    home: str = ""
+    settings: State = {}  # noqa: RUF012 - never changed
+    kind: type[Classifier] | None = None
+
+    def load(self) -> type[Classifier]:
+        """Return the class; its module is imported if it was not yet."""
+        if self.kind is not None:
+            return self.kind
+        found: type[Classifier] = getattr(import_module(self.home), self.name)
+        return found
+
+
+def _own(home: str, *names: str) -> dict[str, str]:
+    return dict.fromkeys(names, f"unnaive.models.{home}")
+
+
+HOMES = {
+    **_own("adjusted", "AdjustedNB"),
+    **_own("aode", "A2DE", "AODE", "WAODE"),
+    **_own("auto", "AutoBayes"),
+    **_own("base", "CountsClassifier"),
+    **_own("bayesnet", "BayesNet"),
+    **_own("classifier", "Classifier"),
+    **_own("decomposable", "CherryTreeNB", "DecomposableNB"),
+    **_own("gaussian_networks", "FullBayes", "GaussianKDB", "GaussianNaiveBayes", "GaussianTAN"),
+    **_own("gnb", "GeneralizedNB"),
+    **_own("hnb", "HNB", "PHNB"),
+    **_own("ienb", "IENB"),
+    **_own("iterative", "IterativeBayes"),
+    **_own("kdb", "KDB"),
+    **_own("knaive", "KNaiveBayes"),
+    **_own("nb", "NaiveBayes"),
+    **_own("pazzani", "PazzaniNB"),
+    **_own("spode", "SPODE"),
+    **_own("tree", "ATAN", "ODANB", "TAN"),
+    **_own("weighted", "WeightedBayes"),
+}
+_BARROW = ("BarrowFullBayes", "BarrowKNaiveBayes", "BarrowNaiveBayes")
+_PAPERS = dict.fromkeys(_BARROW, "unnaive.papers.barrow")
+_KEYS: dict[str, str | tuple[str, State]] = {
+    "auto": "AutoBayes",
+    "nb": "NaiveBayes",
+    "spode": "SPODE",
+    "aode": "AODE",
+    "aode-sr": ("AODE", {"subsumption": True}),
+    "waode": "WAODE",
+    "a2de": "A2DE",
+    "tan": "TAN",
+    "atan": "ATAN",
+    "tan-multinet": ("TAN", {"per_class": True}),
+    "odanb": "ODANB",
+    "kdb": "KDB",
+    "hnb": "HNB",
+    "phnb": "PHNB",
+    "gnb-a": ("GeneralizedNB", {"method": "greedy"}),
+    "gnb-o": "GeneralizedNB",
+    "decomposable": "DecomposableNB",
+    "cherry": "CherryTreeNB",
+    "fssj": ("PazzaniNB", {"search": "forward"}),
+    "bsej": "PazzaniNB",
+    "pazzani-eda": ("PazzaniNB", {"search": "eda"}),
+    "ienb": "IENB",
+    "iterative": "IterativeBayes",
+    "apnbc": "AdjustedNB",
+    "apnbc-eda": ("AdjustedNB", {"search": "eda"}),
+    "gaussian-nb": "GaussianNaiveBayes",
+    "full-bayes": "FullBayes",
+    "k-naive": "KNaiveBayes",
+    "gaussian-tan": "GaussianTAN",
+    "gaussian-kdb": "GaussianKDB",
+    "wanbia": ("WeightedBayes", {"dependences": "none"}),
+    "weighted-tan": ("WeightedBayes", {"dependences": "tree"}),
+    "weighted-pairs": "WeightedBayes",
+    "bayesnet": "BayesNet",
+}
+
+
+def _entry(known: str | tuple[str, State]) -> Entry:
+    name, settings = (known, {}) if isinstance(known, str) else known
+    return Entry(name, HOMES[name], settings)
+
+
+_REGISTER = {key: _entry(known) for key, known in _KEYS.items()}
+
+
+def register(key: str, kind: Kind, **settings: object) -> Kind:
+    """Give a model of another package a key.
+
+    Parameters
+    ----------
+    key : str
+        What the model is called by ``make``, on the command line and in reports.
+    kind : type
+        Its class, below :class:`~unnaive.models.CountsClassifier` or another base of this library.
+        The first line of its docstring, and its attributes ``family`` and ``assumption``, describe
+        it in lists and reports.
+    **settings
+        Parameters that make this model of the class.
+
+    Returns
+    -------
+    type
+        The class itself.
+
+    Examples
+    --------
+    >>> import unnaive
+    >>> class MyTAN(unnaive.TAN):
+    ...     "TAN as I like it."
+    >>> unnaive.register("my-tan", MyTAN, smoothing="bdeu").__name__
+    'MyTAN'
+    >>> unnaive.make("my-tan")
+    MyTAN(smoothing='bdeu')
+    >>> unnaive.unregister("my-tan")
+    """
+    from unnaive.models.classifier import Classifier  # noqa: PLC0415 - loads when asked
+
+    if not (isinstance(kind, type) and issubclass(kind, Classifier)):
+        raise TypeError(f"{kind!r} is no class of a model; it must be one below unnaive's bases")
+    name, known = kind.__name__, _REGISTER.get(key)
+    if name in HOMES or (known is not None and known.name != name):
+        raise ValueError(
+            f"the key {key!r} or the class name {name!r} is taken; saved models are found by these "
+            "names, so give it others"
+        )
+    _REGISTER[key] = Entry(name, settings=dict(settings), kind=kind)
+    return kind
+
+
+def unregister(key: str) -> None:
+    """Take a model out of the register that :func:`register` put there."""
+    if key in _KEYS:
+        raise ValueError(f"{key!r} is a model of this library and stays registered")
+    del _REGISTER[key]
+
+
+@cache
+def _discovered() -> dict[str, Entry]:
+    """Read the models of installed packages from their entry points; none is imported."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - costs import time
+
+    found = {}
+    for point in entry_points(group=_GROUP):
+        home, _, name = point.value.partition(":")
+        found[point.name] = Entry(name, home)
+    return found
+
+
+def entries() -> dict[str, Entry]:
+    """All models by key: this library's, those that were registered, and installed packages'."""
+    return {**_discovered(), **_REGISTER}
+
+
+def entry_of(key: str) -> Entry:
+    """Return a model's entry by its key; raises if there is none."""
+    found = _REGISTER.get(key) or _discovered().get(key)
+    if found is None:
+        raise ValueError(
+            f"there is no model {key!r}; the models are {', '.join(sorted(entries()))}"
+        )
+    return found
+
+
+def class_of(name: str) -> type[Classifier]:
+    """Return a model's class by its name, that of this library or one that was registered."""
+    home = HOMES.get(name) or _PAPERS.get(name)
+    if home is not None:
+        return Entry(name, home).load()
+    for entry in entries().values():
+        if entry.name == name:
+            return entry.load()
+    from unnaive.exceptions import ModelFileError  # noqa: PLC0415 - as errors are
+
+    raise ModelFileError(
+        f"there is no model class {name!r} here; if it is of another package, install or import "
+        "that package, and register the class by unnaive.register(key, class) before the file is "
+        "loaded"
+    )

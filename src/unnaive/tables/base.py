@@ -1,0 +1,50 @@
+"""What the look-up side of every model can do: answer, explain itself, and go into a page."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from unnaive._typing import CodeArray, FloatArray, IntArray, State
+    from unnaive.tables.terms.split import Terms
+
+
+class Arrays(Protocol):
+    """Where a description puts its numbers."""
+
+    def add(self, values: ArrayLike) -> int:
+        """Keep an array; returns its position."""
+
+    def require(self, size: int) -> None:
+        """Raise an error if so many numbers are too many."""
+
+
+class Tables(ABC):
+    """Log-probabilities that codes of rows are looked up in."""
+
+    @abstractmethod
+    def joint(
+        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
+    ) -> FloatArray:
+        """Log joint of every row and class; shape (n, k).
+
+        Tables of leave-one-out are told by ``held`` the rows' own classes (−1: not left out).
+        """
+
+    @abstractmethod
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint of rows into what every column adds, for explanations."""
+
+    @abstractmethod
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the tables for a page that computes with them, see ``tables.describe``."""
+
+
+def own_classes(held: IntArray | None, codes: CodeArray) -> IntArray:
+    """Classes of left-out rows, or −1 for every row where none is left out; shape (n,)."""
+    return np.full(codes.shape[1], -1, dtype=np.int64) if held is None else held
