@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray
 
-TIE_TOLERANCE = 1e-10  # SPEC 0.7
+TIE_TOLERANCE = 1e-10  # Mathematics 0.7
 
 
 def first_best(scores: FloatArray) -> int:

@@ -1,4 +1,4 @@
-"""Discretisers: SPEC 1.1 to 1.4, WEKA's cuts, the slow twins, and numbers at the brink."""
+"""Discretisers: Mathematics 1.1 to 1.4, WEKA's cuts, the slow twins, and numbers at the brink."""
 
 import csv
 import gzip

@@ -256,7 +256,7 @@ def test_weights_count_in_learning_and_in_metrics(survey):
 
 def test_leave_one_out_of_the_weather():
     found = leave_one_out(NaiveBayes(), weather.LABELLED, weather.LABELS)
-    assert np.trace(found.pooled.confusion) == 7  # SPEC 9.1
+    assert np.trace(found.pooled.confusion) == 7  # Mathematics 9.1
     assert found.mean == found.pooled.scores()
     assert math.isnan(found.std["accuracy"])
 

@@ -1,4 +1,4 @@
-"""Adjusted naive Bayes: SPEC 9.6 and 9.7, the slow twins, what weights mean for the rest."""
+"""Adjusted naive Bayes: Mathematics 9.6 and 9.7, the slow twins, what weights mean for the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decomposable models and cherry trees: identities of SPEC 6.6, slow twins, sizes by rows."""
+"""Decomposable models, cherry trees: identities of Mathematics 6.6, slow twins, sizes by rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generalized naive Bayes: SPEC 3 and 13, slow twins, the sweep over its first columns."""
+"""Generalized naive Bayes: Mathematics 3 and 13, slow twins, the sweep over its first columns."""
 
 from __future__ import annotations
 

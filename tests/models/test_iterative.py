@@ -1,4 +1,4 @@
-"""Iterative Bayes: SPEC 9.2, the slow twin in all its variants, what the passes leave alone."""
+"""Iterative Bayes: Mathematics 9.2, the slow twin in all variants, what the passes leave alone."""
 
 from __future__ import annotations
 

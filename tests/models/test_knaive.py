@@ -1,4 +1,4 @@
-"""k-naive Bayes: SPEC 8.3, slow twins, Barrow's programs; promises of all Gaussian models."""
+"""k-naive Bayes: Mathematics 8.3, slow twins, Barrow's programs; promises of Gaussian models."""
 
 from __future__ import annotations
 

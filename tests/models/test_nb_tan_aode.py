@@ -1,4 +1,4 @@
-"""Models: SPEC's worked numbers, the slow twins, leave-one-out, folds of counts."""
+"""Models: worked numbers, the slow twins, leave-one-out, folds of counts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ POLICIES = {
 }
 policies = st.sampled_from(list(POLICIES))
 
-WORKED = [  # SPEC 13.3
+WORKED = [  # Mathematics 13.3
     (NaiveBayes(), [0.295753395128, 0.736822319487, 0.567542524323]),
     (NaiveBayes(smoothing=MEstimate(1)), [0.240628527626, 0.776006516174, 0.557727070963]),
     (AODE(), [0.185557526036, 0.427750373354, 0.742378036113]),

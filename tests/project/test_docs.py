@@ -160,6 +160,17 @@ def test_the_patients_are_those_of_the_script(monkeypatch):
     pd.testing.assert_frame_equal(made, stored, check_dtype=False)
 
 
+def test_cited_sections_are_there():
+    """Code and tests cite sections of one page, as in "Mathematics 0.4, 0.8"."""
+    page = (DOCS / "mathematics.md").read_text()
+    sections = set(re.findall(r"^#+ (\d+(?:\.\d+)?) ", page, re.MULTILINE))
+    number, between = r"\d+(?:\.\d+)?", r"(?:, | and | to )"
+    for place in ("src", "tests", "benchmarks"):
+        for path in (ROOT / place).rglob("*.py"):
+            cited = re.findall(rf"Mathematics ({number}(?:{between}{number})*)", path.read_text())
+            assert set(re.findall(number, " ".join(cited))) <= sections, path
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_code_ends_before_its_fence(page):
     """An example's output goes on to the next empty line, so to a fence that has none before."""

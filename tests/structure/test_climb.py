@@ -30,7 +30,7 @@ KINDS = ["bic", "aic", "log-likelihood", "k2", "bd", "bdeu", "bdeu:10", "bd:2"]
 
 
 def slow_score(rows, values, kind, node, parents, weights):
-    """SPEC 7.2 by loops; rows with a gap in the family are left out, the likelihood scaled."""
+    """Mathematics 7.2 by loops; rows with a gap in the family left out, the likelihood scaled."""
     name, _, strength = kind.partition(":")
     both = zip(rows, weights, strict=True)
     seen = [(row, w) for row, w in both if all(row[i] is not None for i in (node, *parents))]

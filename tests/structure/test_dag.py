@@ -115,7 +115,7 @@ def test_paths_of_three(edges, given, separated):
     assert graph.d_separated("c", "a", list(given)) is separated
 
 
-def test_exercise_of_s003_inferred():
+def test_exercise_of_chens_notes():
     graph = DAG.of_edges(["X1", "X2", "X3", "X4"], [("X1", "X3"), ("X2", "X3"), ("X2", "X4")])
     assert graph.d_separated("X1", "X2")
     assert graph.d_separated("X1", "X4", "X2")

@@ -29,7 +29,7 @@ def counted(rows, node, parents):
 
 
 def slow_bic(codes, sizes):
-    """BIC of a family from its counts, SPEC 7.2."""
+    """BIC of a family from its counts, Mathematics 7.2."""
     rows = Counter(map(tuple, codes.T.tolist()))
 
     @cache
@@ -45,7 +45,7 @@ def slow_bic(codes, sizes):
 
 
 def slow_bdeu(codes, sizes, strength=1.0):
-    """BDeu of a family from its counts, SPEC 7.2."""
+    """BDeu of a family from its counts, Mathematics 7.2."""
     rows = Counter(map(tuple, codes.T.tolist()))
 
     @cache

@@ -1,4 +1,4 @@
-"""The weather data of SPEC §13: codes in declared order, and the labels they stand for."""
+"""The weather data of Mathematics 13: codes in declared order, and the labels they stand for."""
 
 NAMES = ["outlook", "temperature", "humidity", "windy"]
 CATEGORIES = [

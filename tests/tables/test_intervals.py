@@ -1,4 +1,4 @@
-"""Interval estimation naive Bayes, SPEC 9.3 and 15.4: slow twins, worked number, threads."""
+"""Interval estimation naive Bayes, Mathematics 9.3 and 15.4: slow twins, worked number, threads."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ def test_point_genome_of_other_encodings(case, encoding):
 
 
 def test_weather():
-    """SPEC 9.1: naive Bayes has 7 of 14, {outlook × temperature, humidity, windy} has 8."""
+    """Mathematics 9.1: naive Bayes has 7 of 14, {outlook × temperature, humidity, windy} has 8."""
     for groups, right in [
         (None, 7),
         ([(0, 1), (2,), (3,)], 8),

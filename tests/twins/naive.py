@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the fast code, written from SPEC.md alone.
+"""Slow, obvious twins of the fast code, written from docs/mathematics.md alone.
 
 A row is a list of codes 0..v_i-1, None where missing; `values` lists the v_i; classes are
 0..k-1; weights are one number a row, 1 where not given. A policy is ("laplace", a),
@@ -12,7 +12,7 @@ TIE_TOL = 1e-10
 
 
 def first_best(scores):
-    """Return the lowest index whose score is within TIE_TOL of the largest (SPEC 0.7)."""
+    """Return the lowest index whose score is within TIE_TOL of the largest (Mathematics 0.7)."""
     best = max(scores)
     return next(t for t, score in enumerate(scores) if score >= best - TIE_TOL)
 
@@ -30,7 +30,7 @@ def log_sum(logs):
     return top + math.log(math.fsum(math.exp(value - top) for value in logs))
 
 
-# Counts (SPEC 0.3, 0.8)
+# Counts (Mathematics 0.3, 0.8)
 
 
 def class_counts(classes, k, weights=None):
@@ -64,7 +64,7 @@ def value_counts(rows, values, i, weights=None):
     return marginal(rows, [0] * len(rows), 1, values, i, weights)[0]
 
 
-# Information (SPEC 0.4)
+# Information (Mathematics 0.4)
 
 
 def not_negative(information):
@@ -105,7 +105,7 @@ def conditional_mutual_information(rows, classes, k, values, i, j, weights=None)
     )
 
 
-# Smoothing (SPEC 0.5)
+# Smoothing (Mathematics 0.5)
 
 
 def smooth(policy, n_joint, n_context, v, q, marginal_probability):
@@ -165,7 +165,7 @@ def joint_prior(rows, classes, k, values, policy, p, x, c, weights=None):
     return smooth(policy, counts[cell], sum(counts), k * values[p], 1, share(counts, cell))
 
 
-# Naive Bayes (SPEC 2.1)
+# Naive Bayes (Mathematics 2.1)
 
 
 def naive_bayes(rows, classes, k, values, policy, row, weights=None):
@@ -178,7 +178,7 @@ def naive_bayes(rows, classes, k, values, policy, row, weights=None):
     return joint
 
 
-# Trees (SPEC 6.1, 0.8)
+# Trees (Mathematics 6.1, 0.8)
 
 
 def tree_drop(rows, classes, k, values, policy, parents, row, weights=None):
@@ -275,7 +275,7 @@ def tan_parents(rows, classes, k, values, weights=None, root=None, penalty=None)
     return [parents[i] for i in range(d)]
 
 
-# AODE (SPEC 5.2)
+# AODE (Mathematics 5.2)
 
 
 def spode(rows, classes, k, values, policy, p, row, weights=None):
@@ -317,7 +317,7 @@ def subsumed(rows, values, row, critical=50):
     return reduced
 
 
-# Leave-one-out and posterior (SPEC 9.1, 0.6)
+# Leave-one-out and posterior (Mathematics 9.1, 0.6)
 
 
 def leave_one_out(predict, rows, classes, weights=None):
@@ -341,7 +341,7 @@ def posterior(log_joint, log_prior=None):
     return [value / sum(shares) for value in shares]
 
 
-# Discretisation (SPEC 1)
+# Discretisation (Mathematics 1)
 
 
 def quantile_cuts(xs, bins=5):
@@ -432,7 +432,7 @@ def mdlp_cuts(xs, ys, better_encoding=False, weights=None):
     return mdlp_split(part, better_encoding)
 
 
-# Metrics (SPEC 11)
+# Metrics (Mathematics 11)
 
 
 def confusion(actual, predicted, k, weights=None):

@@ -1,7 +1,7 @@
-"""The programs of S002's appendix (Barrow 2011, 4.1-4.5) in Python 3 and numpy 2, otherwise as is.
+"""The programs of Barrow's appendix (2011, 4.1-4.5) in Python 3 and numpy 2, otherwise as is.
 
 Names, order of statements and every slip are the thesis' own; a comment names each slip, by
-its flag of SPEC 8.4 where it has one. `example[j]*BR*self.means[c][j]` lost a minus at the
+its flag of Mathematics 8.4 where it has one. `example[j]*BR*self.means[c][j]` lost a minus at the
 line break: it is written out here, as the thesis' own `probDependent` has it. Changed besides:
 shuffles take a seed, numpy's names are imported one by one, a class may be tested by way of a
 subclass, and `Classifier.column_sort = False` in one orders whole rows by class instead.

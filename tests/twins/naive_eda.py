@@ -1,4 +1,4 @@
-"""Slow, obvious twins of unnaive.search, written from SPEC 10 alone.
+"""Slow, obvious twins of unnaive.search, written from Mathematics 10 alone.
 
 A population is a list of genomes, a genome a list of genes; `sizes` are numbers of values.
 """
@@ -8,7 +8,7 @@ import math
 
 from naive import first_best
 
-# The loop (SPEC 10.1)
+# The loop (Mathematics 10.1)
 
 
 def best_first(individuals):
@@ -31,7 +31,7 @@ def best_ever(individuals):
     return min(genome for scores, genome in individuals if scores == top)
 
 
-# Categories (SPEC 10.2 to 10.4)
+# Categories (Mathematics 10.2 to 10.4)
 
 
 def frequencies(values, size, alpha):
@@ -146,7 +146,7 @@ def acyclic(parents):
     return True
 
 
-# Numbers (SPEC 10.5, 10.6)
+# Numbers (Mathematics 10.5, 10.6)
 
 
 def mean(values):

@@ -1,8 +1,8 @@
-"""Slow twins of the Gaussian models, written from SPEC.md alone (2.2, 7.7, 8, 15.8).
+"""Slow twins of the Gaussian models, written from docs/mathematics.md alone (2.2, 7.7, 8, 15.8).
 
 A row is a list of floats, None where missing; classes are 0..k-1, some perhaps without rows,
 which then have density 0. `model` is what `fit` returns. Of two classes, 0 is + and 1 is -, as
-in S002's code. Parents are one list of columns a column. All densities are logarithms.
+in Barrow's code. Parents are one list of columns a column. All densities are logarithms.
 """
 
 import collections
@@ -20,7 +20,7 @@ CORRELATION_CAP = 1e-12
 
 Model = collections.namedtuple("Model", "sizes priors means covariances scale")
 
-# Moments (SPEC 2.2, 8.2)
+# Moments (Mathematics 2.2, 8.2)
 
 
 def column(rows, classes, i, c=None):
@@ -72,7 +72,7 @@ def class_means(rows, classes, c):
     """μ_c from the observed cells of each column."""
     cells = [column(rows, classes, i, c) for i in range(len(rows[0]))]
     if not all(cells):
-        raise ValueError(f"class {c} has rows but no cell of some column; SPEC is silent on it")
+        raise ValueError(f"class {c} has rows but no cell of a column: no rule for this yet")
     return np.array([mean(xs) for xs in cells])
 
 
@@ -147,7 +147,7 @@ def single_density(model, row, i, c):
 
 
 def gaussian_nb(model, row):
-    """Log p(c) + Σ_i log N(x_i; μ_ci, σ²_ci) per class, missing cells skipped (SPEC 2.2)."""
+    """Log p(c) + Σ_i log N(x_i; μ_ci, σ²_ci) per class, missing cells skipped (Mathematics 2.2)."""
     return with_priors(
         model, lambda c: math.fsum(single_density(model, row, i, c) for i in observed(row))
     )
@@ -160,7 +160,7 @@ def full_joint(model, row):
     )
 
 
-# Dependence derivatives (SPEC 8.1, 8.2)
+# Dependence derivatives (Mathematics 8.1, 8.2)
 
 
 def conditional_density(model, row, i, others, c):
@@ -205,7 +205,7 @@ def log_gdf(model, row, plus=0, minus=1):
 
 
 def pseudo_joint(model, row):
-    """Log p(c) + Σ_i log p(x_i | x_-i, c) per class: C_b of S002 is + minus - of this."""
+    """Log p(c) + Σ_i log p(x_i | x_-i, c) per class: C_b of Barrow is + minus - of this."""
     columns = observed(row)
     return with_priors(
         model,
@@ -230,7 +230,7 @@ def attribute_weight(model, rows, classes, i, weighting="log-mean", plus=0, minu
 
 
 def pair_weights(model, rows, classes, weighting="log-mean"):
-    """Return {(c, c'): [u_i^cc' per column]} for all c < c' with rows (SPEC 15.8)."""
+    """Return {(c, c'): [u_i^cc' per column]} for all c < c' with rows (Mathematics 15.8)."""
     present = [c for c, size in enumerate(model.sizes) if size]
     return {
         (plus, minus): [
@@ -241,7 +241,7 @@ def pair_weights(model, rows, classes, weighting="log-mean"):
     }
 
 
-# Maximally balanced subsets (SPEC 8.2, 15.8)
+# Maximally balanced subsets (Mathematics 8.2, 15.8)
 
 
 def imbalance(weights, columns, objective="balanced", shares=None):
@@ -267,7 +267,7 @@ def balanced_subset(weights, sizes, objective="balanced", shares=None):
     return list(subsets[naive.first_best(scores)])
 
 
-# k-naive classifiers (SPEC 8.3)
+# k-naive classifiers (Mathematics 8.3)
 
 
 def split(model, naive_set):
@@ -342,13 +342,13 @@ def k_naive(model, row, naive_set, naivete="weak", joint="exact"):
     return with_priors(model, density)
 
 
-# Information (SPEC 7.7)
+# Information (Mathematics 7.7)
 
 
 def mutual_information(rows, classes, k, i):
     """½ [log σ² - Σ P(c) log σ²_c] of raw variances; 0 for a constant column.
 
-    P(c) counts the rows where column i is observed. SPEC gives no cap: σ²_c ≥ 1e-12 σ² here,
+    P(c) counts the rows where column i is observed. No cap is given: σ²_c ≥ 1e-12 σ² here,
     after the cap of ρ².
     """
     cells = [column(rows, classes, i, c) for c in range(k)]
@@ -390,7 +390,7 @@ def cmi_matrix(rows, classes, k):
     return matrix
 
 
-# Conditional Gaussian networks (SPEC 7.7)
+# Conditional Gaussian networks (Mathematics 7.7)
 
 
 def tan_parents(rows, classes, k, root=None):
@@ -475,7 +475,7 @@ def network_joint(model, parents, row):
 
 
 def network_gdf(model, parents, row, plus=0, minus=1):
-    """Log gdf of a complete row with dd_c = p(x_i | x_pa, c) / p(x_i | c) (SPEC 8.1)."""
+    """Log gdf of a complete row with dd_c = p(x_i | x_pa, c) / p(x_i | c) (Mathematics 8.1)."""
 
     def log_derivative(i, c):
         return family_density(model, row, i, parents[i], c) - single_density(model, row, i, c)

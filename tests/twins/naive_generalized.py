@@ -1,4 +1,4 @@
-"""Slow twins of generalized naive Bayes, decomposable models and cherry trees, from SPEC.md alone.
+"""Slow twins of generalized naive Bayes, decomposable models, cherry trees, from Mathematics.
 
 Conventions are those of `naive`. A tree is a collection of edges (i, j), i < j; mothers are a list
 with -1 at the root. The class belongs to every cluster and separator and is not written: the
@@ -27,7 +27,7 @@ def state_counts(rows, classes, columns, weights=None):
     return counts
 
 
-# Weight (SPEC 0.4, 3.2)
+# Weight (Mathematics 0.4, 3.2)
 
 
 def entropy(counts):
@@ -71,7 +71,7 @@ def tree_weight_by_triplets(rows, classes, k, values, edges, weights=None):
     return math.fsum(clusters) - math.fsum(separators)
 
 
-# GNB-A and the tree that Prim grows (SPEC 3.3, 3.4)
+# GNB-A and the tree that Prim grows (Mathematics 3.3, 3.4)
 
 
 def top_pair(rows, classes, k, values, weights=None):
@@ -124,7 +124,7 @@ def edges_of(parents):
     return tuple(sorted(tuple(sorted(pair)) for pair in pairs))
 
 
-# GNB-O by brute force (SPEC 3.4, 15.1)
+# GNB-O by brute force (Mathematics 3.4, 15.1)
 
 
 def labelled_trees(d):
@@ -185,7 +185,7 @@ def best_arborescence(rows, classes, k, values, weights=None):
     return scores[best], choices[best]
 
 
-# Orientation, order and scores (SPEC 3.6)
+# Orientation, order and scores (Mathematics 3.6)
 
 
 def oriented(d, edges, root):
@@ -204,7 +204,7 @@ def column_scores(rows, classes, k, values, mothers, weights=None):
 def peeling_order(rows, classes, k, values, mothers, weights=None):
     """[i1, i2, …]: the reverse of removing the leaf of smallest score, ties the highest index.
 
-    i1 is the root and never removed; nor is i2, unless its mother is another (SPEC 15.1).
+    i1 is the root and never removed; nor is i2, unless its mother is another (Mathematics 15.1).
     """
     scores = column_scores(rows, classes, k, values, mothers, weights)
     kept = [0]
@@ -221,7 +221,7 @@ def peeling_order(rows, classes, k, values, mothers, weights=None):
     return [*kept, *reversed(removed)]
 
 
-# Junction form (SPEC 3.1, 3.5, 0.5)
+# Junction form (Mathematics 3.1, 3.5, 0.5)
 
 
 def cluster_probability(rows, classes, k, values, policy, columns, row, c, weights=None):
@@ -268,7 +268,7 @@ def junction_joint(rows, classes, k, values, policy, columns, edges, row, weight
 
 
 def paper_posterior(rows, classes, k, values, columns, edges, row, weights=None):
-    """P(c | x) as in S000: maximum likelihood in junction form, then its fallback (complete row).
+    """P(c | x) as in the paper: maximum likelihood in junction form, its fallback (complete row).
 
     If every class has a zero: p2(c, x_i) = P(c, x_i), or P(c) P(x_i) where that is 0, with 1/n for
     P(x_i) = 0; a zero cluster is p2(c, x_i) p2(c, x_j) / P(c), every separator p2.
@@ -302,7 +302,7 @@ def paper_posterior(rows, classes, k, values, columns, edges, row, weights=None)
     return naive.posterior(joint)
 
 
-# Directed form and divergence (SPEC 3.1, 3.2, 0.8)
+# Directed form and divergence (Mathematics 3.1, 3.2, 0.8)
 
 
 def directed_joint(
@@ -338,7 +338,7 @@ def tree_divergence(rows, classes, k, values, mothers, weights=None):
 
 
 def divergence_by_weight(rows, classes, k, values, edges, weights=None):
-    """Σ H(X_i) + H(Y) - H(X, Y) - W, the right side of SPEC 3.2's identity; complete rows."""
+    """Σ H(X_i) + H(Y) - H(X, Y) - W, the right side of Mathematics 3.2; complete rows."""
     states = state_counts(rows, classes, range(len(values)), weights)
     single = [entropy(naive.value_counts(rows, values, i, weights)) for i in range(len(values))]
     outer = math.fsum([*single, entropy(naive.class_counts(classes, k, weights))])
@@ -346,7 +346,7 @@ def divergence_by_weight(rows, classes, k, values, edges, weights=None):
     return outer - entropy(list(states.values())) - weight
 
 
-# Decomposable models (SPEC 6.6)
+# Decomposable models (Mathematics 6.6)
 
 
 def graph_of(d, edges):
@@ -420,7 +420,7 @@ def decomposable_edges(rows, classes, k, values, max_clique, penalty, start=(), 
 def perfect_families(d, edges):
     """(order, parents) of a chordal graph: next the column of most neighbours taken, ties lowest.
 
-    Its parents are those neighbours; SPEC leaves the order open, and Laplace depends on it.
+    Its parents are those neighbours; the order is left open, and Laplace depends on it.
     """
     graph, order, parents = graph_of(d, edges), [], [()] * d
     while len(order) < d:
@@ -443,7 +443,7 @@ def cliques_joint(rows, classes, k, values, policy, edges, row, weights=None):
     return pieces_joint(rows, classes, k, values, policy, pieces, row, weights)
 
 
-# Cherry trees (SPEC 6.6, 15.10)
+# Cherry trees (Mathematics 6.6, 15.10)
 
 
 def group_information(rows, classes, k, values, w, group, weights=None):
@@ -488,7 +488,7 @@ def cherry_tree(rows, classes, k, values, cluster_size, weights=None):
     return order, parents, gains
 
 
-# Metrics (SPEC 11)
+# Metrics (Mathematics 11)
 
 
 def auc_hard(actual, predicted, positive=1):

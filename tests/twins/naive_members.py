@@ -1,4 +1,4 @@
-"""Slow twin of AODE whose super-parents have discriminative weights (SPEC 5.2, 15.10).
+"""Slow twin of AODE whose super-parents have discriminative weights (Mathematics 5.2, 15.10).
 
 Conventions are those of `naive`. `data` is (rows, classes, k, values); a policy may also be
 ("hierarchical", s), with one concentration s for every level.

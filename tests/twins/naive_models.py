@@ -1,8 +1,8 @@
-"""Slow twins of the models beyond naive Bayes, TAN and AODE, written from SPEC.md alone.
+"""Slow twins of the models beyond naive Bayes, TAN and AODE, from docs/mathematics.md alone.
 
 Conventions are those of `naive`: rows of codes with None where missing, policies as tuples, one
 weight a row, log joints per class as results. `cmi` and `member_weights` hold a model's own
-weights at given numbers instead of computing them from the rows (SPEC 9.1).
+weights at given numbers instead of computing them from the rows (Mathematics 9.1).
 """
 
 import itertools
@@ -54,7 +54,7 @@ def mean_joint(members, shares, k):
     return [naive.log_sum([naive.log(w) + m[c] for m, w in pairs]) - total for c in range(k)]
 
 
-# Leave-one-out (SPEC 9.1)
+# Leave-one-out (Mathematics 9.1)
 
 
 def leave_one_out_fixed(model, rows, classes, k, values, policy, weights=None, **fixed):
@@ -77,7 +77,7 @@ def leave_one_out_score(joints, classes, k, policy, weights=None):
     return naive.weighted_mean(hits, weights), naive.log_loss(posteriors, classes, weights)
 
 
-# SPODE (SPEC 5.1)
+# SPODE (Mathematics 5.1)
 
 
 def spode(
@@ -167,7 +167,7 @@ def spode_of(rows, classes, k, values, policy, row, weights=None, p=0):
     return spode(rows, classes, k, values, policy, p, row, weights=weights)
 
 
-# WAODE (SPEC 5.3)
+# WAODE (Mathematics 5.3)
 
 
 def waode(rows, classes, k, values, policy, row, weights=None, member_weights=None):
@@ -183,7 +183,7 @@ def waode(rows, classes, k, values, policy, row, weights=None, member_weights=No
     return mean_joint(members, [shares[p] for p in observed], k)
 
 
-# Factors with any number of parents (SPEC 0.5, 0.8)
+# Factors with any number of parents (Mathematics 0.5, 0.8)
 
 
 def family_factor(rows, classes, k, values, policy, i, parents, row, c, weights=None):
@@ -199,7 +199,7 @@ def family_factor(rows, classes, k, values, policy, i, parents, row, c, weights=
     return naive.smooth(policy, counts[row[i]], sum(counts), values[i], q, overall)
 
 
-# A2DE (SPEC 15.5)
+# A2DE (Mathematics 15.5)
 
 
 def two_parents(rows, classes, k, values, policy, p, q, row, weights=None):
@@ -243,7 +243,7 @@ def a2de(rows, classes, k, values, policy, row, min_count=1, weighted=False, wei
     return mean_joint(members, [shares[pq] for pq in chosen], k)
 
 
-# ATAN (SPEC 6.2)
+# ATAN (Mathematics 6.2)
 
 
 def atan(
@@ -273,7 +273,7 @@ def atan(
     return mean_joint(members, [1] * d, k)
 
 
-# Bayesian multinet (SPEC 6.3)
+# Bayesian multinet (Mathematics 6.3)
 
 
 def multinet_parents(rows, classes, k, values, weights=None):
@@ -302,7 +302,7 @@ def multinet(rows, classes, k, values, policy, row, missing="marginalize", weigh
     ]
 
 
-# ODANB (SPEC 6.4)
+# ODANB (Mathematics 6.4)
 
 
 def odanb_parents(rows, classes, k, values, weights=None):
@@ -321,7 +321,7 @@ def odanb(rows, classes, k, values, policy, row, weights=None):
     return naive.tree_drop(rows, classes, k, values, policy, parents, row, weights)
 
 
-# KDB (SPEC 6.5)
+# KDB (Mathematics 6.5)
 
 
 def kdb_structure(rows, classes, k, values, k_dep, min_cmi=None, weights=None):
@@ -351,7 +351,7 @@ def kdb(rows, classes, k, values, policy, parents, row, missing="marginalize", w
     return [naive.log_sum([joint[c] for joint in joints]) for c in range(k)]
 
 
-# HNB and PHNB (SPEC 4, 15.2)
+# HNB and PHNB (Mathematics 4, 15.2)
 
 
 def hidden_factor(rows, classes, k, values, policy, i, row, c, bag, shares, weights=None):

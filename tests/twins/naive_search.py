@@ -1,4 +1,4 @@
-"""Slow twins of the classifiers of SPEC 9 and 15.4, written from SPEC.md and S004 alone.
+"""Slow twins of classifiers, written from Mathematics 9 and 15.4 and Robles et al. alone.
 
 Rows and weights are those of `naive`: codes with None where missing, one number a row. Data come
 as (rows, y, sizes, k): rows, classes 0..k-1, cardinalities, number of classes. `alpha` is a number,
@@ -37,7 +37,7 @@ def n_correct(predictions, y, weights=None):
     return sum(w for p, c, w in zip(predictions, y, weights, strict=True) if p == c)
 
 
-# Naive Bayes over groups (SPEC 9.4, 0.8)
+# Naive Bayes over groups (Mathematics 9.4, 0.8)
 
 
 def cells_of(row, group, sizes):
@@ -62,7 +62,7 @@ def group_factor(counts, c, cells, alpha=1.0, partial="counts"):
     """P(x_G in cells | c) of a group's counts [c][cell]; more cells where a part is missing.
 
     "counts": the counts are summed over the missing part, then smoothed as a variable of the
-    values of the observed part (SPEC 0.8). "marginal": the smoothed cells are summed.
+    values of the observed part (Mathematics 0.8). "marginal": the smoothed cells are summed.
     """
     policy, k, v, total = policy_of(alpha), len(counts), len(counts[c]), sum(counts[c])
     overall = [sum(column) for column in zip(*counts, strict=True)]
@@ -125,7 +125,7 @@ def grouped_correct(rows, y, sizes, k, groups, weights=None, **options):
     return n_correct(predictions, y, weights)
 
 
-# FSSJ and BSEJ (SPEC 9.4)
+# FSSJ and BSEJ (Mathematics 9.4)
 
 
 def forward_moves(groups, d):
@@ -187,7 +187,7 @@ def bsej(rows, y, sizes, k, delete="group", **options):
     return climb(start, lambda groups: backward_moves(groups, len(sizes), delete), fitness)
 
 
-# Pazzani-EDA (SPEC 9.5)
+# Pazzani-EDA (Mathematics 9.5)
 
 
 def groups_of(genome):
@@ -246,7 +246,7 @@ def tables_joint(prior, tables, sizes, groups, row):
     return joint
 
 
-# Iterative Bayes (SPEC 9.2)
+# Iterative Bayes (Mathematics 9.2)
 
 
 def iterative_posterior(prior, tables, sizes, row):
@@ -318,7 +318,7 @@ def iterative_bayes(
     return tables, losses, max_iter
 
 
-# IENB (SPEC 9.3) and IENB on groups (SPEC 15.4)
+# IENB (Mathematics 9.3) and IENB on groups (Mathematics 15.4)
 
 
 def interval_bounds(counts, z=1.96, alpha=1.0, clip=True):
@@ -381,7 +381,7 @@ def split_genome(genome, sizes, k, groups, layout="paper"):
     """(prior part, [group][c][cell]) of a flat genome of k (1 + Σ v_G) numbers.
 
     The prior comes first, then group by group: "paper" value by value with the class fastest
-    (S004's tuple), "class" class by class with the value fastest.
+    (Robles' tuple), "class" class by class with the value fastest.
     """
     numbers = iter(genome)
     prior = [next(numbers) for _ in range(k)]
@@ -444,7 +444,7 @@ def ienb_resubstitution(u, rows, y, sizes, k, groups=None, weights=None, **optio
     return [naive.first_best(naive.posterior(joint)) for joint in joints], joints
 
 
-# APNBC (SPEC 9.6)
+# APNBC (Mathematics 9.6)
 
 
 def adjusted_correct(log_joint, y, log_w, weights=None):

@@ -1,4 +1,4 @@
-"""Slow twin of the sweep over nested models, written from SPEC 15.6 and 15.7 alone.
+"""Slow twin of the sweep over nested models, written from Mathematics 15.6 and 15.7 alone.
 
 Every row is left out in turn, and the counts are made anew. Parents and concentrations are
 those of all rows.

@@ -1,4 +1,4 @@
-"""Slow twins of hierarchical smoothing, weighted Bayes, calibration and blends (SPEC 15.7, 15.10).
+"""Twins of hierarchical smoothing, weighted Bayes, calibration, blends (Mathematics 15.7, 15.10).
 
 Conventions are those of `naive`. Levels are dictionaries, {context: {value: weight}}: all rows,
 then the class, then the class and one parent more at a time.

@@ -1,4 +1,4 @@
-"""The slow twins against the worked numbers of SPEC (chiefly §13), so that they may judge."""
+"""The slow twins against the worked numbers (chiefly Mathematics 13), so that they may judge."""
 
 import itertools
 import math
@@ -25,7 +25,7 @@ def yes(log_joint):
 
 
 def exactly(*numbers):
-    """The numbers of SPEC's tables, printed to 12 decimals."""
+    """The numbers of Mathematics 13, printed to 12 decimals."""
     return pytest.approx(list(numbers), rel=0, abs=1e-12)
 
 

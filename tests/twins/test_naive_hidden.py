@@ -1,4 +1,4 @@
-"""The slow twins of hidden naive Bayes and of leave-one-out against SPEC §4, 9.1 and 15.2."""
+"""The slow twins of hidden naive Bayes and of leave-one-out against Mathematics 4, 9.1 and 15.2."""
 
 import functools
 import itertools
@@ -106,7 +106,7 @@ def test_ends_of_the_path(data):
 
 
 def test_leave_one_out_score():
-    """Naive Bayes is right in 7 of 14 (SPEC 9.1); impossible rows fall back on the prior."""
+    """Naive Bayes is right in 7 of 14 (Mathematics 9.1); impossible rows fall back on the prior."""
     joints = twins.leave_one_out_fixed(naive.naive_bayes, *DATA, LAPLACE)
     assert twins.leave_one_out_score(joints, CLASSES, 2, LAPLACE)[0] == 7 / 14
     impossible = [[-math.inf] * 2] * 3

@@ -1,4 +1,4 @@
-"""The slow twins of the other models against SPEC's worked numbers (§13) and identities."""
+"""The slow twins of the other models against the worked numbers (Mathematics 13) and identities."""
 
 import functools
 import itertools
@@ -25,12 +25,12 @@ def yes(log_joint):
 
 
 def three(model, *arguments, **options):
-    """P(yes) of rows 0, 5 and 10, as in SPEC 13.3."""
+    """P(yes) of rows 0, 5 and 10, as in Mathematics 13.3."""
     return [yes(model(*DATA, *arguments, ROWS[t], **options)) for t in (0, 5, 10)]
 
 
 def exactly(*numbers):
-    """The numbers of SPEC's tables, printed to 12 decimals."""
+    """The numbers of Mathematics 13, printed to 12 decimals."""
     return pytest.approx(list(numbers), rel=0, abs=1e-12)
 
 

@@ -29,7 +29,7 @@ class JointCounts:
     """How often each class, each value, and each pair of values occurred.
 
     Made by :func:`unnaive.count`. A row counts wherever all the cells that a count speaks of
-    are observed (SPEC 0.8, "available cases"). Plain rows give 64-bit integers, weighted rows
+    are observed (Mathematics 0.8: available cases). Plain rows give 64-bit integers, weighted rows
     floats. ``a + b`` are the counts of both sets of rows, ``a - b`` those of a without b, and
     both are exact for integers.
 

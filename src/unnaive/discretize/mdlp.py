@@ -25,7 +25,7 @@ class MDLP(SupervisedDiscretizer):
 
     where n rows of k classes are parted into S₁ and S₂ with k₁ and k₂ classes present.
     Then both sides are cut in the same way. This is WEKA's supervised ``Discretize``
-    (SPEC 1.4). A column that says nothing of the class gets no edge: one bin.
+    (Mathematics 1.4). A column that says nothing of the class gets no edge: one bin.
 
     Parameters
     ----------

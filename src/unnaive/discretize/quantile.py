@@ -17,7 +17,7 @@ class Quantile(BinnedDiscretizer):
 
     With the values sorted, x₍₀₎ ≤ … ≤ x₍ₙ₋₁₎, the cuts are Q_j = x₍⌊n·j/bins⌋₎ for
     j = 1..bins−1, without repetitions and without the minimum. Bins are [Q_s, Q_{s+1}),
-    the last one unbounded (SPEC 1.3, the preprocessing of Generalized Naive Bayes). A
+    the last one unbounded (Mathematics 1.3, the preprocessing of Generalized Naive Bayes). A
     column of at most ``bins`` distinct values keeps one bin for each of them.
 
     Parameters
@@ -75,7 +75,7 @@ class EqualFrequency(BinnedDiscretizer):
 
     A cut between two neighbouring distinct values has as its rank the number of rows
     below it. For each target n·i/bins, i = 1..bins−1, the cut of the nearest rank is
-    taken (the lower one on ties), and a cut taken twice counts once (SPEC 1.2).
+    taken (the lower one on ties), and a cut taken twice counts once (Mathematics 1.2).
 
     Parameters
     ----------

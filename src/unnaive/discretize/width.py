@@ -16,8 +16,8 @@ class EqualWidth(BinnedDiscretizer):
     """Cut the range of each column into bins of equal width.
 
     The edges are min + i · (max − min) / bins for i = 1..bins−1, and bins are (a, b]:
-    the same as WEKA's unsupervised ``Discretize`` and S001's preprocessing with 10 bins
-    (SPEC 1.1). Simple and blind: one outlier can put all other rows into one bin.
+    the same as WEKA's unsupervised ``Discretize`` and the PHNB paper's preprocessing with 10 bins
+    (Mathematics 1.1). Simple and blind: one outlier can put all other rows into one bin.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Entropy, mutual information and conditional mutual information, from raw frequencies.
 
 All in nats, never smoothed; each measure uses the rows where all of its variables are
-observed (SPEC 0.4, 0.8).
+observed (Mathematics 0.4, 0.8).
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def cherry_tree(
     active: BoolArray,
     beyond: Callable[[tuple[int, ...]], FloatArray],
 ) -> tuple[tuple[int, ...], ...]:
-    """Each column with its parents in a cherry tree, as they enter (SPEC 15.10).
+    """Each column with its parents in a cherry tree, as they enter (Mathematics 15.10).
 
     Begins with the pair that tells most, and adds again and again the column w and the
     parents M that maximise I(X_w;(Y,X_M)) = I(X_w;Y) + I(X_w;X_M|Y). M are all columns inside

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GesResult", "Move", "greedy_equivalence_search", "moved"]
 
-IMPROVES = 1e-9  # the least gain of a move, SPEC 7.3
+IMPROVES = 1e-9  # the least gain of a move, Mathematics 7.3
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Move:
 
     @property
     def place(self) -> tuple[int, int, tuple[int, ...]]:
-        """Where a move stands among those that tie: by child, then parent (SPEC 0.7)."""
+        """Where a move stands among those that tie: by child, then parent (Mathematics 0.7)."""
         return self.target, self.source, self.others
 
 

@@ -5,7 +5,7 @@ Every policy is of the form
 .. math:: P(x \mid \mathrm{ctx}) = \frac{N(x,\mathrm{ctx}) + \alpha_x}{N_\mathrm{ctx} + A},
           \qquad A = \sum_x \alpha_x,
 
-and only says what :math:`\alpha` is (SPEC 0.5); the division is in one place,
+and only says what :math:`\alpha` is (Mathematics 0.5); the division is in one place,
 :func:`unnaive.tables.kernels.log_estimate`.
 """
 

@@ -1,4 +1,4 @@
-r"""Products of factors with a weight each, fitted to predict the class (SPEC 15.10).
+r"""Products of factors with a weight each, fitted to predict the class (Mathematics 15.10).
 
 .. math:: \log P(c, x) = \log P(c) + b_c + \sum_i w_i \log P(x_i \mid c)
           + \sum_{ij} w_{ij} \log \frac{P(x_i \mid x_j, c)}{P(x_i \mid c)} + \text{const}
