@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
 
-    from unnaive._typing import CountArray, IntArray
+    from unnaive._typing import CountArray, IntArray, State
+    from unnaive.counts.families import Operation
 
 _ROUNDING = 1e-9  # relative: what subtracting float weights may leave behind
 
@@ -182,7 +183,7 @@ class JointCounts:
         """
         if not 0 < gamma <= 1:
             raise ValueError(f"gamma={gamma!r}; it must be above 0 and at most 1")
-        return self._combine(self, lambda table, _: table * float(gamma))
+        return self._combine(self, lambda table, _: table.astype(np.float64) * gamma)
 
     def __radd__(self, other: object) -> JointCounts:
         """Let ``sum([a, b, …])`` begin with its 0."""
@@ -195,7 +196,7 @@ class JointCounts:
         of_triples = [] if self.triples is None else [self.triples]
         return [self.class_counts, self.values, self.pairs, *of_families, *of_triples]
 
-    def _combine(self, other: JointCounts, operation: Any) -> JointCounts:
+    def _combine(self, other: JointCounts, operation: Operation) -> JointCounts:
         if not isinstance(other, JointCounts):
             return NotImplemented
         self.schema.require_same(other.schema)
@@ -219,13 +220,12 @@ class JointCounts:
             triples=self._combine_triples(other, operation),
         )
 
-    def _combine_triples(self, other: JointCounts, operation: Any) -> CountArray | None:
+    def _combine_triples(self, other: JointCounts, operation: Operation) -> CountArray | None:
         if self.triples is None and other.triples is None:
             return None
         if self.triples is None or other.triples is None:
             raise SchemaMismatch("triples of columns are held on one side only; count both alike")
-        combined: CountArray = operation(self.triples, other.triples)
-        return combined
+        return operation(self.triples, other.triples)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, JointCounts):
@@ -246,7 +246,7 @@ class JointCounts:
             f" {len(self.pair_columns)} pairs, {self.nbytes:,} bytes)"
         )
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values and arrays for the store."""
         return {
             "schema": self.schema.state(),
@@ -259,7 +259,7 @@ class JointCounts:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> JointCounts:
+    def from_state(cls, state: State) -> JointCounts:
         """Make the counts that :meth:`state` described."""
         families = tuple(FamilyCounts.from_state(family) for family in state["families"])
         schema = Schema.from_state(state["schema"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from unnaive.schema import Schema
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import FloatArray, IntArray, State
 
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
@@ -147,13 +147,13 @@ class Moments:
         sums = combine(self.sums, other.sums)
         return Moments(self.schema, rows, self.origin, weights, sums, products)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values and arrays for the store."""
         names = ("class_weights", "origin", "weights", "sums", "products")
         return {"schema": self.schema.state(), **{name: getattr(self, name) for name in names}}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Moments:
+    def from_state(cls, state: State) -> Moments:
         """Make the moments that :meth:`state` described."""
         found = cls(**{**state, "schema": Schema.from_state(state["schema"])})
         k, d = len(found.schema.classes), len(found.schema.names)

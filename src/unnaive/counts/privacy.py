@@ -21,6 +21,8 @@ import numpy as np
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from unnaive._typing import CountArray, FloatArray, IntArray
     from unnaive.counts.joint import JointCounts
     from unnaive.schema import Schema
@@ -85,7 +87,7 @@ def suppress(counts: JointCounts, min_cell: int) -> JointCounts:
         raise ValueError(f"min_cell={min_cell!r}; it must be a whole number of 2 or more")
     _refuse_weights(counts, "suppression")
 
-    def kept(table: CountArray) -> Any:
+    def kept(table: CountArray) -> CountArray:
         return np.where(table < min_cell, 0, table)
 
     return replace(
@@ -188,7 +190,7 @@ def _calibrated(kind: str, tables: int, epsilon: Fraction) -> Noise:
 
 
 @cache
-def _opendp() -> Any:
+def _opendp() -> dict[str, ModuleType]:
     """Import OpenDP, which only noise needs."""
     cure = 'pip install -U "unnaive[privacy]"'
     try:
@@ -272,7 +274,7 @@ def _fitted_to_total(table: CountArray, totals: CountArray) -> CountArray:
     return whole
 
 
-def _nonnegative(table: CountArray, sums: Any) -> FloatArray:
+def _nonnegative(table: CountArray, sums: CountArray) -> FloatArray:
     """Move each row to the nearest one without negative cells and with that sum; (k, n).
 
     The sum of a column's counts may be less than the class's, because cells may be missing.
@@ -330,12 +332,12 @@ def _fitted_to_margins(table: FloatArray, rows: CountArray, columns: CountArray)
     return whole
 
 
-def _ratio(wanted: Any, found: FloatArray, most: float) -> FloatArray:
+def _ratio(wanted: CountArray, found: FloatArray, most: float) -> FloatArray:
     ratio = np.divide(wanted, found, out=np.zeros(np.shape(wanted)), where=found > 0)
     return np.asarray(np.minimum(ratio, most))
 
 
-def _round_up(whole: IntArray, exact: FloatArray, rows: Any, columns: Any) -> None:
+def _round_up(whole: IntArray, exact: FloatArray, rows: CountArray, columns: CountArray) -> None:
     """Add ones where the most was cut off until both margins are met."""
     lack, other = rows - whole.sum(axis=1), columns - whole.sum(axis=0)
     for cell in np.argsort((whole - exact).reshape(-1), kind="stable").tolist():

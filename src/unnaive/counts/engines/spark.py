@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,20 +25,27 @@ from unnaive.io import store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
     from unnaive._typing import AnyArray, IntArray
     from unnaive.counts.engines.dispatch import Prediction, Work
     from unnaive.schema.sketch import SchemaSketch
 
-    Batches = Iterator[Any]
+    Batches = Iterator[pa.RecordBatch]
+    Task = Callable[[Batches], Batches]
 
 FAN_IN = 32  # tasks whose counts are added before all are
 PIECE = 1 << 20  # numbers in a piece: 8 MiB
 BATCH_BYTES = 1 << 26  # rows that are counted at once; Spark's own batches are short
 ERROR = -1  # the place of a mistake
 PIECES = "part long, place long, content binary"
+Result = TypeVar("Result")
+Piece = TypeVar("Piece")
+Thing = TypeVar("Thing")
 
 
-def engine(source: Any) -> SparkEngine:
+def engine(source: DataFrame) -> SparkEngine:
     """Take a Spark data frame."""
     if not hasattr(source, "mapInArrow"):
         raise TypeError(
@@ -52,18 +59,20 @@ def engine(source: Any) -> SparkEngine:
 class SparkEngine:
     """Partitions on Spark."""
 
-    source: Any
+    source: DataFrame
     names: tuple[str, ...]
     keeps_columns: bool = True
 
-    def fold(self, work: Work, labels: Any = None, weights: Any = None) -> Any:
+    def fold(
+        self, work: Work[Result], labels: object = None, weights: object = None
+    ) -> Result | None:
         """Run the work on every partition and merge the pieces of the results."""
         for beside, what in ((labels, "target"), (weights, "sample_weight")):
             if beside is not None:
                 raise UnnaiveError(
                     f"{what} is a {type(beside).__name__}; with Spark, name a column of the frame"
                 )
-        cutter = _cutter(work)
+        cutter: Pieces[Result, Any] = _cutter(work)
         sent = _Sent(self.source, cutter)
         pieces = self.source.mapInArrow(_counter(sent), PIECES)
         pieces = pieces.repartition("part", "place").mapInArrow(_merger(sent), PIECES)
@@ -78,7 +87,7 @@ class SparkEngine:
             raise _error(values[ERROR])
         return cutter.whole(values) if values else None
 
-    def predict(self, prediction: Prediction) -> Any:
+    def predict(self, prediction: Prediction) -> DataFrame:
         """Put answers beside the columns of the frame: Spark's rows have no other place."""
         types = import_module("pyspark.sql.types")
         names = [prediction.kind]
@@ -95,26 +104,26 @@ class SparkEngine:
         return self.source.mapInArrow(_predictor(sent, names, features), types.StructType(fields))
 
 
-class Pieces(Protocol):
+class Pieces(Protocol[Result, Piece]):
     """How results of a work become rows, and rows a result."""
 
     @property
-    def work(self) -> Work:
+    def work(self) -> Work[Result]:
         """What is done with rows."""
 
-    def cut(self, result: Any) -> Iterator[tuple[int, bytes]]:
+    def cut(self, result: Result) -> Iterator[tuple[int, bytes]]:
         """Cut a result into pieces with their places."""
 
-    def load(self, place: int, content: bytes) -> Any:
+    def load(self, place: int, content: bytes) -> Piece:
         """Read a piece."""
 
-    def add(self, first: Any, second: Any) -> Any:
+    def add(self, first: Piece, second: Piece) -> Piece:
         """Merge two pieces of the same place."""
 
-    def dump(self, piece: Any) -> bytes:
+    def dump(self, piece: Piece) -> bytes:
         """Write a piece."""
 
-    def whole(self, pieces: dict[int, Any]) -> Any:
+    def whole(self, pieces: dict[int, Piece]) -> Result:
         """Make the result of which all pieces are there."""
 
 
@@ -230,13 +239,12 @@ class SketchPieces:
             store.save(path, piece.state(), kind="sketch")
             return path.read_bytes()
 
-    def whole(self, pieces: dict[int, Any]) -> SchemaSketch:
+    def whole(self, pieces: dict[int, SchemaSketch]) -> SchemaSketch:
         """Return the one piece."""
-        sketch: SchemaSketch = pieces[0]
-        return sketch
+        return pieces[0]
 
 
-def _cutter(work: Work) -> Pieces:
+def _cutter(work: Work[Any]) -> Pieces[Any, Any]:
     if isinstance(work, Counting):
         return CountPieces(work)
     if isinstance(work, Sketching):
@@ -249,20 +257,20 @@ def _native(array: AnyArray) -> AnyArray:
     return array.astype(array.dtype.newbyteorder("="))
 
 
-class _Sent:
+class _Sent(Generic[Thing]):
     """An object that is sent once to each worker, as a broadcast variable.
 
     Spark Connect has none; there it is part of the plan.
     """
 
-    def __init__(self, source: Any, thing: Any) -> None:
+    def __init__(self, source: DataFrame, thing: Thing) -> None:
         context = getattr(source.sparkSession, "sparkContext", None)
         self._broadcast = None if context is None else context.broadcast(thing)
-        self._thing = thing if context is None else None
+        self._kept = [thing] if context is None else []
 
-    def get(self) -> Any:
+    def get(self) -> Thing:
         """Return the object, on the driver or on a worker."""
-        return self._thing if self._broadcast is None else self._broadcast.value
+        return self._kept[0] if self._broadcast is None else self._broadcast.value
 
     def release(self) -> None:
         """Free the workers' memory; the object cannot be asked for after that."""
@@ -270,11 +278,11 @@ class _Sent:
             self._broadcast.destroy()
 
 
-def _counter(sent: _Sent) -> Callable[[Batches], Batches]:
+def _counter(sent: _Sent[Pieces[Result, Piece]]) -> Task:
     """Make the task that counts a partition."""
 
     def count(batches: Batches) -> Batches:
-        cutter: Pieces = sent.get()
+        cutter = sent.get()
         number = import_module("pyspark").TaskContext.get().partitionId()
         result = None
         try:
@@ -291,11 +299,11 @@ def _counter(sent: _Sent) -> Callable[[Batches], Batches]:
     return count
 
 
-def _merger(sent: _Sent) -> Callable[[Batches], Batches]:
+def _merger(sent: _Sent[Pieces[Result, Piece]]) -> Task:
     """Make the task that adds pieces of the same part and place."""
 
     def merge(batches: Batches) -> Batches:
-        cutter: Pieces = sent.get()
+        cutter = sent.get()
         found: dict[tuple[int, int], Any] = {}
         for batch in batches:
             for row in batch.to_pylist():
@@ -313,16 +321,16 @@ def _merger(sent: _Sent) -> Callable[[Batches], Batches]:
     return merge
 
 
-def _load(cutter: Pieces, place: int, content: bytes) -> Any:
+def _load(cutter: Pieces[Result, Any], place: int, content: bytes) -> Any:
     return content if place == ERROR else cutter.load(place, content)
 
 
-def _predictor(sent: _Sent, names: list[str], features: list[str]) -> Callable[[Batches], Batches]:
+def _predictor(sent: _Sent[Prediction], names: list[str], features: list[str]) -> Task:
     """Make the task that puts answers beside a partition's columns."""
 
     def predict(batches: Batches) -> Batches:
         arrow = import_module("pyarrow")
-        prediction: Prediction = sent.get()
+        prediction = sent.get()
         for batch in batches:
             table = arrow.Table.from_batches([batch])
             answers = prediction(table.select(features))
@@ -333,7 +341,7 @@ def _predictor(sent: _Sent, names: list[str], features: list[str]) -> Callable[[
     return predict
 
 
-def _plain(answers: AnyArray) -> Any:
+def _plain(answers: AnyArray) -> AnyArray | list[str]:
     """Return answers as Spark's types have them."""
     kind = answers.dtype.kind
     if kind in "fiub":
@@ -344,7 +352,7 @@ def _plain(answers: AnyArray) -> Any:
 def _gathered(batches: Batches) -> Batches:
     """Join short batches to tables that are worth a count."""
     arrow = import_module("pyarrow")
-    waiting: list[Any] = []
+    waiting: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
         waiting.append(batch)
@@ -356,7 +364,7 @@ def _gathered(batches: Batches) -> Batches:
         yield arrow.Table.from_batches(waiting)
 
 
-def _batch(part: int, place: int, content: bytes) -> Any:
+def _batch(part: int, place: int, content: bytes) -> pa.RecordBatch:
     arrow = import_module("pyarrow")
     columns = {
         "part": arrow.array([part], arrow.int64()),

@@ -6,7 +6,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from unnaive.counts.engines.checkpoint import Checkpoint
-    from unnaive.counts.engines.dispatch import Rows, Work
+    from unnaive.counts.engines.dispatch import Counting, Rows, Sketching
     from unnaive.io.parts import Entry, Part
+
+    Offer = tuple[int, Rows] | str | Exception | None
 
 Item = TypeVar("Item")
 READ_CELLS = 1 << 23  # of a batch as it is read: at most 64 MB of numbers
@@ -58,7 +60,7 @@ class Pass(Protocol):
     stage: str
 
     @property
-    def work(self) -> Work:
+    def work(self) -> Counting | Sketching:
         """Say how rows are read."""
 
     def begin(self) -> None:
@@ -150,7 +152,7 @@ class Files:
                 if self.watch is not None:
                     self.watch(self._progress(run.stage, part.name))
 
-    def _take(self, run: Pass, part: Part, item: Any) -> None:
+    def _take(self, run: Pass, part: Part, item: Offer) -> None:
         """Deal with what a part had to offer: rows, a new beginning, its end, an error."""
         if isinstance(item, Exception):
             raise item
@@ -170,7 +172,9 @@ class Files:
         skipped = tuple(self.notes.skipped)
         return CountProgress(stage, name, len(done), len(self.entries), self.rows, skipped)
 
-    def _stream(self, parts: list[Part], work: Work, told: dict[str, str]) -> Generator[Any]:
+    def _stream(
+        self, parts: list[Part], work: Counting | Sketching, told: dict[str, str]
+    ) -> Generator[tuple[Part, Offer]]:
         """Yield each part with its rows, ``RESTART``, None at its end, or the error it ends in."""
         most = max(1024, READ_CELLS // max(1, len(self.names)))
         size = min(self.batch_rows, most)
