@@ -14,6 +14,6 @@ CodeArray = NDArray[Any]  # of uint8, uint16 or uint32, which kernels tell apart
 CountArray = NDArray[np.int64] | NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 AnyArray = NDArray[Any]
-# What the store keeps of an object, or a page or file of JSON holds: plain values, arrays, and
-# lists and dictionaries of such, by name. What it is of differs, so whoever reads one checks it.
+# What the store keeps of an object, what a file of JSON holds, or a row of a table for pandas:
+# plain values and arrays by name, lists and dictionaries of such. Whoever reads a file checks it.
 State = dict[str, Any]

@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
-    from unnaive._typing import IntArray
+    from numpy.typing import ArrayLike
+
+    from unnaive._typing import FloatArray, IntArray, State
+
+    Models = str | Sequence[str] | Mapping[str, object]
+    Given = tuple[object, object]
 
 METRICS = ("accuracy", "log_loss", "auc", "brier")
 
@@ -73,15 +78,15 @@ class _Unit(NamedTuple):
 
 
 def compare(
-    models: Any,
-    X: Any,
-    y: Any,
+    models: Models,
+    X: object,
+    y: object,
     *,
-    folds: Any = 10,
+    folds: object = 10,
     repeats: int = 1,
     seed: int | None = 0,
     metrics: Sequence[str] = METRICS,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
     store: str | os.PathLike[str] | None = None,
     watch: Callable[[Step], None] | None = None,
@@ -134,8 +139,8 @@ def compare(
 
 
 def compare_many(
-    models: Any,
-    datasets: Mapping[str, tuple[Any, Any]],
+    models: Models,
+    datasets: Mapping[str, Given],
     *,
     store: str | os.PathLike[str] | None = None,
     watch: Callable[[Step], None] | None = None,
@@ -184,7 +189,7 @@ def _named(watch: Callable[[Step], None] | None, name: str) -> Callable[[Step], 
     return None if watch is None else lambda step: watch(replace(step, data=name))
 
 
-def _candidates(models: Any) -> dict[str, Any]:
+def _candidates(models: Models) -> dict[str, object]:
     """Estimators by name, whatever way they were given."""
     if isinstance(models, str):
         models = list(all_models()) if models == "all" else [models]
@@ -212,9 +217,7 @@ def _known_metrics(metrics: Sequence[str]) -> tuple[str, ...]:
 class _Work:
     """Folds of models, done or to do."""
 
-    def __init__(
-        self, models: dict[str, Any], data: EvaluationRows, given: tuple[Any, Any]
-    ) -> None:
+    def __init__(self, models: dict[str, object], data: EvaluationRows, given: Given) -> None:
         self.models = {name: _at_home(name, model, given) for name, model in models.items()}
         self.data = data
         self.given = given
@@ -224,7 +227,7 @@ class _Work:
         self.resumed = 0
         self.keys = {name: _digest(model) for name, model in models.items()}
 
-    def deal(self, folds: Any, repeats: int, seed: int | None) -> dict[str, Any]:
+    def deal(self, folds: object, repeats: int, seed: int | None) -> State:
         """Deal rows into folds; return what a fold's rows depend on."""
         n = len(self.data.codes)
         if not isinstance(folds, str) and hasattr(folds, "split"):
@@ -232,7 +235,7 @@ class _Work:
                 raise ValueError(f"repeats={repeats}: the splitter {folds!r} repeats by itself")
             self.splits = list(folds.split(np.empty((n, 0)), self.data.codes))
             each = len(self.splits)
-            protocol: dict[str, Any] = {"folds": repr(folds), "splits": _digest_of(self.splits)}
+            protocol: State = {"folds": repr(folds), "splits": _digest_of(self.splits)}
         elif isinstance(folds, Integral):
             each = int(folds)
             self.splits = _deal(self.data, each, repeats, seed)
@@ -246,7 +249,7 @@ class _Work:
         ]
         return protocol
 
-    def resume(self, store: str | os.PathLike[str], protocol: dict[str, Any]) -> None:
+    def resume(self, store: str | os.PathLike[str], protocol: State) -> None:
         """Open the file of finished folds."""
         if protocol.get("seed", 0) is None:
             raise UnnaiveError("seed=None deals other folds every time; to resume, give a number")
@@ -281,7 +284,7 @@ class _Work:
     def attempt(self, unit: _Unit) -> dict[str, float] | Failure:
         """Do one fold of one model; a failure is a result, too."""
         model, data = self.models[unit.model], self.data
-        rows: Any = _given_rows(data, self.given) if isinstance(model, _Guest) else data
+        rows = _given_rows(data, self.given) if isinstance(model, _Guest) else data
         try:
             chances, fit_seconds, predict_seconds = _fit_and_predict(
                 model, rows, unit.train, unit.test
@@ -297,10 +300,7 @@ class _Work:
         return result
 
     def collect(
-        self,
-        found: list[dict[str, float] | Failure],
-        metrics: tuple[str, ...],
-        protocol: dict[str, Any],
+        self, found: list[dict[str, float] | Failure], metrics: tuple[str, ...], protocol: State
     ) -> Comparison:
         """Gather the units into arrays over folds."""
         nothing = dict.fromkeys((*metrics, "fit_seconds", "predict_seconds"), np.nan)
@@ -311,7 +311,7 @@ class _Work:
             for place, model in enumerate(self.models)
         }
 
-        def over_folds(model: str, name: str) -> Any:
+        def over_folds(model: str, name: str) -> FloatArray:
             return np.array([unit[name] for unit in blocks[model]])
 
         return Comparison(
@@ -333,32 +333,32 @@ class _Guest(BaseEstimator):  # type: ignore[misc]
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
-    def fit(self, rows: Any, labels: Any, weights: Any) -> Self:
+    def fit(self, rows: object, labels: object, weights: FloatArray | None) -> Self:
         more = {} if weights is None else {"sample_weight": weights}
         self.fitted_ = self.estimator.fit(rows, labels, **more)
         self.classes_ = self.fitted_.classes_
         return self
 
-    def predict_proba(self, rows: Any) -> Any:
-        return self.fitted_.predict_proba(rows)
+    def predict_proba(self, rows: object) -> FloatArray:
+        return np.asarray(self.fitted_.predict_proba(rows))
 
 
 class _Given:
     """Rows as they were given, for guests."""
 
-    def __init__(self, rows: Any) -> None:
+    def __init__(self, rows: object) -> None:
         self.rows = rows
 
-    def take(self, places: IntArray) -> Any:
+    def take(self, places: IntArray) -> object:
         return _safe_indexing(self.rows, places)
 
 
-def _given_rows(data: EvaluationRows, given: tuple[Any, Any]) -> Any:
+def _given_rows(data: EvaluationRows, given: Given) -> EvaluationRows:
     X, y = map(_Given, given)
     return data._replace(frame=X, target=y)  # type: ignore[arg-type]
 
 
-def _at_home(name: str, model: Any, given: tuple[Any, Any]) -> Any:
+def _at_home(name: str, model: object, given: Given) -> Classifier | _Guest:
     """Return a model as it is if it takes our rows, else one that takes those given."""
     if isinstance(model, Classifier):
         return model
@@ -374,7 +374,7 @@ def _at_home(name: str, model: Any, given: tuple[Any, Any]) -> Any:
     return _Guest(model)
 
 
-def _digest(model: Any) -> str:
+def _digest(model: object) -> str:
     """Fingerprint of a model's class and parameters, but for the number of threads."""
     parameters = model.get_params() if hasattr(model, "get_params") else {}
     with np.printoptions(threshold=sys.maxsize, floatmode="unique"):

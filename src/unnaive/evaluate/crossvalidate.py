@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -18,9 +18,28 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.metrics import SCORES, Metrics, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from unnaive._typing import FloatArray, IntArray
+    from numpy.typing import ArrayLike
+
+    from unnaive._typing import AnyArray, FloatArray, IntArray
+    from unnaive.schema.columns import Label
+
+Answer = TypeVar("Answer")
+
+
+class Model(Protocol):
+    """A classifier that learns from rows, labels and weights."""
+
+    @property
+    def classes_(self) -> AnyArray:
+        """The classes it learned."""
+
+    def fit(self, rows: object, labels: object, weights: FloatArray | None, /) -> Self:
+        """Learn."""
+
+    def predict_proba(self, rows: object, /) -> FloatArray:
+        """P(c | x), a column a class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +60,7 @@ class Evaluation:
         Time by the clock of each fold. Folds that run side by side slow each other down.
     """
 
-    classes: tuple[Any, ...]
+    classes: tuple[Label, ...]
     probabilities: FloatArray
     folds: tuple[Metrics, ...]
     pooled: Metrics
@@ -68,14 +87,14 @@ class Evaluation:
 
 
 def cross_validate(
-    model: Any,
-    X: Any,
-    y: Any,
+    model: Model,
+    X: object,
+    y: object,
     *,
     folds: int = 10,
     repeats: int = 1,
     random_state: int | None = 0,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
@@ -164,7 +183,9 @@ def _collect(
     )
 
 
-def leave_one_out(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Evaluation:
+def leave_one_out(
+    model: Model, X: object, y: object, *, sample_weight: ArrayLike | None = None
+) -> Evaluation:
     """Evaluate a model on every row by the model without that row, in closed form.
 
     The counts of a row are taken out of the tables that predict it, exactly. The structure,
@@ -205,16 +226,9 @@ def leave_one_out(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> E
     chances, predict_seconds = _timed(
         fitted.loo_predict_proba, data.frame, data.target, data.weights
     )
-    probabilities = _aligned(chances, fitted.classes_, data.classes)[None]
-    pooled = _pool(probabilities, data)
-    return Evaluation(
-        classes=data.classes,
-        probabilities=probabilities,
-        folds=(pooled,),
-        pooled=pooled,
-        fit_seconds=np.array([fit_seconds]),
-        predict_seconds=np.array([predict_seconds]),
-    )
+    aligned = _aligned(chances, fitted.classes_, data.classes)
+    every = np.arange(len(data.codes))
+    return _collect(data, 1, [every], [(aligned, fit_seconds, predict_seconds)])
 
 
 def _deal(
@@ -244,7 +258,7 @@ def _deal(
 
 
 def _fit_and_predict(
-    model: Any, data: EvaluationRows, train: IntArray, test: IntArray
+    model: Model, data: EvaluationRows, train: IntArray, test: IntArray
 ) -> tuple[FloatArray, float, float]:
     frame, target, weights = data.take(train)
     fitted, fit_seconds = _timed(clone(model).fit, frame, target, weights)
@@ -252,12 +266,12 @@ def _fit_and_predict(
     return _aligned(chances, fitted.classes_, data.classes), fit_seconds, predict_seconds
 
 
-def _timed(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
+def _timed(function: Callable[..., Answer], *arguments: object) -> tuple[Answer, float]:
     start = perf_counter()
     return function(*arguments), perf_counter() - start
 
 
-def _aligned(chances: FloatArray, known: Sequence[Any], classes: tuple[Any, ...]) -> FloatArray:
+def _aligned(chances: FloatArray, known: AnyArray, classes: tuple[Label, ...]) -> FloatArray:
     """Give every class its column; one that the model never saw has probability 0."""
     wide = np.zeros((len(chances), len(classes)))
     wide[:, [classes.index(label) for label in np.asarray(known).tolist()]] = chances

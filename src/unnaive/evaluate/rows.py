@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -13,7 +13,10 @@ from unnaive.io.frames import Column, Frame, to_column, to_frame
 from unnaive.schema import learn_target
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from unnaive._typing import FloatArray, IntArray
+    from unnaive.schema.columns import Label
 
 
 class EvaluationRows(NamedTuple):
@@ -22,7 +25,7 @@ class EvaluationRows(NamedTuple):
     frame: Frame
     target: Column
     weights: FloatArray | None
-    classes: tuple[Any, ...]
+    classes: tuple[Label, ...]
     codes: IntArray
 
     def take(self, rows: IntArray) -> tuple[Frame, Column, FloatArray | None]:
@@ -31,7 +34,7 @@ class EvaluationRows(NamedTuple):
         return self.frame.take(rows), self.target.take(rows), weights
 
 
-def prepare_rows(X: Any, y: Any, sample_weight: Any = None) -> EvaluationRows:
+def prepare_rows(X: object, y: object, sample_weight: ArrayLike | None = None) -> EvaluationRows:
     """Read rows, labels and weights."""
     frame, target = to_frame(X), to_column(y)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
