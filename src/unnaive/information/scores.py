@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -193,7 +193,7 @@ class FamilyScores:
         scale = self._total / out[1] if out[1] > 0 else 1.0
         return float(out[0] * scale - settings[0, 2])
 
-    def _settings(self, contexts: Any, size: Any) -> FloatArray:
+    def _settings(self, contexts: AnyArray, size: int | IntArray) -> FloatArray:
         """Whether gammas are summed, their α, and the price, of every family; shape (m, 3)."""
         contexts = np.asarray(contexts, dtype=np.float64)
         settings = np.empty((len(contexts), 3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,8 +13,12 @@ from unnaive.exceptions import UnnaiveError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import ArrayLike
+
     from unnaive._typing import AnyArray, FloatArray
     from unnaive.search.spaces import Space
+
+    Judge = Callable[[AnyArray], ArrayLike]  # of genomes (m, d), a row each
 
 _MOST_BYTES = 1 << 27  # that remembered scores may take
 _ENTRY_BYTES = 300  # of one, besides its key
@@ -36,8 +40,8 @@ class Evaluations:
     """
 
     space: Space
-    fitness: Callable[[Any], Any]
-    key: Callable[[Any], Any] | None = None
+    fitness: Judge
+    key: Judge | None = None
     asked: int = 0
     hits: int = 0
     _known: dict[bytes, list[float]] = field(default_factory=dict, repr=False)

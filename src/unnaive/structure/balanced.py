@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -394,7 +394,9 @@ def _least_sums(ordered: FloatArray, head: int, most: int) -> FloatArray:
     return low
 
 
-def _tail(ordered: FloatArray, added: bool) -> tuple[Any, IntArray]:
+def _tail(
+    ordered: FloatArray, added: bool
+) -> tuple[tuple[FloatArray, FloatArray, IntArray, FloatArray], IntArray]:
     """List the sums of all sets of columns (h, m), and their masks.
 
     No weight is less than the size of a line, or of all lines with any signs if they are added.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from unnaive._typing import BoolArray, FloatArray
+    from unnaive.information.gaussian_scores import GaussianScores
     from unnaive.information.scores import FamilyScores
 
 IMPROVES = 1e-9  # the least gain of a move
@@ -41,7 +42,7 @@ class Climber:
 
     Attributes
     ----------
-    scores : FamilyScores
+    scores : FamilyScores or GaussianScores
         Of a variable given its parents.
     max_parents : int
         Most parents of a variable.
@@ -49,7 +50,7 @@ class Climber:
         Arcs [child, parent] that stay, or may not be.
     """
 
-    scores: FamilyScores
+    scores: FamilyScores | GaussianScores
     max_parents: int
     required: BoolArray
     forbidden: BoolArray

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unnaive._axes import new_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
 
     from unnaive.structure.graph import Graph
 
@@ -51,12 +53,12 @@ def _ancestors(parent: str, first_parent: dict[str, str], child: str) -> set[str
     return set()
 
 
-def draw_graph(graph: Graph, ax: Any = None) -> Any:
+def draw_graph(graph: Graph, ax: Axes | None = None) -> Axes:
     """Draw a graph, its edges as wide as they are informative; returns matplotlib axes."""
     return draw_side_by_side([(graph.target, graph)], ax)
 
 
-def draw_side_by_side(graphs: Sequence[tuple[str, Graph]], ax: Any = None) -> Any:
+def draw_side_by_side(graphs: Sequence[tuple[str, Graph]], ax: Axes | None = None) -> Axes:
     """Draw graphs next to each other, each below its name; returns matplotlib axes."""
     placed = [tree_positions(graph) for _, graph in graphs]
     widths = [max((x for x, _ in places.values()), default=0.0) + 1 for places in placed]
@@ -80,7 +82,7 @@ def draw_side_by_side(graphs: Sequence[tuple[str, Graph]], ax: Any = None) -> An
 
 
 def _draw_below(
-    ax: Any,
+    ax: Axes,
     name: str,
     graph: Graph,
     positions: dict[str, tuple[float, float]],
@@ -104,7 +106,7 @@ def edge_width(share: float) -> float:
     return _NARROWEST + (_WIDEST - _NARROWEST) * share
 
 
-def draw_label(ax: Any, name: str, place: tuple[float, float], colour: str) -> None:
+def draw_label(ax: Axes, name: str, place: tuple[float, float], colour: str) -> None:
     """Draw a name in a box, shortened if it is long."""
     short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
     box = {"boxstyle": "round", "facecolor": colour, "edgecolor": "0.3"}

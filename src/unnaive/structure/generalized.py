@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from unnaive.structure.graph import LEFT_OUT, ParentGraph, graph_of_state
 from unnaive.structure.tree import maximum_spanning_tree, orient
 
 if TYPE_CHECKING:
-    from unnaive._typing import BoolArray, FloatArray, IntArray
+    from unnaive._typing import BoolArray, FloatArray, IntArray, State
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class GeneralizedTree(ParentGraph):
             feature_order=kept,
         )
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values and arrays for the store."""
         return {
             **super().state(),
@@ -59,9 +59,7 @@ class GeneralizedTree(ParentGraph):
         }
 
     @classmethod
-    def of_state(
-        cls, state: dict[str, Any], names: tuple[str, ...], target: str
-    ) -> GeneralizedTree:
+    def of_state(cls, state: State, names: tuple[str, ...], target: str) -> GeneralizedTree:
         """Make the tree that :meth:`state` described."""
         graph = graph_of_state(state, names, target)
         order = state["feature_order"]
