@@ -106,7 +106,7 @@ def count(
     engine = engine_of(source)
     if engine is not None:
         return count_partitions(engine, target, **options)
-    return _count_table(source, target, n_jobs=n_jobs, **options)
+    return _count_table(source, target, n_jobs, options)
 
 
 def _in_batches(source: object, schema: Schema | None, files: FileOptions) -> bool:
@@ -124,36 +124,26 @@ def _in_batches(source: object, schema: Schema | None, files: FileOptions) -> bo
 
 
 def _count_table(
-    source: object,
-    target: object,
-    *,
-    schema: Schema | None,
-    pairs: str | None,
-    sample_weight: object,
-    discretize: str | Discretizer | None,
-    bins: int,
-    categorical_features: object,
-    categories: object,
-    max_memory: int,
-    n_jobs: int | None,
+    source: object, target: object, n_jobs: int | None, options: Options
 ) -> JointCounts:
     """Count rows that are in memory, or in a file that fits."""
-    frame, labels, weights = weighted_rows(*_split(source, target), sample_weight)
+    frame, labels, weights = weighted_rows(*_split(source, target), options["sample_weight"])
+    schema, pairs, how = options["schema"], options["pairs"], options["discretize"]
     if schema is None:
-        how = None if discretize is None else discretizer(discretize, bins)
         schema, codes, classes = learn_schema(
             frame,
             labels,
-            discretizer=how,
-            categorical_features=categorical_features,
-            categories=categories,
+            discretizer=None if how is None else discretizer(how, options["bins"]),
+            categorical_features=options["categorical_features"],
+            categories=options["categories"],
             weights=weights,
             n_jobs=n_jobs,
         )
     else:
         codes, classes = schema.encode(frame, n_jobs=n_jobs), schema.encode_target(labels)
     if pairs == "all":
-        require_memory(schema, pair_bytes(schema), max_memory, "counting all pairs of columns")
+        what = "counting all pairs of columns"
+        require_memory(schema, pair_bytes(schema), options["max_memory"], what)
     return count_codes(CodedRows(schema, codes, classes, weights, n_jobs), pairs)
 
 

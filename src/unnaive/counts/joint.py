@@ -16,7 +16,7 @@ from unnaive.io import store
 from unnaive.schema import Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from os import PathLike
 
     from unnaive._typing import CountArray, IntArray, State
@@ -156,11 +156,7 @@ class JointCounts:
 
     def without_pairs(self) -> JointCounts:
         """Return class and value counts alone."""
-        return replace(
-            self,
-            pair_columns=np.empty((0, 2), dtype=np.int64),
-            pairs=self.pairs[:, :0],
-        )
+        return replace(self, pair_columns=self.pair_columns[:0], pairs=self.pairs[:, :0])
 
     def __add__(self, other: JointCounts) -> JointCounts:
         return self._combine(other, np.add)
@@ -183,7 +179,18 @@ class JointCounts:
         """
         if not 0 < gamma <= 1:
             raise ValueError(f"gamma={gamma!r}; it must be above 0 and at most 1")
-        return self._combine(self, lambda table, _: table.astype(np.float64) * gamma)
+        return self.changed(lambda table: table.astype(np.float64) * gamma)
+
+    def changed(self, change: Callable[[CountArray], CountArray]) -> JointCounts:
+        """Return these counts with something done to every table."""
+        return replace(
+            self,
+            class_counts=change(self.class_counts),
+            values=change(self.values),
+            pairs=change(self.pairs),
+            families=tuple(replace(one, table=change(one.table)) for one in self.families),
+            triples=None if self.triples is None else change(self.triples),
+        )
 
     def __radd__(self, other: object) -> JointCounts:
         """Let ``sum([a, b, …])`` begin with its 0."""
@@ -211,21 +218,19 @@ class JointCounts:
                 f"{len(mine)} families of columns are held here, other {len(theirs)} there; count "
                 "both for the same model"
             )
+        triples = None
+        if self.triples is not None and other.triples is not None:
+            triples = operation(self.triples, other.triples)
+        elif self.triples is not other.triples:
+            raise SchemaMismatch("triples of columns are held on one side only; count both alike")
         return replace(
             self,
             class_counts=operation(self.class_counts, other.class_counts),
             values=operation(self.values, other.values),
             pairs=operation(self.pairs, other.pairs),
             families=tuple(a.combine(b, operation) for a, b in zip(mine, theirs, strict=True)),
-            triples=self._combine_triples(other, operation),
+            triples=triples,
         )
-
-    def _combine_triples(self, other: JointCounts, operation: Operation) -> CountArray | None:
-        if self.triples is None and other.triples is None:
-            return None
-        if self.triples is None or other.triples is None:
-            raise SchemaMismatch("triples of columns are held on one side only; count both alike")
-        return operation(self.triples, other.triples)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, JointCounts):

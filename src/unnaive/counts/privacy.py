@@ -86,18 +86,7 @@ def suppress(counts: JointCounts, min_cell: int) -> JointCounts:
     if not isinstance(min_cell, Integral) or isinstance(min_cell, bool) or min_cell < 2:
         raise ValueError(f"min_cell={min_cell!r}; it must be a whole number of 2 or more")
     _refuse_weights(counts, "suppression")
-
-    def kept(table: CountArray) -> CountArray:
-        return np.where(table < min_cell, 0, table)
-
-    return replace(
-        counts,
-        class_counts=kept(counts.class_counts),
-        values=kept(counts.values),
-        pairs=kept(counts.pairs),
-        families=tuple(replace(one, table=kept(one.table)) for one in counts.families),
-        triples=None if counts.triples is None else kept(counts.triples),
-    )
+    return counts.changed(lambda table: np.where(table < min_cell, 0, table))
 
 
 def noisy(counts: JointCounts, epsilon: float) -> JointCounts:

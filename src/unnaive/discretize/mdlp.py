@@ -86,11 +86,7 @@ class MDLP(SupervisedDiscretizer):
 
 
 def split_rows(
-    values: FloatArray,
-    classes: IntArray,
-    weights: FloatArray,
-    n_classes: int,
-    upto: FloatArray,
+    values: FloatArray, classes: IntArray, weights: FloatArray, n_classes: int, upto: FloatArray
 ) -> IntArray:
     """Rows, increasing, after which sorted ``values`` are cut; spoils classes and weights.
 

@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 
 from unnaive import _parallel
 from unnaive.evaluate.comparison import Comparison, Comparisons, Failure
-from unnaive.evaluate.crossvalidate import _deal, _fit_and_predict
+from unnaive.evaluate.crossvalidate import deal, fit_and_predict
 from unnaive.evaluate.rows import EvaluationRows, prepare_rows
 from unnaive.evaluate.runs import Runs, hash_rows
 from unnaive.exceptions import UnnaiveError
@@ -238,7 +238,7 @@ class _Work:
             protocol: State = {"folds": repr(folds), "splits": _digest_of(self.splits)}
         elif isinstance(folds, Integral):
             each = int(folds)
-            self.splits = _deal(self.data, each, repeats, seed)
+            self.splits = deal(self.data, each, repeats, seed)
             protocol = {"folds": each, "seed": seed}
         else:
             raise ValueError(f"folds={folds!r}: give a whole number or a splitter")
@@ -281,13 +281,18 @@ class _Work:
         _parallel.run(run_unit, missing, n_jobs)
         return [found[unit[:3]] for unit in self.units]
 
+    def take_given(self, places: IntArray) -> tuple[object, object, FloatArray | None]:
+        """Return some rows as they were given, for guests."""
+        X, y = (_safe_indexing(part, places) for part in self.given)
+        return X, y, None if self.data.weights is None else self.data.weights[places]
+
     def attempt(self, unit: _Unit) -> dict[str, float] | Failure:
         """Do one fold of one model; a failure is a result, too."""
         model, data = self.models[unit.model], self.data
-        rows = _given_rows(data, self.given) if isinstance(model, _Guest) else data
+        take = self.take_given if isinstance(model, _Guest) else data.take
         try:
-            chances, fit_seconds, predict_seconds = _fit_and_predict(
-                model, rows, unit.train, unit.test
+            chances, fit_seconds, predict_seconds = fit_and_predict(
+                model, take, (unit.train, unit.test), data.classes
             )
             weights = None if data.weights is None else data.weights[unit.test]
             scores = measure(chances, data.codes[unit.test], data.classes, weights).scores()
@@ -341,21 +346,6 @@ class _Guest(BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, rows: object) -> FloatArray:
         return np.asarray(self.fitted_.predict_proba(rows))
-
-
-class _Given:
-    """Rows as they were given, for guests."""
-
-    def __init__(self, rows: object) -> None:
-        self.rows = rows
-
-    def take(self, places: IntArray) -> object:
-        return _safe_indexing(self.rows, places)
-
-
-def _given_rows(data: EvaluationRows, given: Given) -> EvaluationRows:
-    X, y = map(_Given, given)
-    return data._replace(frame=X, target=y)  # type: ignore[arg-type]
 
 
 def _at_home(name: str, model: object, given: Given) -> Classifier | _Guest:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, FloatArray, IntArray
     from unnaive.schema.columns import Label
 
+    Take = Callable[[IntArray], tuple[object, object, FloatArray | None]]
+
 Answer = TypeVar("Answer")
 
 
@@ -134,13 +136,13 @@ def cross_validate(
     (True, np.int64(569))
     """
     data = prepare_rows(X, y, sample_weight)
-    splits = _deal(data, folds, repeats, random_state)
+    splits = deal(data, folds, repeats, random_state)
     tick = _counter(progress, len(splits))
 
     def run_fold(split: tuple[IntArray, IntArray]) -> tuple[FloatArray, float, float]:
-        found = _fit_and_predict(model, data, *split)
+        predicted = fit_and_predict(model, data.take, split, data.classes)
         tick()
-        return found
+        return predicted
 
     found = _parallel.run(run_fold, splits, n_jobs)
     return _collect(data, repeats, [test for _, test in splits], found)
@@ -231,7 +233,7 @@ def leave_one_out(
     return _collect(data, 1, [every], [(aligned, fit_seconds, predict_seconds)])
 
 
-def _deal(
+def deal(
     data: EvaluationRows, folds: int, repeats: int, random_state: int | None
 ) -> list[tuple[IntArray, IntArray]]:
     """Row numbers to train on and to test on, of every fold."""
@@ -257,13 +259,14 @@ def _deal(
         return list(dealer.split(np.empty((len(data.codes), 0)), data.codes))
 
 
-def _fit_and_predict(
-    model: Model, data: EvaluationRows, train: IntArray, test: IntArray
+def fit_and_predict(
+    model: Model, take: Take, split: tuple[IntArray, IntArray], classes: tuple[Label, ...]
 ) -> tuple[FloatArray, float, float]:
-    frame, target, weights = data.take(train)
-    fitted, fit_seconds = _timed(clone(model).fit, frame, target, weights)
-    chances, predict_seconds = _timed(fitted.predict_proba, data.frame.take(test))
-    return _aligned(chances, fitted.classes_, data.classes), fit_seconds, predict_seconds
+    """Learn from some rows and predict others, with the seconds that each took."""
+    train, test = split
+    fitted, fit_seconds = _timed(clone(model).fit, *take(train))
+    chances, predict_seconds = _timed(fitted.predict_proba, take(test)[0])
+    return _aligned(chances, fitted.classes_, classes), fit_seconds, predict_seconds
 
 
 def _timed(function: Callable[..., Answer], *arguments: object) -> tuple[Answer, float]:

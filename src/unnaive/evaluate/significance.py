@@ -107,11 +107,7 @@ class NemenyiVerdict:
 
 
 def corrected_resampled_t(
-    a: ArrayLike,
-    b: ArrayLike,
-    *,
-    test_share: float,
-    names: tuple[str, str] = ("a", "b"),
+    a: ArrayLike, b: ArrayLike, *, test_share: float, names: tuple[str, str] = ("a", "b")
 ) -> Verdict:
     """Compare scores of two models on the same folds by the corrected resampled t-test.
 

@@ -19,7 +19,7 @@ from unnaive.evaluate.rows import prepare_rows
 from unnaive.io.frames import Column, Frame
 from unnaive.metrics import measure
 from unnaive.papers.experiment import Experiment, Line, Unit, mean_and_spread
-from unnaive.papers.published import SOURCES, number, printed
+from unnaive.papers.published import number, printed
 
 if TYPE_CHECKING:
     import os
@@ -144,7 +144,7 @@ class GNBExperiment(Experiment):
     """
 
     key: ClassVar[str] = "gnb"
-    title: ClassVar[str] = SOURCES["gnb"]
+    title: ClassVar[str] = "Generalized naive Bayes (GNB-A, GNB-O), tables 1 to 5"
     default_runs: ClassVar[tuple[int, int]] = (100, 10)
     names: ClassVar[Mapping[str, str]] = NAMES
 

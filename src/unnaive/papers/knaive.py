@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from unnaive import FullBayes, GaussianNaiveBayes, KNaiveBayes
-from unnaive.datasets.balanced import make_balanced
-from unnaive.datasets.wdbc import load_wdbc
+from unnaive.datasets.artificial import make_balanced
+from unnaive.datasets.loading import load_wdbc
 from unnaive.evaluate.crossvalidate import cross_validate
 from unnaive.papers.experiment import Experiment, Line, Unit, mean_and_spread
-from unnaive.papers.published import SOURCES, printed
+from unnaive.papers.published import printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,12 +30,7 @@ MEAN_COLUMNS = 10  # of WDBC's 30
 NAIVE, FULL, WEAK = "naive Bayes", "full Bayes", "k-weak naive Bayes"
 AS_RUN = f"{WEAK}, run as strong"
 ROWS, BALANCES = 225, (-1.0, -0.6, -0.2, 0.0, 0.2, 0.6, 1.0)  # the thesis: 150 to 300 rows
-CELLS = (
-    "benign as benign",
-    "benign as malignant",
-    "malignant as benign",
-    "malignant as malignant",
-)
+CELLS = ("benign as benign", "benign as malignant", "malignant as benign", "malignant as malignant")
 PROGRAM_F = ("the program's F, benign", "the program's F, malignant")
 TRUE_F = ("F1, benign", "F1, malignant")
 _FOLD_ROWS = 569 // FOLDS
@@ -157,7 +152,7 @@ class KNaiveExperiment(Experiment):
     """
 
     key: ClassVar[str] = "knaive"
-    title: ClassVar[str] = SOURCES["barrow"]
+    title: ClassVar[str] = "k-naive classifiers from dependence derivatives, error matrices of WDBC"
     default_runs: ClassVar[tuple[int, int]] = (20, 3)
     names: ClassVar[Mapping[str, str]] = {WDBC: "wdbc", SIMULATED: "make_balanced"}
 

@@ -258,11 +258,7 @@ def judged(
 
     train, test = split
     X, y, d = rows.X[train], rows.y[train], rows.X.shape[1]
-    common: State = {
-        "categories": rows.categories,
-        "smoothing": smoothing,
-        "discretize": None,
-    }
+    common: State = {"categories": rows.categories, "smoothing": smoothing, "discretize": None}
     found = {}
     model = HNB(**common).fit(X, y)
     found[HNB_], counts = _tested(model, rows, test), model.counts_

@@ -61,14 +61,6 @@ class SketchSettings(SketchLearning, total=False):
     n_jobs: int | None
 
 
-class Columns(TypedDict):
-    """Which columns a :class:`Work` reads."""
-
-    target: str | None
-    weight: str | None
-    names: tuple[str, ...] | None
-
-
 class Rows(NamedTuple):
     """The rows of a partition, or of a part of it."""
 
@@ -77,7 +69,7 @@ class Rows(NamedTuple):
     weights: FloatArray | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Work(ABC, Generic[Result]):
     """What is done on every partition, and how two results become one; sent to the workers.
 
@@ -270,7 +262,7 @@ def count_partitions(
         schema = learn_schema_of(engine, target, sample_weight, **learning)
     if pairs == "all":
         require_memory(schema, pair_bytes(schema), max_memory, "counting all pairs of columns")
-    work = Counting(**_columns(engine, target, sample_weight, schema), schema=schema, pairs=pairs)
+    work = Counting(*_columns(engine, target, sample_weight, schema), schema=schema, pairs=pairs)
     return fold(engine, work, target, sample_weight)
 
 
@@ -288,7 +280,7 @@ def count_more(
         return counts
     columns = _columns(engine, target, sample_weight, counts.schema)
     work = Counting(
-        **columns, schema=counts.schema, pairs=None, families=tuple(families), triples=triples
+        *columns, schema=counts.schema, pairs=None, families=tuple(families), triples=triples
     )
     more = fold(engine, work, target, sample_weight)
     return replace(counts, families=more.families, triples=more.triples)
@@ -300,7 +292,7 @@ def learn_schema_of(
     """Learn the schema of what an engine holds, in one pass of sketches that merge."""
     columns = _columns(engine, target, sample_weight, None)
     settings: SketchSettings = {"target": _target_name(target), "n_jobs": 1, **learning}
-    return fold(engine, Sketching(**columns, settings=settings), target, sample_weight).schema()
+    return fold(engine, Sketching(*columns, settings=settings), target, sample_weight).schema()
 
 
 def fold(engine: Engine, work: Work[Result], target: object, sample_weight: object) -> Result:
@@ -321,16 +313,16 @@ def _target_name(target: object) -> str:
 
 def _columns(
     engine: Engine, target: object, sample_weight: object, schema: Schema | None
-) -> Columns:
+) -> tuple[str | None, str | None, tuple[str, ...] | None]:
     """Tell which columns partitions must have, and complain now if the frame is known not to."""
-    named = [given if isinstance(given, str) else None for given in (target, sample_weight)]
+    label, weight = (given if isinstance(given, str) else None for given in (target, sample_weight))
     names = None if schema is None else schema.names
     if engine.names is not None:
         whole = Frame(engine.names, 1, tuple(Column(n, np.empty(0)) for n in engine.names))
-        for name in filter(None, named):
+        for name in filter(None, (label, weight)):
             whole, _ = whole.split(name)
         names = arranged(whole, names).names
-    return {"target": named[0], "weight": named[1], "names": names}
+    return label, weight, names
 
 
 def arranged(frame: Frame, names: Sequence[str] | None) -> Frame:

@@ -213,9 +213,7 @@ class SchemaPass:
     stage = "schema"
 
     def __init__(self, files: Files, settings: SketchSettings, kinds: Kinds) -> None:
-        self.work = Sketching(
-            target=files.target, weight=files.weight, names=files.names, settings=settings
-        )
+        self.work = Sketching(files.target, files.weight, files.names, settings=settings)
         self.notes, self.kinds, self._known = files.notes, kinds, kinds.texts()
         saved = files.notes.memory.get("sketch")
         self.total = self.work.new() if saved is None else self.work.restored(saved)
@@ -241,9 +239,7 @@ class SchemaPass:
 def _count_all(files: Files, schema: Schema, pairs: str | None) -> JointCounts:
     """Count all files by a schema."""
     files.names = schema.names
-    work = Counting(
-        target=files.target, weight=files.weight, names=schema.names, schema=schema, pairs=pairs
-    )
+    work = Counting(files.target, files.weight, schema.names, schema=schema, pairs=pairs)
     run = CountPass(files, work)
     told = schema.cell_kinds | {schema.target: schema.target_kind}
     files.fold(run, files.open(files.notes.counted), told)
