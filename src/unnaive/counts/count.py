@@ -87,16 +87,9 @@ def count(
     """
     if pairs not in {"all", None}:
         raise ValueError(f"pairs={pairs!r}; it must be 'all' or None")
-    options = Options(
-        schema=schema,
-        pairs=pairs,
-        sample_weight=sample_weight,
-        max_memory=max_memory,
-        discretize=discretize,
-        bins=bins,
-        categorical_features=categorical_features,
-        categories=categories,
-    )
+    options: Options = {"schema": schema, "pairs": pairs, "sample_weight": sample_weight}
+    options |= {"discretize": discretize, "bins": bins, "max_memory": max_memory}
+    options |= {"categorical_features": categorical_features, "categories": categories}
     if _in_batches(source, schema, files):
         from unnaive.counts.engines.files import count_files  # noqa: PLC0415 - costs import time
 

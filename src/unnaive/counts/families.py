@@ -81,10 +81,8 @@ class FamilyCounts:
 
 def strides_of(sizes: IntArray, parents: tuple[int, ...]) -> list[int]:
     """Return what each parent's value is multiplied by in the number of a context."""
-    strides = [1] * len(parents)
-    for place in range(len(parents) - 2, -1, -1):
-        strides[place] = strides[place + 1] * int(sizes[parents[place + 1]])
-    return strides
+    widths = sizes[list(parents)].tolist()
+    return [math.prod(widths[place + 1 :]) for place in range(len(widths))]
 
 
 def context_of(

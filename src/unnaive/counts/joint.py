@@ -365,9 +365,7 @@ def _subtract(left: CountArray, right: CountArray) -> CountArray:
 
 def starts_of(lengths: IntArray) -> IntArray:
     """Return the running starts of consecutive pieces, and the end; shape (m + 1,)."""
-    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    return starts
+    return np.append(np.int64(0), np.cumsum(lengths, dtype=np.int64))
 
 
 def all_triples(n_columns: int) -> IntArray:

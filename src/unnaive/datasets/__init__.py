@@ -18,19 +18,13 @@ if TYPE_CHECKING:
     from unnaive.datasets.entries import Entry, catalogue, names
     from unnaive.datasets.loading import load, load_wdbc
 
-_HOME = {
-    "Dataset": "dataset",
-    "Entry": "entries",
-    "catalogue": "entries",
-    "load": "loading",
-    "load_wdbc": "loading",
-    "make_balanced": "artificial",
-    "make_corral": "artificial",
-    "make_m_of_n": "artificial",
-    "make_monks": "artificial",
-    "make_waveform": "artificial",
-    "names": "entries",
+_MODULES = {
+    "artificial": "make_balanced make_corral make_m_of_n make_monks make_waveform",
+    "dataset": "Dataset",
+    "entries": "Entry catalogue names",
+    "loading": "load load_wdbc",
 }
+_HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "Dataset",

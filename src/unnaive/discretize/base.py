@@ -35,6 +35,15 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
     The edges of a column are strictly increasing, and the bin of x is the number of edges
     below x: bins are (a, b], a value on an edge belongs to the bin on its left, and the
     first and the last bin have no end. So any number has a bin, and NaN stays missing.
+
+    Attributes
+    ----------
+    edges_ : list of n_features arrays
+        Strictly increasing bin edges; the bin of x is the number of edges below x.
+    n_features_in_ : int
+        Number of columns seen in fit.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, if fit saw a frame.
     """
 
     n_jobs: int | None
@@ -164,7 +173,9 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
 class BinnedDiscretizer(Discretizer):
     """Base of the discretisers that are told a number of bins and do not look at classes."""
 
-    bins: int
+    def __init__(self, bins: int = 5, *, n_jobs: int | None = None) -> None:
+        self.bins = bins
+        self.n_jobs = n_jobs
 
     @abstractmethod
     def _cut(self, values: FloatArray, weights: FloatArray | None) -> FloatArray:

@@ -29,14 +29,9 @@ class Quantile(BinnedDiscretizer):
 
     Attributes
     ----------
-    edges_ : list of n_features arrays
-        Strictly increasing bin edges; the bin of x is the number of edges below x. As a
-        value equal to Q_s belongs to the bin on its right here, the edge is the largest
-        number below Q_s.
-    n_features_in_ : int
-        Number of columns seen in fit.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Names of the columns, if fit saw a frame.
+    edges_, n_features_in_, feature_names_in_
+        As in :class:`Discretizer`. As a value equal to Q_s belongs to the bin on its right
+        here, the edge is the largest number below Q_s.
 
     See Also
     --------
@@ -55,10 +50,6 @@ class Quantile(BinnedDiscretizer):
     >>> Quantile(bins=5).fit_transform(X).ravel()
     array([0., 0., 1., 1., 2., 2., 3., 3., 4., 4.])
     """
-
-    def __init__(self, bins: int = 5, *, n_jobs: int | None = None) -> None:
-        self.bins = bins
-        self.n_jobs = n_jobs
 
     def _cut(self, values: FloatArray, weights: FloatArray | None) -> FloatArray:
         unique, upto = distinct(values, weights)
@@ -86,12 +77,8 @@ class EqualFrequency(BinnedDiscretizer):
 
     Attributes
     ----------
-    edges_ : list of n_features arrays
-        Strictly increasing bin edges; the bin of x is the number of edges below x.
-    n_features_in_ : int
-        Number of columns seen in fit.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Names of the columns, if fit saw a frame.
+    edges_, n_features_in_, feature_names_in_
+        As in :class:`Discretizer`.
 
     See Also
     --------
@@ -109,10 +96,6 @@ class EqualFrequency(BinnedDiscretizer):
     >>> EqualFrequency(bins=2).fit([[1.0], [1.0], [1.0], [2.0], [9.0]]).edges_
     [array([1.5])]
     """
-
-    def __init__(self, bins: int = 5, *, n_jobs: int | None = None) -> None:
-        self.bins = bins
-        self.n_jobs = n_jobs
 
     def _cut(self, values: FloatArray, weights: FloatArray | None) -> FloatArray:
         unique, upto = distinct(values, weights)

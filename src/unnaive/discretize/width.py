@@ -28,12 +28,8 @@ class EqualWidth(BinnedDiscretizer):
 
     Attributes
     ----------
-    edges_ : list of n_features arrays
-        Strictly increasing bin edges; the bin of x is the number of edges below x.
-    n_features_in_ : int
-        Number of columns seen in fit.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Names of the columns, if fit saw a frame.
+    edges_, n_features_in_, feature_names_in_
+        As in :class:`Discretizer`.
 
     See Also
     --------
@@ -57,8 +53,7 @@ class EqualWidth(BinnedDiscretizer):
     """
 
     def __init__(self, bins: int = 10, *, n_jobs: int | None = None) -> None:
-        self.bins = bins
-        self.n_jobs = n_jobs
+        super().__init__(bins, n_jobs=n_jobs)
 
     def _cut(self, values: FloatArray, weights: FloatArray | None) -> FloatArray:  # noqa: ARG002
         low, high = float(values.min()), float(values.max())

@@ -374,7 +374,5 @@ def _digest(model: object) -> str:
 
 
 def _digest_of(splits: list[tuple[IntArray, IntArray]]) -> str:
-    total = hashlib.sha256()
-    for part in (part for split in splits for part in split):
-        total.update(repr(np.asarray(part).tolist()).encode())
-    return total.hexdigest()[:16]
+    told = "".join(repr(np.asarray(rows).tolist()) for split in splits for rows in split)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]

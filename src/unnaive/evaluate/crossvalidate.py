@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from itertools import count
 from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
@@ -137,29 +138,18 @@ def cross_validate(
     """
     data = prepare_rows(X, y, sample_weight)
     splits = deal(data, folds, repeats, random_state)
-    tick = _counter(progress, len(splits))
+    lock, numbers = Lock(), count(1)
 
     def run_fold(split: tuple[IntArray, IntArray]) -> tuple[FloatArray, float, float]:
         predicted = fit_and_predict(model, data.take, split, data.classes)
-        tick()
+        with lock:
+            number = next(numbers)
+            if progress is not None:
+                progress(number, len(splits))
         return predicted
 
     found = _parallel.run(run_fold, splits, n_jobs)
     return _collect(data, repeats, [test for _, test in splits], found)
-
-
-def _counter(progress: Callable[[int, int], None] | None, total: int) -> Callable[[], None]:
-    """Make a function that reports one more fold done, whichever thread did it."""
-    lock, done = Lock(), 0
-
-    def tick() -> None:
-        nonlocal done
-        with lock:
-            done += 1
-            if progress is not None:
-                progress(done, total)
-
-    return tick
 
 
 def _collect(
@@ -198,12 +188,8 @@ def leave_one_out(
     ----------
     model : estimator with ``loo_predict_proba``
         It is cloned and stays as it is.
-    X : array or frame of shape (n, d)
-        Rows.
-    y : array of shape (n,)
-        Class labels.
-    sample_weight : array of shape (n,), default=None
-        Weights of the rows, all above 0, in learning and in the metrics.
+    X, y, sample_weight
+        As in :func:`cross_validate`.
 
     Returns
     -------
@@ -242,11 +228,11 @@ def deal(
             f"folds={folds}, repeats={repeats}: there must be at least 2 folds and 1 repeat"
         )
     counts = np.bincount(data.codes)
-    for label, count in zip(data.classes, counts.tolist(), strict=False):
-        if 1 < count < folds:
+    for label, rows in zip(data.classes, counts.tolist(), strict=False):
+        if 1 < rows < folds:
             raise ValueError(
-                f"class {label!r} has {count} rows, too few for {folds} folds; use folds={count} "
-                f"(--folds {count}) or leave-one-out, or merge or drop the class"
+                f"class {label!r} has {rows} rows, too few for {folds} folds; use folds={rows} "
+                f"(--folds {rows}) or leave-one-out, or merge or drop the class"
             )
     if counts.max() < folds:
         raise ValueError(

@@ -63,9 +63,9 @@ _CELLS = {
 class EDAExperiment(Experiment):
     """Tables 3 to 6: IENB, APNBC-EDA, FSSJ and BSEJ, Pazzani-EDA, and naive Bayes beside."""
 
-    key: ClassVar[str] = "eda"
-    title: ClassVar[str] = "Semi-naive Bayes by estimation-of-distribution algorithms"
-    default_runs: ClassVar[tuple[int, int]] = (3, 1)
+    key = "eda"
+    title = "Semi-naive Bayes by estimation-of-distribution algorithms"
+    default_runs = (3, 1)
     names: ClassVar[Mapping[str, str]] = {
         **{name: name for name in _CELLS},
         "chess": "kr-vs-kp",

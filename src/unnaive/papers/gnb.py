@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -143,10 +143,10 @@ class GNBExperiment(Experiment):
     Laplace), stratified 10-fold cross-validation, repeated ten times (once if ``quick``).
     """
 
-    key: ClassVar[str] = "gnb"
-    title: ClassVar[str] = "Generalized naive Bayes (GNB-A, GNB-O), tables 1 to 5"
-    default_runs: ClassVar[tuple[int, int]] = (100, 10)
-    names: ClassVar[Mapping[str, str]] = NAMES
+    key = "gnb"
+    title = "Generalized naive Bayes (GNB-A, GNB-O), tables 1 to 5"
+    default_runs = (100, 10)
+    names = NAMES
 
     def data(self, name: str) -> Dataset:
         """Load a data set by the paper's name, without the column that it left out."""

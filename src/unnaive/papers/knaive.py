@@ -151,9 +151,9 @@ class KNaiveExperiment(Experiment):
     without quirks. They can be compared with its words only.
     """
 
-    key: ClassVar[str] = "knaive"
-    title: ClassVar[str] = "k-naive classifiers from dependence derivatives, error matrices of WDBC"
-    default_runs: ClassVar[tuple[int, int]] = (20, 3)
+    key = "knaive"
+    title = "k-naive classifiers from dependence derivatives, error matrices of WDBC"
+    default_runs = (20, 3)
     names: ClassVar[Mapping[str, str]] = {WDBC: "wdbc", SIMULATED: "make_balanced"}
 
     def units(self) -> list[Unit]:

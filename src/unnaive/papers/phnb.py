@@ -155,9 +155,9 @@ def _coded(column: Column, learn: IntArray) -> tuple[IntArray, int]:
 class PHNBExperiment(Experiment):
     """Table 2: accuracy and test time of HNB and PHNB on nine data sets."""
 
-    key: ClassVar[str] = "phnb"
-    title: ClassVar[str] = "Packaged hidden naive Bayes"
-    default_runs: ClassVar[tuple[int, int]] = (3, 1)
+    key = "phnb"
+    title = "Packaged hidden naive Bayes"
+    default_runs = (3, 1)
     names: ClassVar[Mapping[str, str]] = {line.name: line.data for line in PRINTED.values()}
 
     _loaded: dict[str, Dataset] = field(default_factory=dict, init=False, repr=False)

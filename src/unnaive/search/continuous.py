@@ -170,15 +170,12 @@ class MIMICc(_GaussianAlgorithm):
 
     Parameters
     ----------
-    bounds : {"redraw", "clip", "reflect"}, default="redraw"
-        As in :class:`UMDAc`.
-    sigma_min : float, default=1e-6
-        As in :class:`UMDAc`, of the deviation given the gene before.
+    bounds, sigma_min
+        As in :class:`UMDAc`; the least deviation is that given the gene before.
 
     References
     ----------
-    Larrañaga, Etxeberria, Lozano & Peña, "Optimization in continuous domains by learning and
-    simulation of Gaussian networks", GECCO workshop, 2000.
+    As of :class:`UMDAc`.
 
     Examples
     --------
@@ -229,15 +226,12 @@ class EGNA(_GaussianAlgorithm):
         :class:`~unnaive.information.gaussian_scores.GaussianScores`.
     max_parents : int or None, default=None
         Most parents of a gene; None: any number.
-    bounds : {"redraw", "clip", "reflect"}, default="redraw"
-        As in :class:`UMDAc`.
-    sigma_min : float, default=1e-6
-        As in :class:`UMDAc`, of the deviation given the parents.
+    bounds, sigma_min
+        As in :class:`UMDAc`; the least deviation is that given the parents.
 
     References
     ----------
-    Larrañaga, Etxeberria, Lozano & Peña, "Optimization in continuous domains by learning and
-    simulation of Gaussian networks", GECCO workshop, 2000.
+    As of :class:`UMDAc`.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
-from unnaive.counts.engines.dispatch import located
+from unnaive.counts.engines.dispatch import Work, located
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from unnaive._typing import AnyArray
-    from unnaive.counts.engines.dispatch import Prediction, Work
+    from unnaive.counts.engines.dispatch import Prediction
 
 Result = TypeVar("Result")
 FAN_IN = 8  # results that one task merges, so the counts that a worker holds at once
@@ -76,7 +76,7 @@ class DaskEngine:
         delayed = import_module("dask").delayed
         parts = _partitions(self.source)
         job = delayed(work, traverse=False)
-        run, join = delayed(_run), delayed(_join)
+        run, join = delayed(_run), delayed(Work.merge)
         beside = zip(
             _beside(labels, len(parts), "target"),
             _beside(weights, len(parts), "sample_weight"),
@@ -144,10 +144,6 @@ def _run(
         for series in (labels, weights):
             _require_same_index(part, series)
         return work.run_part(part, labels, weights)
-
-
-def _join(work: Work[Result], results: list[Result | None]) -> Result | None:
-    return work.merge(results)
 
 
 def _require_same_index(part: object, series: pd.Series) -> None:

@@ -318,11 +318,18 @@ def _columns(
     label, weight = (given if isinstance(given, str) else None for given in (target, sample_weight))
     names = None if schema is None else schema.names
     if engine.names is not None:
-        whole = Frame(engine.names, 1, tuple(Column(n, np.empty(0)) for n in engine.names))
-        for name in filter(None, (label, weight)):
-            whole, _ = whole.split(name)
-        names = arranged(whole, names).names
+        names = features_of(engine.names, (label, weight), names)
     return label, weight, names
+
+
+def features_of(
+    columns: tuple[str, ...], others: Iterable[str | None], names: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return the columns without some others, in the order of names; they must be the same."""
+    frame = Frame(columns, 1, tuple(Column(name, np.empty(0)) for name in columns))
+    for name in filter(None, others):
+        frame, _ = frame.split(name)
+    return arranged(frame, names).names
 
 
 def arranged(frame: Frame, names: Sequence[str] | None) -> Frame:

@@ -8,12 +8,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-import numpy as np
-
 from unnaive import _parallel
-from unnaive.counts.engines.dispatch import KNOWN_ERRORS, arranged
+from unnaive.counts.engines.dispatch import KNOWN_ERRORS, features_of
 from unnaive.exceptions import DataFileError
-from unnaive.io.frames import Column, Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -101,7 +98,8 @@ class Files:
                 continue
             try:
                 part = self.parts.get(entry.name) or entry.open()
-                self.names = self._columns_of(part)
+                named = (self.target, self.weight)
+                self.names = features_of(part.columns, named, self.names or None)
             except KNOWN_ERRORS as error:
                 self.bad(entry.name, error)
             else:
@@ -109,13 +107,6 @@ class Files:
                 found.append(part)
         self.rows = 0
         return found
-
-    def _columns_of(self, part: Part) -> tuple[str, ...]:
-        """Names of the features, which all files must share, in the order of the first."""
-        empty = Frame(part.columns, 1, tuple(Column(name, np.empty(0)) for name in part.columns))
-        for name in filter(None, (self.target, self.weight)):
-            empty, _ = empty.split(name)
-        return arranged(empty, self.names or None).names
 
     def bad(self, name: str, error: Exception) -> None:
         """Leave a file out and say so later, or raise."""
