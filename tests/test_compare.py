@@ -29,7 +29,7 @@ from unnaive.evaluate import (
     hash_rows,
     holm,
 )
-from unnaive.evaluate.rows import prepare_rows
+from unnaive.evaluate.crossvalidate import prepare_rows
 
 
 @pytest.fixture(scope="module")

@@ -155,14 +155,14 @@ def measure_path(
     place = len(classes) - 1 if positive is None else list(classes).index(positive)
     chosen = slice(None) if positive is None and len(classes) != 2 else slice(place, place + 1)
     for probabilities in path:
-        found = measure(probabilities, actual, classes)
+        metrics = measure(probabilities, actual, classes)
         yield {
-            "accuracy": found.accuracy,
-            "precision": float(found.precision[chosen].mean()),
-            "recall": float(found.recall[chosen].mean()),
-            "f1": float(found.f1_by_class[chosen].mean()),
-            "auc": found.auc,
-            "auc_hard": found.auc_hard,
+            "accuracy": metrics.accuracy,
+            "precision": float(metrics.precision[chosen].mean()),
+            "recall": float(metrics.recall[chosen].mean()),
+            "f1": float(metrics.f1_by_class[chosen].mean()),
+            "auc": metrics.auc,
+            "auc_hard": metrics.auc_hard,
         }
 
 

@@ -370,8 +370,8 @@ def starts_of(lengths: IntArray) -> IntArray:
 
 def all_triples(n_columns: int) -> IntArray:
     """Every triple i < j < l in lexicographic order; shape (d(d−1)(d−2)/6, 3)."""
-    found = list(combinations(range(n_columns), 3))
-    return np.array(found, dtype=np.int64).reshape(-1, 3)
+    triples = list(combinations(range(n_columns), 3))
+    return np.array(triples, dtype=np.int64).reshape(-1, 3)
 
 
 def all_pairs(n_columns: int) -> IntArray:

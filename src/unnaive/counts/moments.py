@@ -155,13 +155,13 @@ class Moments:
     @classmethod
     def from_state(cls, state: State) -> Moments:
         """Make the moments that :meth:`state` described."""
-        found = cls(**{**state, "schema": Schema.from_state(state["schema"])})
-        k, d = len(found.schema.classes), len(found.schema.names)
-        square = {found.weights.shape, found.sums.shape, found.products.shape}
-        lines = (found.class_weights.shape, found.origin.shape)
+        moments = cls(**{**state, "schema": Schema.from_state(state["schema"])})
+        k, d = len(moments.schema.classes), len(moments.schema.names)
+        square = {moments.weights.shape, moments.sums.shape, moments.products.shape}
+        lines = (moments.class_weights.shape, moments.origin.shape)
         if square != {(k, d, d)} or lines != ((k,), (d,)):
             raise UnnaiveError("the moments do not fit the columns and classes")
-        return found
+        return moments
 
 
 def moments_of(
@@ -183,8 +183,8 @@ def moments_of(
         away = np.where(observed[rows], X[rows] - origin, 0.0)
         weighted = away if weights is None else shares[label][:, None] * away
         sums[label], products[label] = weighted.sum(axis=0), weighted.T @ away
-    found = complete_moments(schema, totals, origin, sums, products)
-    return found if observed.all() else _of_gaps(found, X, members, shares)
+    moments = complete_moments(schema, totals, origin, sums, products)
+    return moments if observed.all() else _of_gaps(moments, X, members, shares)
 
 
 def origin_of(X: FloatArray) -> FloatArray:

@@ -128,15 +128,15 @@ def noisy(counts: JointCounts, epsilon: float) -> JointCounts:
             "these counts hold families or triples of columns besides pairs, as a fitted model "
             "has them; noise is for class counts, values and pairs: use those of unnaive.count"
         )
-    found = noise(counts.schema, epsilon, counts.pair_columns)
-    scales = {one.kind: one.scale for one in found}
+    noises = noise(counts.schema, epsilon, counts.pair_columns)
+    scales = {one.kind: one.scale for one in noises}
     drawn = replace(
         counts,
         class_counts=_with_noise(counts.class_counts, scales["class counts"]),
         values=_with_noise(counts.values, scales["values"]),
         pairs=_with_noise(counts.pairs, scales["pairs"]) if "pairs" in scales else counts.pairs,
     )
-    return _made_consistent(drawn, found[-1].scale)
+    return _made_consistent(drawn, noises[-1].scale)
 
 
 def noise(schema: Schema, epsilon: float, pair_columns: IntArray | None = None) -> list[Noise]:
@@ -183,7 +183,7 @@ def _opendp() -> dict[str, ModuleType]:
     """Import OpenDP, which only noise needs."""
     cure = 'pip install -U "unnaive[privacy]"'
     try:
-        found = {
+        modules = {
             name: import_module(f"opendp.{name}")
             for name in ("domains", "measurements", "metrics", "mod")
         }
@@ -194,8 +194,8 @@ def _opendp() -> dict[str, ModuleType]:
         raise UnnaiveError(
             f"OpenDP {there} draws biased noise, by which ε is larger than stated; {cure}"
         )
-    found["mod"].enable_features("contrib")  # what OpenDP wants to hear before it does anything
-    return found
+    modules["mod"].enable_features("contrib")  # what OpenDP wants to hear before it does anything
+    return modules
 
 
 def _sampler(scale: float) -> Any:
@@ -252,9 +252,9 @@ def _fitted_to_total(table: CountArray, totals: CountArray) -> CountArray:
     """Fit every row of a table to its total, in integers; shape (k, v)."""
     if not table.shape[1]:
         return table
-    found = _nonnegative(table, np.clip(table.sum(axis=1), 0, totals))
-    sums = found.sum(axis=1, keepdims=True)
-    share = np.divide(found, sums, out=np.full(found.shape, 1 / found.shape[1]), where=sums > 0)
+    cells = _nonnegative(table, np.clip(table.sum(axis=1), 0, totals))
+    sums = cells.sum(axis=1, keepdims=True)
+    share = np.divide(cells, sums, out=np.full(cells.shape, 1 / cells.shape[1]), where=sums > 0)
     exact = share * totals[:, None]
     whole: IntArray = np.floor(exact * (1 - _FUZZ)).astype(np.int64)
     for row, lacking in enumerate((totals - whole.sum(axis=1)).tolist()):
@@ -321,8 +321,8 @@ def _fitted_to_margins(table: FloatArray, rows: CountArray, columns: CountArray)
     return whole
 
 
-def _ratio(wanted: CountArray, found: FloatArray, most: float) -> FloatArray:
-    ratio = np.divide(wanted, found, out=np.zeros(np.shape(wanted)), where=found > 0)
+def _ratio(wanted: CountArray, sums: FloatArray, most: float) -> FloatArray:
+    ratio = np.divide(wanted, sums, out=np.zeros(np.shape(wanted)), where=sums > 0)
     return np.asarray(np.minimum(ratio, most))
 
 

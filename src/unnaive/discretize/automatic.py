@@ -10,7 +10,7 @@ import numpy as np
 from unnaive._core.discretize import count_up_to, halve, log_evidence
 from unnaive.discretize.base import SupervisedDiscretizer, midpoints
 from unnaive.discretize.mdlp import split_rows
-from unnaive.discretize.quantile import nearest
+from unnaive.discretize.unsupervised import nearest
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray

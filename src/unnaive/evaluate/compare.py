@@ -17,8 +17,7 @@ from sklearn.utils import _safe_indexing
 
 from unnaive import _parallel
 from unnaive.evaluate.comparison import Comparison, Comparisons, Failure
-from unnaive.evaluate.crossvalidate import deal, fit_and_predict
-from unnaive.evaluate.rows import EvaluationRows, prepare_rows
+from unnaive.evaluate.crossvalidate import EvaluationRows, deal, fit_and_predict, prepare_rows
 from unnaive.evaluate.runs import Runs, hash_rows
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame
@@ -134,8 +133,8 @@ def compare(
     protocol = work.deal(folds, repeats, seed)
     if store is not None:
         work.resume(store, protocol)
-    found = work.run(n_jobs, watch)
-    return work.collect(found, names, {**protocol, "repeats": repeats})
+    results = work.run(n_jobs, watch)
+    return work.collect(results, names, {**protocol, "repeats": repeats})
 
 
 def compare_many(
@@ -305,11 +304,11 @@ class _Work:
         return result
 
     def collect(
-        self, found: list[dict[str, float] | Failure], metrics: tuple[str, ...], protocol: State
+        self, outcomes: list[dict[str, float] | Failure], metrics: tuple[str, ...], protocol: State
     ) -> Comparison:
         """Gather the units into arrays over folds."""
         nothing = dict.fromkeys((*metrics, "fit_seconds", "predict_seconds"), np.nan)
-        results = [nothing if isinstance(unit, Failure) else unit for unit in found]
+        results = [nothing if isinstance(unit, Failure) else unit for unit in outcomes]
         size = len(self.splits)
         blocks = {
             model: results[place * size : (place + 1) * size]
@@ -323,7 +322,7 @@ class _Work:
             scores={m: {name: over_folds(m, name) for name in metrics} for m in blocks},
             fit_seconds={m: over_folds(m, "fit_seconds") for m in blocks},
             predict_seconds={m: over_folds(m, "predict_seconds") for m in blocks},
-            failures=tuple(unit for unit in found if isinstance(unit, Failure)),
+            failures=tuple(unit for unit in outcomes if isinstance(unit, Failure)),
             classes=self.data.classes,
             n_rows=len(self.data.codes),
             protocol=protocol,

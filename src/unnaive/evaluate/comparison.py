@@ -299,15 +299,16 @@ def summarise(failures: tuple[Failure, ...], folds: int) -> list[str]:
     return lines
 
 
-def _page(found: Comparison, title: str, alpha: float) -> Iterator[str]:
+def _page(comparison: Comparison, title: str, alpha: float) -> Iterator[str]:
     yield f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
     yield f"<style>{_STYLE}</style><h1>{escape(title)}</h1>"
-    names = ", ".join(escape(str(label)) for label in found.classes)
-    yield f"<p>{found.n_rows:,} rows, classes {names}; {escape(describe(found.protocol))}.</p>"
-    heads = "".join(f"<th>{escape(m.replace('_', ' '))}<th>#" for m in found.metrics)
+    names = ", ".join(escape(str(label)) for label in comparison.classes)
+    how = escape(describe(comparison.protocol))
+    yield f"<p>{comparison.n_rows:,} rows, classes {names}; {how}.</p>"
+    heads = "".join(f"<th>{escape(m.replace('_', ' '))}<th>#" for m in comparison.metrics)
     yield f"<table><tr><th>model{heads}<th>fit ms<th>predict ms</tr>"
-    for row in found.table(alpha):
-        cells = "".join(_cells(row, metric) for metric in found.metrics)
+    for row in comparison.table(alpha):
+        cells = "".join(_cells(row, metric) for metric in comparison.metrics)
         times = "".join(
             f"<td>{_number(1000 * row[name], '.3g')}" for name in ("fit_seconds", "predict_seconds")
         )
@@ -317,7 +318,7 @@ def _page(found: Comparison, title: str, alpha: float) -> Iterator[str]:
         f"* differs from the best, p &lt; {alpha:g} by the corrected resampled t-test (Nadeau "
         "&amp; Bengio 2003), Holm corrected. Times are medians of a fold.</p>"
     )
-    for line in summarise(found.failures, len(next(iter(found.fit_seconds.values())))):
+    for line in summarise(comparison.failures, len(next(iter(comparison.fit_seconds.values())))):
         yield f"<p>{escape(line)}</p>"
     yield "</html>"
 

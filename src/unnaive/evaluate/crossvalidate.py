@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from itertools import count
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length
 
 from unnaive import _parallel
-from unnaive.evaluate.rows import EvaluationRows, prepare_rows
 from unnaive.exceptions import UnnaiveError
+from unnaive.io.frames import Column, Frame, to_column, to_frame
 from unnaive.metrics import SCORES, Metrics, measure
+from unnaive.schema import learn_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +46,38 @@ class Model(Protocol):
 
     def predict_proba(self, rows: object, /) -> FloatArray:
         """P(c | x), a column a class."""
+
+
+class EvaluationRows(NamedTuple):
+    """Rows, labels and weights, and the classes of all of them."""
+
+    frame: Frame
+    target: Column
+    weights: FloatArray | None
+    classes: tuple[Label, ...]
+    codes: IntArray
+
+    def take(self, rows: IntArray) -> tuple[Frame, Column, FloatArray | None]:
+        """Return some rows as if there had never been others."""
+        weights = None if self.weights is None else self.weights[rows]
+        return self.frame.take(rows), self.target.take(rows), weights
+
+
+def prepare_rows(X: object, y: object, sample_weight: ArrayLike | None = None) -> EvaluationRows:
+    """Read rows, labels and weights."""
+    frame, target = to_frame(X), to_column(y)
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    check_consistent_length(np.empty((frame.n_rows, 0)), target.values, weights)
+    if weights is not None and not (weights > 0).all():
+        row = int(np.argmin(weights > 0))
+        raise UnnaiveError(
+            f"sample_weight is {weights[row]} in row {row}; to evaluate, weights must be above 0: "
+            "leave the other rows out"
+        )
+    labels, codes = learn_target(target)
+    if not target.is_text and target.values.dtype.kind == "f":
+        check_classification_targets(target.values)
+    return EvaluationRows(frame, target, weights, tuple(labels.tolist()), codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,20 +183,20 @@ def cross_validate(
                 progress(number, len(splits))
         return predicted
 
-    found = _parallel.run(run_fold, splits, n_jobs)
-    return _collect(data, repeats, [test for _, test in splits], found)
+    results = _parallel.run(run_fold, splits, n_jobs)
+    return _collect(data, repeats, [test for _, test in splits], results)
 
 
 def _collect(
     data: EvaluationRows,
     repeats: int,
     tests: list[IntArray],
-    found: list[tuple[FloatArray, float, float]],
+    results: list[tuple[FloatArray, float, float]],
 ) -> Evaluation:
     """Measure every fold, and all of them together."""
     probabilities = np.zeros((repeats, len(data.codes), len(data.classes)))
     metrics = []
-    for number, (test, (chances, *_)) in enumerate(zip(tests, found, strict=True)):
+    for number, (test, (chances, *_)) in enumerate(zip(tests, results, strict=True)):
         probabilities[number * repeats // len(tests), test] = chances
         weights = None if data.weights is None else data.weights[test]
         metrics.append(measure(chances, data.codes[test], data.classes, weights))
@@ -170,8 +205,8 @@ def _collect(
         probabilities=probabilities,
         folds=tuple(metrics),
         pooled=_pool(probabilities, data),
-        fit_seconds=np.array([fit_seconds for _, fit_seconds, _ in found]),
-        predict_seconds=np.array([predict_seconds for *_, predict_seconds in found]),
+        fit_seconds=np.array([fit_seconds for _, fit_seconds, _ in results]),
+        predict_seconds=np.array([predict_seconds for *_, predict_seconds in results]),
     )
 
 

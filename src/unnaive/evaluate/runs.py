@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from unnaive._typing import AnyArray, State
-    from unnaive.evaluate.rows import EvaluationRows
+    from unnaive.evaluate.crossvalidate import EvaluationRows
     from unnaive.io.frames import Column
 
 _FORMAT = 1
@@ -156,7 +156,7 @@ def hash_rows(rows: EvaluationRows) -> str:
 
     Examples
     --------
-    >>> from unnaive.evaluate.rows import prepare_rows
+    >>> from unnaive.evaluate.crossvalidate import prepare_rows
     >>> rows = prepare_rows([["a", 1], ["b", 2]], [0, 1])
     >>> other = prepare_rows([["a", 1], ["b", 3]], [0, 1])
     >>> hash_rows(rows) == hash_rows(rows), hash_rows(rows) == hash_rows(other)

@@ -14,8 +14,7 @@ from unnaive import TAN, GeneralizedNB, NaiveBayes
 from unnaive.datasets.entries import find
 from unnaive.datasets.loading import load
 from unnaive.discretize import Quantile
-from unnaive.evaluate.crossvalidate import cross_validate
-from unnaive.evaluate.rows import prepare_rows
+from unnaive.evaluate.crossvalidate import cross_validate, prepare_rows
 from unnaive.io.frames import Column, Frame
 from unnaive.metrics import measure
 from unnaive.papers.experiment import Experiment, Line, Unit, mean_and_spread

@@ -259,22 +259,22 @@ def judged(
     train, test = split
     X, y, d = rows.X[train], rows.y[train], rows.X.shape[1]
     common: State = {"categories": rows.categories, "smoothing": smoothing, "discretize": None}
-    found = {}
+    scores = {}
     model = HNB(**common).fit(X, y)
-    found[HNB_], counts = _tested(model, rows, test), model.counts_
+    scores[HNB_], counts = _tested(model, rows, test), model.counts_
     average = average_information(conditional_mutual_information(counts, 1, smoothing.guard))
     average /= log(2)
     # Paper: eq. (11) has n(n-1)/2 pairs of attributes; the class was counted as one, as WEKA does.
     theirs = average * (d - 1) / (d + 1)
     model = PHNB(threshold=average if honest else theirs, **common).fit_counts(counts)
-    found[AVERAGE] = {**_tested(model, rows, test), "bits": average}
+    scores[AVERAGE] = {**_tested(model, rows, test), "bits": average}
     if honest:
         model = PHNB(threshold="loo", max_memory=_SWEEP_MEMORY, **common)
-        found[OPTIMAL] = _tested(model.fit(X, y), rows, test)
+        scores[OPTIMAL] = _tested(model.fit(X, y), rows, test)
     else:
         model = PHNB(threshold=line.threshold, **common)
-        found[OPTIMAL] = _tested(model.fit_counts(counts), rows, test)
-    return found
+        scores[OPTIMAL] = _tested(model.fit_counts(counts), rows, test)
+    return scores
 
 
 def _tested(model: Classifier, rows: PaperRows, test: IntArray) -> State:

@@ -35,10 +35,10 @@ def climbed(
     none = np.zeros((d, d), dtype=bool)
     if previous is not None:
         start = [set(above) for above in previous]
-        found = hill_climbing(Climber(scores, max_parents, none, none, start))
-        if not found.complete:  # hill climbing keeps an interrupt to itself
+        network = hill_climbing(Climber(scores, max_parents, none, none, start))
+        if not network.complete:  # hill climbing keeps an interrupt to itself
             raise KeyboardInterrupt
-        return found.parents
+        return network.parents
     climber = Climber(scores, max_parents, none, none)
     while True:
         move, gain = best_move(climber.all_gains()[ADD : ADD + 1])

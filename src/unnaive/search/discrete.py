@@ -51,8 +51,8 @@ class Conditional:
         # One search in all rows at once: row j holds j + its cumulative probabilities.
         edges = cumulative + np.arange(len(cumulative))[:, None]
         wanted = np.minimum(rows + chance, np.nextafter(rows + 1.0, 0.0))
-        found = np.searchsorted(edges.ravel(), wanted, side="right")
-        return np.asarray(found - rows * cumulative.shape[1])
+        places = np.searchsorted(edges.ravel(), wanted, side="right")
+        return np.asarray(places - rows * cumulative.shape[1])
 
     def _rows(self, numbers: IntArray) -> IntArray:
         rows = np.searchsorted(self.contexts, numbers)
@@ -360,8 +360,8 @@ class EBNA(EstimationOfDistribution):
         parents = climbed(scores, self.max_parents, start)
         conditionals = []
         for gene, above in enumerate(parents):
-            found = conditional_of(genes, space.counts, gene, above, 1.0)
+            conditional = conditional_of(genes, space.counts, gene, above, 1.0)
             if above:  # the formula with counts of 0, where MIMIC takes the marginal
-                found.probabilities[-1] = 1.0 / space.sizes[gene]
-            conditionals.append(found)
+                conditional.probabilities[-1] = 1.0 / space.sizes[gene]
+            conditionals.append(conditional)
         return DiscreteNetwork(space, sampling_order(parents), tuple(conditionals))

@@ -55,8 +55,8 @@ class Evaluations:
             if key not in self._known:
                 new.setdefault(key, row)
         if new:
-            found = self._ask(genomes[list(new.values())])
-            self._known.update(zip(new, found.tolist(), strict=True))
+            answers = self._ask(genomes[list(new.values())])
+            self._known.update(zip(new, answers.tolist(), strict=True))
         self.asked += len(keys)
         self.hits += len(keys) - len(new)
         scores = np.array([self._known[key] for key in keys])
@@ -87,12 +87,12 @@ class Evaluations:
     def _ask(self, genomes: AnyArray) -> FloatArray:
         """Call the fitness; NaN is worse than anything."""
         m = len(genomes)
-        found = self.fitness(genomes)
+        answers = self.fitness(genomes)
         try:
-            scores = np.asarray(found, dtype=np.float64)
+            scores = np.asarray(answers, dtype=np.float64)
         except (TypeError, ValueError):
             raise UnnaiveError(
-                f"fitness returned {type(found).__name__} that is no array of numbers; it must "
+                f"fitness returned {type(answers).__name__} that is no array of numbers; it must "
                 f"return one number a genome, here {m}"
             ) from None
         if scores.ndim not in {1, 2} or len(scores) != m or not scores.size:

@@ -60,13 +60,13 @@ class Checkpoint:
             return fresh
         state = store.load(fresh.path, kind="checkpoint")
         try:
-            found = cls(fresh.path, **state)
-            _require_same(fresh.path, found.settings, settings)
+            kept = cls(fresh.path, **state)
+            _require_same(fresh.path, kept.settings, settings)
         except (KeyError, TypeError, AttributeError) as error:
             raise ModelFileError(
                 f"{path} is a checkpoint that this version does not understand ({error}); {_CURE}"
             ) from error
-        return found
+        return kept
 
     def save(self, hold: Callable[[], State]) -> None:
         """Write all of it, with what the pass holds now; nothing to do without a path."""

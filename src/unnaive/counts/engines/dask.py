@@ -83,14 +83,14 @@ class DaskEngine:
             strict=True,
         )
         nested = type(self.source).__name__ == "Bag"
-        found = [
+        results = [
             run(job, number, part, *more, nested=nested)
             for number, (part, more) in enumerate(zip(parts, beside, strict=True))
         ]
-        while len(found) > 1:
-            groups = range(0, len(found), FAN_IN)
-            found = [join(job, found[start : start + FAN_IN]) for start in groups]
-        return found[0].compute() if found else None
+        while len(results) > 1:
+            groups = range(0, len(results), FAN_IN)
+            results = [join(job, results[start : start + FAN_IN]) for start in groups]
+        return results[0].compute() if results else None
 
     def predict(self, prediction: Prediction) -> object:
         """Answer for every partition; lazy, like all that Dask does."""
@@ -119,13 +119,13 @@ def _beside(series: object, count: int, what: str) -> list[object]:
             f"{what} is a {type(series).__name__}; with Dask, name a column of the frame, or give "
             "a Dask series with the same partitions"
         )
-    found = _partitions(series)
-    if len(found) != count:
+    parts = _partitions(series)
+    if len(parts) != count:
         raise UnnaiveError(
-            f"{what} has {len(found)} partitions, the frame {count}; repartition one like the "
+            f"{what} has {len(parts)} partitions, the frame {count}; repartition one like the "
             "other, or name a column of the frame"
         )
-    return found
+    return parts
 
 
 def _run(

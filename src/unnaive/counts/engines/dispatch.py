@@ -117,8 +117,8 @@ class Work(ABC, Generic[Result]):
 
     def merge(self, results: Iterable[Result | None]) -> Result | None:
         """Merge results; None where no partition had any."""
-        found = [result for result in results if result is not None]
-        return self.join(found) if len(found) > 1 else next(iter(found), None)
+        known = [result for result in results if result is not None]
+        return self.join(known) if len(known) > 1 else next(iter(known), None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -85,12 +85,12 @@ def count_files(
     if unknown := set(learning) - set(SketchLearning.__annotations__):
         raise TypeError(f"count() got an unexpected keyword argument {min(unknown)!r}")
     columns = {"target": target, "sample_weight": weight, "pairs": pairs}
-    found = entries(source)
-    notes = _notes(checkpoint, found, columns, schema, learning)
+    listed = entries(source)
+    notes = _notes(checkpoint, listed, columns, schema, learning)
     if not skip_bad_files:
         notes.skipped = {}
     reading = (n_jobs, batch_rows, skip_bad_files, watch)
-    files = Files(found, notes, target, weight, *reading)
+    files = Files(listed, notes, target, weight, *reading)
     if schema is None:
         schema = _learn(files, {"target": target, "n_jobs": n_jobs, **learning})
     if pairs == "all":
@@ -109,7 +109,7 @@ def _name(role: str, given: object) -> str:
 
 def _notes(
     checkpoint: str | PathLike[str] | None,
-    found: list[Entry],
+    listed: list[Entry],
     columns: dict[str, str | None],
     schema: Schema | None,
     learning: SketchLearning,
@@ -121,7 +121,7 @@ def _notes(
         **columns,
         "schema": None if schema is None else schema.state(),
         "learning": {} if schema is not None else _plain(learning),
-        "files": {entry.name: entry.stamp() for entry in found},
+        "files": {entry.name: entry.stamp() for entry in listed},
     }
     return Checkpoint.open(checkpoint, settings)
 

@@ -78,10 +78,10 @@ class SparkEngine:
         pieces = pieces.repartition("part", "place").mapInArrow(_merger(sent), PIECES)
         pieces = pieces.repartition("place").mapInArrow(_merger(sent), PIECES)
         try:
-            found = pieces.toArrow()
+            table = pieces.toArrow()
         finally:
             sent.release()
-        pairs = zip(found["place"].to_pylist(), found["content"].to_pylist(), strict=True)
+        pairs = zip(table["place"].to_pylist(), table["content"].to_pylist(), strict=True)
         values = {place: _load(cutter, place, content) for place, content in pairs}
         if ERROR in values:
             raise _error(values[ERROR])
@@ -304,18 +304,18 @@ def _merger(sent: _Sent[Pieces[Result, Piece]]) -> Task:
 
     def merge(batches: Batches) -> Batches:
         cutter = sent.get()
-        found: dict[tuple[int, int], Any] = {}
+        merged: dict[tuple[int, int], Any] = {}
         for batch in batches:
             for row in batch.to_pylist():
                 key = row["part"], row["place"]
                 piece = _load(cutter, row["place"], row["content"])
-                if key not in found:
-                    found[key] = piece
+                if key not in merged:
+                    merged[key] = piece
                 elif row["place"] == ERROR:
-                    found[key] = min(found[key], piece)
+                    merged[key] = min(merged[key], piece)
                 else:
-                    found[key] = cutter.add(found[key], piece)
-        for (_, place), piece in found.items():
+                    merged[key] = cutter.add(merged[key], piece)
+        for (_, place), piece in merged.items():
             yield _batch(0, place, piece if place == ERROR else cutter.dump(piece))
 
     return merge

@@ -91,7 +91,7 @@ class Files:
 
     def open(self, done: list[str]) -> list[Part]:
         """Look at all files that are not done with, before hours go into some of them."""
-        found = []
+        parts = []
         known = set(done)
         for entry in self.entries:
             if entry.name in known or entry.name in self.notes.skipped:
@@ -104,9 +104,9 @@ class Files:
                 self.bad(entry.name, error)
             else:
                 self.parts[entry.name] = part
-                found.append(part)
+                parts.append(part)
         self.rows = 0
-        return found
+        return parts
 
     def bad(self, name: str, error: Exception) -> None:
         """Leave a file out and say so later, or raise."""
