@@ -9,6 +9,7 @@ piece, too, so that it comes back in its own words and is not tried four times.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +24,7 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.io import store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import pyarrow as pa
     from pyspark.sql import DataFrame
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from unnaive.schema.sketch import SchemaSketch
 
     Batches = Iterator[pa.RecordBatch]
-    Task = Callable[[Batches], Batches]
 
 FAN_IN = 32  # tasks whose counts are added before all are
 PIECE = 1 << 20  # numbers in a piece: 8 MiB
@@ -74,9 +74,9 @@ class SparkEngine:
                 )
         cutter: Pieces[Result, Any] = _cutter(work)
         sent = _Sent(self.source, cutter)
-        pieces = self.source.mapInArrow(_counter(sent), PIECES)
-        pieces = pieces.repartition("part", "place").mapInArrow(_merger(sent), PIECES)
-        pieces = pieces.repartition("place").mapInArrow(_merger(sent), PIECES)
+        pieces = self.source.mapInArrow(partial(_count, sent), PIECES)
+        pieces = pieces.repartition("part", "place").mapInArrow(partial(_merge, sent), PIECES)
+        pieces = pieces.repartition("place").mapInArrow(partial(_merge, sent), PIECES)
         try:
             table = pieces.toArrow()
         finally:
@@ -101,7 +101,8 @@ class SparkEngine:
         fields = [*self.source.schema.fields, *(types.StructField(n, kind()) for n in names)]
         sent = _Sent(self.source, prediction)
         features = list(prediction.columns_of(self.names))
-        return self.source.mapInArrow(_predictor(sent, names, features), types.StructType(fields))
+        task = partial(_predict, sent, names, features)
+        return self.source.mapInArrow(task, types.StructType(fields))
 
 
 class Pieces(Protocol[Result, Piece]):
@@ -147,11 +148,8 @@ class CountPieces:
         """Columns of the tables that all partitions have: classes, values, pairs, triples."""
         sizes, d = self.work.schema.sizes, len(self.work.schema.columns)
         triples = all_triples(d) if self.work.triples else np.empty((0, 3), dtype=np.int64)
-        of_pairs, of_triples = (
-            sizes[self._pairs].prod(axis=1).sum(),
-            sizes[triples].prod(axis=1).sum(),
-        )
-        return [1, int(sizes.sum()), int(of_pairs), int(of_triples)]
+        of_sets = (int(sizes[sets].prod(axis=1).sum()) for sets in (self._pairs, triples))
+        return [1, int(sizes.sum()), *of_sets]
 
     @property
     def _dense(self) -> int:
@@ -278,67 +276,57 @@ class _Sent(Generic[Thing]):
             self._broadcast.destroy()
 
 
-def _counter(sent: _Sent[Pieces[Result, Piece]]) -> Task:
-    """Make the task that counts a partition."""
-
-    def count(batches: Batches) -> Batches:
-        cutter = sent.get()
-        number = import_module("pyspark").TaskContext.get().partitionId()
-        result = None
-        try:
-            with located(number):
-                for table in _gathered(batches):
-                    result = cutter.work.merge([result, cutter.work.run_part(table)])
-        except KNOWN_ERRORS as error:
-            yield _batch(number // FAN_IN, ERROR, f"{type(error).__name__}\n{error}".encode())
-            return
-        if result is not None:
-            for place, content in cutter.cut(result):
-                yield _batch(number // FAN_IN, place, content)
-
-    return count
+def _count(sent: _Sent[Pieces[Result, Piece]], batches: Batches) -> Batches:
+    """Count a partition."""
+    cutter = sent.get()
+    number = import_module("pyspark").TaskContext.get().partitionId()
+    result = None
+    try:
+        with located(number):
+            for table in _gathered(batches):
+                result = cutter.work.merge([result, cutter.work.run_part(table)])
+    except KNOWN_ERRORS as error:
+        yield _batch(number // FAN_IN, ERROR, f"{type(error).__name__}\n{error}".encode())
+        return
+    if result is not None:
+        for place, content in cutter.cut(result):
+            yield _batch(number // FAN_IN, place, content)
 
 
-def _merger(sent: _Sent[Pieces[Result, Piece]]) -> Task:
-    """Make the task that adds pieces of the same part and place."""
-
-    def merge(batches: Batches) -> Batches:
-        cutter = sent.get()
-        merged: dict[tuple[int, int], Any] = {}
-        for batch in batches:
-            for row in batch.to_pylist():
-                key = row["part"], row["place"]
-                piece = _load(cutter, row["place"], row["content"])
-                if key not in merged:
-                    merged[key] = piece
-                elif row["place"] == ERROR:
-                    merged[key] = min(merged[key], piece)
-                else:
-                    merged[key] = cutter.add(merged[key], piece)
-        for (_, place), piece in merged.items():
-            yield _batch(0, place, piece if place == ERROR else cutter.dump(piece))
-
-    return merge
+def _merge(sent: _Sent[Pieces[Result, Piece]], batches: Batches) -> Batches:
+    """Add pieces of the same part and place."""
+    cutter = sent.get()
+    merged: dict[tuple[int, int], Any] = {}
+    for batch in batches:
+        for row in batch.to_pylist():
+            key = row["part"], row["place"]
+            piece = _load(cutter, row["place"], row["content"])
+            if key not in merged:
+                merged[key] = piece
+            elif row["place"] == ERROR:
+                merged[key] = min(merged[key], piece)
+            else:
+                merged[key] = cutter.add(merged[key], piece)
+    for (_, place), piece in merged.items():
+        yield _batch(0, place, piece if place == ERROR else cutter.dump(piece))
 
 
 def _load(cutter: Pieces[Result, Any], place: int, content: bytes) -> Any:
     return content if place == ERROR else cutter.load(place, content)
 
 
-def _predictor(sent: _Sent[Prediction], names: list[str], features: list[str]) -> Task:
-    """Make the task that puts answers beside a partition's columns."""
-
-    def predict(batches: Batches) -> Batches:
-        arrow = import_module("pyarrow")
-        prediction = sent.get()
-        for batch in batches:
-            table = arrow.Table.from_batches([batch])
-            answers = prediction(table.select(features))
-            for name, column in zip(names, answers.reshape(len(table), -1).T, strict=True):
-                table = table.append_column(name, arrow.array(_plain(column)))
-            yield from table.to_batches()
-
-    return predict
+def _predict(
+    sent: _Sent[Prediction], names: list[str], features: list[str], batches: Batches
+) -> Batches:
+    """Put answers beside a partition's columns."""
+    arrow = import_module("pyarrow")
+    prediction = sent.get()
+    for batch in batches:
+        table = arrow.Table.from_batches([batch])
+        answers = prediction(table.select(features))
+        for name, column in zip(names, answers.reshape(len(table), -1).T, strict=True):
+            table = table.append_column(name, arrow.array(_plain(column)))
+        yield from table.to_batches()
 
 
 def _plain(answers: AnyArray) -> AnyArray | list[str]:
