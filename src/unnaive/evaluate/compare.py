@@ -6,6 +6,7 @@ import hashlib
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from numbers import Integral
 from pathlib import Path
 from threading import Lock
@@ -218,8 +219,7 @@ class _Work:
 
     def __init__(self, models: dict[str, object], data: EvaluationRows, given: Given) -> None:
         self.models = {name: _at_home(name, model, given) for name, model in models.items()}
-        self.data = data
-        self.given = given
+        self.data, self.given = data, given
         self.splits: list[tuple[IntArray, IntArray]] = []
         self.units: list[_Unit] = []
         self.runs: Runs | None = None
@@ -263,22 +263,21 @@ class _Work:
     ) -> list[dict[str, float] | Failure]:
         """Do what is not done yet, and return what all units found."""
         kept = {unit[:3]: self.runs.get(self.key(unit)) for unit in self.units} if self.runs else {}
-        found = {place: result for place, result in kept.items() if result is not None}
-        missing = [unit for unit in self.units if unit[:3] not in found]
-        total, self.resumed = len(self.units), len(found)
-        lock, done = Lock(), len(found)
+        results = {place: result for place, result in kept.items() if result is not None}
+        missing = [unit for unit in self.units if unit[:3] not in results]
+        self.resumed = len(results)
+        lock, numbers = Lock(), count(self.resumed + 1)
 
         def run_unit(unit: _Unit) -> None:
-            nonlocal done
-            result = found[unit[:3]] = self.attempt(unit)
+            result = results[unit[:3]] = self.attempt(unit)
             with lock:
-                done += 1
+                number = next(numbers)
                 if watch is not None:
                     error = result.error if isinstance(result, Failure) else None
-                    watch(Step(done, total, *unit[:3], error))
+                    watch(Step(number, len(self.units), *unit[:3], error))
 
         _parallel.run(run_unit, missing, n_jobs)
-        return [found[unit[:3]] for unit in self.units]
+        return [results[unit[:3]] for unit in self.units]
 
     def take_given(self, places: IntArray) -> tuple[object, object, FloatArray | None]:
         """Return some rows as they were given, for guests."""

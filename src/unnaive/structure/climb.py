@@ -217,12 +217,8 @@ def hill_climbing(
     best, best_score = climber.arcs.copy(), score
     last: deque[Move] = deque(maxlen=tabu_length)
     moves = idle = 0
-    complete = True
     try:
-        while True:
-            if time.monotonic() > end:
-                complete = False
-                break
+        while complete := time.monotonic() <= end:
             gains = climber.all_gains()
             move, gain = best_move(gains)
             if score + gain <= best_score + IMPROVES:  # else even an undoing is welcome

@@ -200,15 +200,10 @@ class _Skeleton:
             if not {first, last} & _below(middle, children):
                 children[first].add(middle)
                 children[last].add(middle)
-        pairs = [(i, j) for i, others in enumerate(self.adjacent) for j in others]
-        loose = {
-            (i, j) for i, j in pairs if i < j and j not in children[i] and i not in children[j]
-        }
-        return PDAG(
-            names,
-            frozenset(pair for pair in pairs if pair[1] in children[pair[0]]),
-            frozenset(loose),
-        )
+        pairs = {(i, j) for i, others in enumerate(self.adjacent) for j in others}
+        arcs = {(i, j) for i, j in pairs if j in children[i]}
+        loose = {(i, j) for i, j in pairs - arcs if i < j and (j, i) not in arcs}
+        return PDAG(names, frozenset(arcs), frozenset(loose))
 
     def _colliders(self) -> Iterator[tuple[int, int, int]]:
         """Yield all i → w ← j with i < j that separators tell of, in order of (i, w, j)."""
