@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.datasets.dataset import Dataset
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
+    from unnaive.datasets.dataset import Dataset
 
 _BITS = ("0", "1")
 _MOST_COLUMNS = 16  # 2 to this power rows, all in memory
@@ -143,6 +142,8 @@ def make_waveform(
     >>> make_waveform(5000, noise=True, random_state=0).X.shape
     (5000, 40)
     """
+    from unnaive.datasets.dataset import Dataset  # noqa: PLC0415 - costs import time
+
     _require_whole("n_rows", n_rows, 1)
     random = np.random.default_rng(random_state)
     h7, h11, h15 = np.maximum(6 - np.abs(np.arange(1, 22) - [[7], [11], [15]]), 0)
@@ -285,6 +286,8 @@ def _labelled(
     y: AnyArray,
 ) -> Dataset:
     """Make a data set of labels from their places in the lists of values."""
+    from unnaive.datasets.dataset import Dataset  # noqa: PLC0415 - costs import time
+
     X = np.empty(codes.shape, dtype=object)
     for index, labels in enumerate(values):
         X[:, index] = np.array(labels, dtype=object)[codes[:, index]]

@@ -181,14 +181,10 @@ class GNBExperiment(Experiment):
     def _honest_run(self, name: str, repeat: int) -> dict[str, State]:
         """Scores of every model, all folds together."""
         data, seed = self.data(name), self.seed * _STRIDE + repeat
-        return {
-            model: _scores(
-                cross_validate(
-                    estimator, data.frame, data.labels, folds=_FOLDS, random_state=seed
-                ).pooled
-            )
-            for model, estimator in library_models().items()
-        }
+        judge = partial(
+            cross_validate, X=data.frame, y=data.labels, folds=_FOLDS, random_state=seed
+        )
+        return {name: _scores(judge(model).pooled) for name, model in library_models().items()}
 
     def lines(self, results: Results) -> list[Line]:
         """Put our figures beside the printed ones; NB and TAN twice, smoothed and not."""

@@ -87,8 +87,8 @@ def f_scores(matrix: ArrayLike) -> list[float]:
     [0.907, 0.809]
     """
     cells = np.asarray(matrix, dtype=float).reshape(2, 2)
-    scores: list[float] = (2 * np.diag(cells) / (cells.sum(axis=0) + cells.sum(axis=1))).tolist()
-    return scores
+    both = cells.sum(axis=0) + cells.sum(axis=1)
+    return [float(score) for score in 2 * np.diag(cells) / both]
 
 
 def harness_scores(matrix: ArrayLike) -> list[float]:
@@ -100,8 +100,7 @@ def harness_scores(matrix: ArrayLike) -> list[float]:
     cells = np.asarray(matrix, dtype=float).reshape(2, 2)
     right = np.diag(cells) / cells.sum(axis=1)
     recall = right / (right + 1 - right[::-1])  # as the program calls it
-    scores: list[float] = (2 * right * recall / (right + recall)).tolist()
-    return scores
+    return [float(score) for score in 2 * right * recall / (right + recall)]
 
 
 def paper_models() -> dict[str, Classifier]:
@@ -254,14 +253,12 @@ def _matrix_lines(
     }
 
     def line(name: str, metric: str, published: float, note: str, fair: str | None) -> Line:
+        table = "error matrices" if name in CELLS else "F-scores"
         mean, spread, n = mean_and_spread([run[metric] for run in runs])
-        table, tolerance = "error matrices" if name in CELLS else "F-scores", spread and 2 * spread
-        right_ones = [run[fair] for run in honest] if fair else []
-        return Line(
-            *(table, WDBC, program, name, published, mean, spread, n, tolerance),
-            honest=float(np.mean(right_ones)) if right_ones else None,
-            note=note,
-        )
+        tolerance = None if spread is None else 2 * spread
+        nested = float(np.mean([run[fair] for run in honest])) if fair and honest else None
+        what = (table, WDBC, program, name, published)
+        return Line(*what, mean, spread, n, tolerance, nested, note)
 
     lines = []
     for metric in (*CELLS, *PROGRAM_F, *TRUE_F):
