@@ -14,6 +14,7 @@ CodeArray = NDArray[Any]  # of uint8, uint16 or uint32, which kernels tell apart
 CountArray = NDArray[np.int64] | NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 AnyArray = NDArray[Any]
-
-State = dict[str, Any]  # what was learned as plain values and arrays, as files hold it
+# What the store keeps of an object, what a file of JSON holds, or a row of a table for pandas:
+# plain values and arrays by name, lists and dictionaries of such. Whoever reads a file checks it.
+State = dict[str, Any]
 Label = Any  # of a class: a string, an integer, a float or a boolean, as the user gave it

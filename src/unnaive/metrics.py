@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
+    from unnaive.schema.columns import Label
 
 SMALLEST = float(np.finfo(np.float64).eps)  # probabilities below are taken as this in log loss
 
@@ -52,7 +53,7 @@ class Metrics:
         One class against the rest.
     """
 
-    classes: tuple[Any, ...]
+    classes: tuple[Label, ...]
     confusion: AnyArray
     accuracy: float
     balanced_accuracy: float
@@ -78,7 +79,7 @@ SCORES = tuple(field.name for field in fields(Metrics) if field.type == "float")
 def measure(
     probabilities: FloatArray,
     actual: IntArray,
-    classes: Sequence[Any],
+    classes: Sequence[Label],
     weights: FloatArray | None = None,
 ) -> Metrics:
     """Compare predicted probabilities with the truth.
@@ -139,7 +140,10 @@ def measure(
 
 
 def measure_path(
-    path: Iterable[FloatArray], actual: IntArray, classes: Sequence[Any], positive: Any = None
+    path: Iterable[FloatArray],
+    actual: IntArray,
+    classes: Sequence[Label],
+    positive: Label | None = None,
 ) -> Iterator[dict[str, float]]:
     """Measure one prediction after the other, as the figures of papers do.
 
@@ -151,14 +155,14 @@ def measure_path(
     place = len(classes) - 1 if positive is None else list(classes).index(positive)
     chosen = slice(None) if positive is None and len(classes) != 2 else slice(place, place + 1)
     for probabilities in path:
-        found = measure(probabilities, actual, classes)
+        metrics = measure(probabilities, actual, classes)
         yield {
-            "accuracy": found.accuracy,
-            "precision": float(found.precision[chosen].mean()),
-            "recall": float(found.recall[chosen].mean()),
-            "f1": float(found.f1_by_class[chosen].mean()),
-            "auc": found.auc,
-            "auc_hard": found.auc_hard,
+            "accuracy": metrics.accuracy,
+            "precision": float(metrics.precision[chosen].mean()),
+            "recall": float(metrics.recall[chosen].mean()),
+            "f1": float(metrics.f1_by_class[chosen].mean()),
+            "auc": metrics.auc,
+            "auc_hard": metrics.auc_hard,
         }
 
 

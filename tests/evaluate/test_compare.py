@@ -29,7 +29,7 @@ from unnaive.evaluate import (
     hash_rows,
     holm,
 )
-from unnaive.evaluate.rows import prepare_rows
+from unnaive.evaluate.crossvalidate import prepare_rows
 
 
 @pytest.fixture(scope="module")
@@ -314,7 +314,7 @@ def test_a_store_saves_the_work(rows, found, tmp_path, monkeypatch):
     for key in found.models:
         assert np.array_equal(second.scores[key]["auc"], found.scores[key]["auc"])
     monkeypatch.setattr("unnaive.metrics.measure", None)
-    for name in ("_fit_and_predict", "measure"):
+    for name in ("fit_and_predict", "measure"):
         monkeypatch.setitem(compare.__globals__, name, None)
     third = compare(["nb", "tan", "aode"], *rows, **more)
     assert third.resumed == 24

@@ -5,12 +5,12 @@ from __future__ import annotations
 from glob import has_magic
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive._scikit import check_sample_weight
-from unnaive.counts.engines.dispatch import count_partitions, engine_of
+from unnaive.counts.engines.dispatch import Learning, count_partitions, engine_of
 from unnaive.counts.engines.memory import CodedRows, count_codes
 from unnaive.counts.sizes import pair_bytes, require_memory
 from unnaive.discretize import discretizer
@@ -19,27 +19,40 @@ from unnaive.io.frames import to_column, to_frame
 from unnaive.schema import Schema, learn_schema
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from unnaive._typing import FloatArray
+    from unnaive.counts.engines.files import FileOptions
     from unnaive.counts.joint import JointCounts
+    from unnaive.discretize import Discretizer
     from unnaive.io.frames import Column, Frame
 
 READ_WHOLE = 1 << 28  # bytes of a single file that is read as a whole
 
 
+class Options(Learning, total=False):
+    """What is said to a count, wherever rows are."""
+
+    schema: Schema | None
+    pairs: str | None
+    sample_weight: object
+    max_memory: int
+
+
 def count(
-    source: Any,
-    target: Any,
+    source: object,
+    target: object,
     *,
     schema: Schema | None = None,
     pairs: str | None = "all",
-    sample_weight: Any = None,
-    discretize: Any = "mdlp",
+    sample_weight: object = None,
+    discretize: str | Discretizer | None = "mdlp",
     bins: int = 5,
-    categorical_features: Any = "auto",
-    categories: Any = None,
+    categorical_features: object = "auto",
+    categories: object = None,
     max_memory: int = 2**31,
     n_jobs: int | None = None,
-    **files: Any,
+    **files: Unpack[FileOptions],
 ) -> JointCounts:
     """Count the rows of a table, of files, or of partitions on a cluster.
 
@@ -74,7 +87,7 @@ def count(
     """
     if pairs not in {"all", None}:
         raise ValueError(f"pairs={pairs!r}; it must be 'all' or None")
-    options = {"schema": schema, "pairs": pairs, "sample_weight": sample_weight}
+    options: Options = {"schema": schema, "pairs": pairs, "sample_weight": sample_weight}
     options |= {"discretize": discretize, "bins": bins, "max_memory": max_memory}
     options |= {"categorical_features": categorical_features, "categories": categories}
     if _in_batches(source, schema, files):
@@ -86,10 +99,10 @@ def count(
     engine = engine_of(source)
     if engine is not None:
         return count_partitions(engine, target, **options)
-    return _count_table(source, target, n_jobs=n_jobs, **options)
+    return _count_table(source, target, n_jobs, options)
 
 
-def _in_batches(source: Any, schema: Schema | None, files: dict[str, Any]) -> bool:
+def _in_batches(source: object, schema: Schema | None, files: FileOptions) -> bool:
     """Whether rows come from files that are not read as a whole."""
     from unnaive.io.parts import is_files  # noqa: PLC0415 - costs import time
 
@@ -104,34 +117,31 @@ def _in_batches(source: Any, schema: Schema | None, files: dict[str, Any]) -> bo
 
 
 def _count_table(
-    source: Any,
-    target: Any,
-    *,
-    schema: Schema | None,
-    pairs: str | None,
-    sample_weight: Any,
-    discretize: Any,
-    bins: int,
-    max_memory: int,
-    n_jobs: int | None,
-    **learning: Any,
+    source: object, target: object, n_jobs: int | None, options: Options
 ) -> JointCounts:
     """Count rows that are in memory, or in a file that fits."""
-    frame, labels, weights = weighted_rows(*_split(source, target), sample_weight)
+    frame, labels, weights = weighted_rows(*_split(source, target), options["sample_weight"])
+    schema, pairs, how = options["schema"], options["pairs"], options["discretize"]
     if schema is None:
-        how = None if discretize is None else discretizer(discretize, bins)
         schema, codes, classes = learn_schema(
-            frame, labels, discretizer=how, **learning, weights=weights, n_jobs=n_jobs
+            frame,
+            labels,
+            discretizer=None if how is None else discretizer(how, options["bins"]),
+            categorical_features=options["categorical_features"],
+            categories=options["categories"],
+            weights=weights,
+            n_jobs=n_jobs,
         )
     else:
         codes, classes = schema.encode(frame, n_jobs=n_jobs), schema.encode_target(labels)
     if pairs == "all":
-        require_memory(schema, pair_bytes(schema), max_memory, "counting all pairs of columns")
+        what = "counting all pairs of columns"
+        require_memory(schema, pair_bytes(schema), options["max_memory"], what)
     return count_codes(CodedRows(schema, codes, classes, weights, n_jobs), pairs)
 
 
 def weighted_rows(
-    frame: Frame, target: Column, sample_weight: Any, *, keep_all: bool = False
+    frame: Frame, target: Column, sample_weight: object, *, keep_all: bool = False
 ) -> tuple[Frame, Column, FloatArray | None]:
     """Check lengths and weights; rows of no weight are left out unless ``keep_all``."""
     if len(target.values) != frame.n_rows:
@@ -155,7 +165,7 @@ def weighted_rows(
     return frame.take(used), target.take(used), weights[used]
 
 
-def _split(source: Any, target: Any) -> tuple[Frame, Column]:
+def _split(source: object, target: object) -> tuple[Frame, Column]:
     """Tell the rows from their labels."""
     if isinstance(source, str | PathLike):
         from unnaive.io.files import read  # noqa: PLC0415 - costs import time

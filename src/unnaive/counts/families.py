@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from unnaive._typing import CodeArray, CountArray, FloatArray, IntArray
+    from collections.abc import Callable
+
+    from unnaive._typing import BoolArray, CodeArray, CountArray, FloatArray, IntArray, State
+
+    Operation = Callable[[CountArray, CountArray], CountArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +34,7 @@ class FamilyCounts:
     contexts: IntArray
     table: CountArray
 
-    def combine(self, other: FamilyCounts, operation: Any) -> FamilyCounts:
+    def combine(self, other: FamilyCounts, operation: Operation) -> FamilyCounts:
         """Add or subtract another count of the same family; contexts that are left are kept."""
         contexts = np.union1d(self.contexts, other.contexts)
         shape = (self.table.shape[0], len(contexts), self.table.shape[2])
@@ -65,25 +69,25 @@ class FamilyCounts:
             and self.table.shape == (n_classes, len(self.contexts), sizes[self.columns[0]])
         )
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values and arrays for the store."""
         return {"columns": list(self.columns), "contexts": self.contexts, "table": self.table}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> FamilyCounts:
+    def from_state(cls, state: State) -> FamilyCounts:
         """Make the counts that :meth:`state` described."""
         return cls(tuple(state["columns"]), state["contexts"], state["table"])
 
 
 def strides_of(sizes: IntArray, parents: tuple[int, ...]) -> list[int]:
     """Return what each parent's value is multiplied by in the number of a context."""
-    strides = [1] * len(parents)
-    for place in range(len(parents) - 2, -1, -1):
-        strides[place] = strides[place + 1] * int(sizes[parents[place + 1]])
-    return strides
+    widths = sizes[list(parents)].tolist()
+    return [math.prod(widths[place + 1 :]) for place in range(len(widths))]
 
 
-def context_of(codes: CodeArray, sizes: IntArray, parents: tuple[int, ...]) -> tuple[IntArray, Any]:
+def context_of(
+    codes: CodeArray, sizes: IntArray, parents: tuple[int, ...]
+) -> tuple[IntArray, BoolArray]:
     """Return each row's context as a number, and whether all parents are observed; (n,) both."""
     number = np.zeros(codes.shape[1], dtype=np.int64)
     observed = np.ones(codes.shape[1], dtype=bool)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from unnaive.io import store
 from unnaive.schema import Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from os import PathLike
 
-    from unnaive._typing import CountArray, IntArray
+    from unnaive._typing import CountArray, IntArray, State
+    from unnaive.counts.families import Operation
 
 _ROUNDING = 1e-9  # relative: what subtracting float weights may leave behind
 
@@ -155,11 +156,7 @@ class JointCounts:
 
     def without_pairs(self) -> JointCounts:
         """Return class and value counts alone."""
-        return replace(
-            self,
-            pair_columns=np.empty((0, 2), dtype=np.int64),
-            pairs=self.pairs[:, :0],
-        )
+        return replace(self, pair_columns=self.pair_columns[:0], pairs=self.pairs[:, :0])
 
     def __add__(self, other: JointCounts) -> JointCounts:
         return self._combine(other, np.add)
@@ -182,7 +179,18 @@ class JointCounts:
         """
         if not 0 < gamma <= 1:
             raise ValueError(f"gamma={gamma!r}; it must be above 0 and at most 1")
-        return self._combine(self, lambda table, _: table * float(gamma))
+        return self.changed(lambda table: table.astype(np.float64) * gamma)
+
+    def changed(self, change: Callable[[CountArray], CountArray]) -> JointCounts:
+        """Return these counts with something done to every table."""
+        return replace(
+            self,
+            class_counts=change(self.class_counts),
+            values=change(self.values),
+            pairs=change(self.pairs),
+            families=tuple(replace(one, table=change(one.table)) for one in self.families),
+            triples=None if self.triples is None else change(self.triples),
+        )
 
     def __radd__(self, other: object) -> JointCounts:
         """Let ``sum([a, b, …])`` begin with its 0."""
@@ -195,7 +203,7 @@ class JointCounts:
         of_triples = [] if self.triples is None else [self.triples]
         return [self.class_counts, self.values, self.pairs, *of_families, *of_triples]
 
-    def _combine(self, other: JointCounts, operation: Any) -> JointCounts:
+    def _combine(self, other: JointCounts, operation: Operation) -> JointCounts:
         if not isinstance(other, JointCounts):
             return NotImplemented
         self.schema.require_same(other.schema)
@@ -210,22 +218,19 @@ class JointCounts:
                 f"{len(mine)} families of columns are held here, other {len(theirs)} there; count "
                 "both for the same model"
             )
+        triples = None
+        if self.triples is not None and other.triples is not None:
+            triples = operation(self.triples, other.triples)
+        elif self.triples is not other.triples:
+            raise SchemaMismatch("triples of columns are held on one side only; count both alike")
         return replace(
             self,
             class_counts=operation(self.class_counts, other.class_counts),
             values=operation(self.values, other.values),
             pairs=operation(self.pairs, other.pairs),
             families=tuple(a.combine(b, operation) for a, b in zip(mine, theirs, strict=True)),
-            triples=self._combine_triples(other, operation),
+            triples=triples,
         )
-
-    def _combine_triples(self, other: JointCounts, operation: Any) -> CountArray | None:
-        if self.triples is None and other.triples is None:
-            return None
-        if self.triples is None or other.triples is None:
-            raise SchemaMismatch("triples of columns are held on one side only; count both alike")
-        combined: CountArray = operation(self.triples, other.triples)
-        return combined
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, JointCounts):
@@ -246,7 +251,7 @@ class JointCounts:
             f" {len(self.pair_columns)} pairs, {self.nbytes:,} bytes)"
         )
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values and arrays for the store."""
         return {
             "schema": self.schema.state(),
@@ -259,7 +264,7 @@ class JointCounts:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> JointCounts:
+    def from_state(cls, state: State) -> JointCounts:
         """Make the counts that :meth:`state` described."""
         families = tuple(FamilyCounts.from_state(family) for family in state["families"])
         schema = Schema.from_state(state["schema"])
@@ -360,15 +365,13 @@ def _subtract(left: CountArray, right: CountArray) -> CountArray:
 
 def starts_of(lengths: IntArray) -> IntArray:
     """Return the running starts of consecutive pieces, and the end; shape (m + 1,)."""
-    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    return starts
+    return np.append(np.int64(0), np.cumsum(lengths, dtype=np.int64))
 
 
 def all_triples(n_columns: int) -> IntArray:
     """Every triple i < j < l in lexicographic order; shape (d(d−1)(d−2)/6, 3)."""
-    found = list(combinations(range(n_columns), 3))
-    return np.array(found, dtype=np.int64).reshape(-1, 3)
+    triples = list(combinations(range(n_columns), 3))
+    return np.array(triples, dtype=np.int64).reshape(-1, 3)
 
 
 def all_pairs(n_columns: int) -> IntArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from unnaive.schema import Schema
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import FloatArray, IntArray, State
 
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
@@ -147,21 +147,21 @@ class Moments:
         sums = combine(self.sums, other.sums)
         return Moments(self.schema, rows, self.origin, weights, sums, products)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values and arrays for the store."""
         names = ("class_weights", "origin", "weights", "sums", "products")
         return {"schema": self.schema.state(), **{name: getattr(self, name) for name in names}}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Moments:
+    def from_state(cls, state: State) -> Moments:
         """Make the moments that :meth:`state` described."""
-        found = cls(**{**state, "schema": Schema.from_state(state["schema"])})
-        k, d = len(found.schema.classes), len(found.schema.names)
-        square = {found.weights.shape, found.sums.shape, found.products.shape}
-        lines = (found.class_weights.shape, found.origin.shape)
+        moments = cls(**{**state, "schema": Schema.from_state(state["schema"])})
+        k, d = len(moments.schema.classes), len(moments.schema.names)
+        square = {moments.weights.shape, moments.sums.shape, moments.products.shape}
+        lines = (moments.class_weights.shape, moments.origin.shape)
         if square != {(k, d, d)} or lines != ((k,), (d,)):
             raise UnnaiveError("the moments do not fit the columns and classes")
-        return found
+        return moments
 
 
 def moments_of(
@@ -183,8 +183,8 @@ def moments_of(
         away = np.where(observed[rows], X[rows] - origin, 0.0)
         weighted = away if weights is None else shares[label][:, None] * away
         sums[label], products[label] = weighted.sum(axis=0), weighted.T @ away
-    found = complete_moments(schema, totals, origin, sums, products)
-    return found if observed.all() else _of_gaps(found, X, members, shares)
+    moments = complete_moments(schema, totals, origin, sums, products)
+    return moments if observed.all() else _of_gaps(moments, X, members, shares)
 
 
 def origin_of(X: FloatArray) -> FloatArray:

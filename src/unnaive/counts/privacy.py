@@ -21,6 +21,8 @@ import numpy as np
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from unnaive._typing import CountArray, FloatArray, IntArray
     from unnaive.counts.joint import JointCounts
     from unnaive.schema import Schema
@@ -84,18 +86,7 @@ def suppress(counts: JointCounts, min_cell: int) -> JointCounts:
     if not isinstance(min_cell, Integral) or isinstance(min_cell, bool) or min_cell < 2:
         raise ValueError(f"min_cell={min_cell!r}; it must be a whole number of 2 or more")
     _refuse_weights(counts, "suppression")
-
-    def kept(table: CountArray) -> Any:
-        return np.where(table < min_cell, 0, table)
-
-    return replace(
-        counts,
-        class_counts=kept(counts.class_counts),
-        values=kept(counts.values),
-        pairs=kept(counts.pairs),
-        families=tuple(replace(one, table=kept(one.table)) for one in counts.families),
-        triples=None if counts.triples is None else kept(counts.triples),
-    )
+    return counts.changed(lambda table: np.where(table < min_cell, 0, table))
 
 
 def noisy(counts: JointCounts, epsilon: float) -> JointCounts:
@@ -137,15 +128,15 @@ def noisy(counts: JointCounts, epsilon: float) -> JointCounts:
             "these counts hold families or triples of columns besides pairs, as a fitted model "
             "has them; noise is for class counts, values and pairs: use those of unnaive.count"
         )
-    found = noise(counts.schema, epsilon, counts.pair_columns)
-    scales = {one.kind: one.scale for one in found}
+    noises = noise(counts.schema, epsilon, counts.pair_columns)
+    scales = {one.kind: one.scale for one in noises}
     drawn = replace(
         counts,
         class_counts=_with_noise(counts.class_counts, scales["class counts"]),
         values=_with_noise(counts.values, scales["values"]),
         pairs=_with_noise(counts.pairs, scales["pairs"]) if "pairs" in scales else counts.pairs,
     )
-    return _made_consistent(drawn, found[-1].scale)
+    return _made_consistent(drawn, noises[-1].scale)
 
 
 def noise(schema: Schema, epsilon: float, pair_columns: IntArray | None = None) -> list[Noise]:
@@ -188,11 +179,11 @@ def _calibrated(kind: str, tables: int, epsilon: Fraction) -> Noise:
 
 
 @cache
-def _opendp() -> Any:
+def _opendp() -> dict[str, ModuleType]:
     """Import OpenDP, which only noise needs."""
     cure = 'pip install -U "unnaive[privacy]"'
     try:
-        found = {
+        modules = {
             name: import_module(f"opendp.{name}")
             for name in ("domains", "measurements", "metrics", "mod")
         }
@@ -203,8 +194,8 @@ def _opendp() -> Any:
         raise UnnaiveError(
             f"OpenDP {there} draws biased noise, by which ε is larger than stated; {cure}"
         )
-    found["mod"].enable_features("contrib")  # what OpenDP wants to hear before it does anything
-    return found
+    modules["mod"].enable_features("contrib")  # what OpenDP wants to hear before it does anything
+    return modules
 
 
 def _sampler(scale: float) -> Any:
@@ -261,9 +252,9 @@ def _fitted_to_total(table: CountArray, totals: CountArray) -> CountArray:
     """Fit every row of a table to its total, in integers; shape (k, v)."""
     if not table.shape[1]:
         return table
-    found = _nonnegative(table, np.clip(table.sum(axis=1), 0, totals))
-    sums = found.sum(axis=1, keepdims=True)
-    share = np.divide(found, sums, out=np.full(found.shape, 1 / found.shape[1]), where=sums > 0)
+    cells = _nonnegative(table, np.clip(table.sum(axis=1), 0, totals))
+    sums = cells.sum(axis=1, keepdims=True)
+    share = np.divide(cells, sums, out=np.full(cells.shape, 1 / cells.shape[1]), where=sums > 0)
     exact = share * totals[:, None]
     whole: IntArray = np.floor(exact * (1 - _FUZZ)).astype(np.int64)
     for row, lacking in enumerate((totals - whole.sum(axis=1)).tolist()):
@@ -272,7 +263,7 @@ def _fitted_to_total(table: CountArray, totals: CountArray) -> CountArray:
     return whole
 
 
-def _nonnegative(table: CountArray, sums: Any) -> FloatArray:
+def _nonnegative(table: CountArray, sums: CountArray) -> FloatArray:
     """Move each row to the nearest one without negative cells and with that sum; (k, n).
 
     The sum of a column's counts may be less than the class's, because cells may be missing.
@@ -330,12 +321,12 @@ def _fitted_to_margins(table: FloatArray, rows: CountArray, columns: CountArray)
     return whole
 
 
-def _ratio(wanted: Any, found: FloatArray, most: float) -> FloatArray:
-    ratio = np.divide(wanted, found, out=np.zeros(np.shape(wanted)), where=found > 0)
+def _ratio(wanted: CountArray, sums: FloatArray, most: float) -> FloatArray:
+    ratio = np.divide(wanted, sums, out=np.zeros(np.shape(wanted)), where=sums > 0)
     return np.asarray(np.minimum(ratio, most))
 
 
-def _round_up(whole: IntArray, exact: FloatArray, rows: Any, columns: Any) -> None:
+def _round_up(whole: IntArray, exact: FloatArray, rows: CountArray, columns: CountArray) -> None:
     """Add ones where the most was cut off until both margins are met."""
     lack, other = rows - whole.sum(axis=1), columns - whole.sum(axis=0)
     for cell in np.argsort((whole - exact).reshape(-1), kind="stable").tolist():

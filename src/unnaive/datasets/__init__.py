@@ -7,26 +7,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unnaive.datasets.artificial import make_corral, make_m_of_n, make_monks, make_waveform
-    from unnaive.datasets.balanced import make_balanced
+    from unnaive.datasets.artificial import (
+        make_balanced,
+        make_corral,
+        make_m_of_n,
+        make_monks,
+        make_waveform,
+    )
     from unnaive.datasets.dataset import Dataset
     from unnaive.datasets.entries import Entry, catalogue, names
-    from unnaive.datasets.loading import load
-    from unnaive.datasets.wdbc import load_wdbc
+    from unnaive.datasets.loading import load, load_wdbc
 
-_HOME = {
-    "Dataset": "dataset",
-    "Entry": "entries",
-    "catalogue": "entries",
-    "load": "loading",
-    "load_wdbc": "wdbc",
-    "make_balanced": "balanced",
-    "make_corral": "artificial",
-    "make_m_of_n": "artificial",
-    "make_monks": "artificial",
-    "make_waveform": "artificial",
-    "names": "entries",
+_MODULES = {
+    "artificial": "make_balanced make_corral make_m_of_n make_monks make_waveform",
+    "dataset": "Dataset",
+    "entries": "Entry catalogue names",
+    "loading": "load load_wdbc",
 }
+_HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "Dataset",

@@ -1,19 +1,19 @@
-"""Data sets made by rule: Corral, m of n, Breiman's waves, the monks' problems."""
+"""Data sets made by rule: Corral, m of n, waves, the monks' problems, classes out of balance."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.datasets.dataset import Dataset
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from unnaive._typing import AnyArray, BoolArray, IntArray
+    from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
+    from unnaive.datasets.dataset import Dataset
 
 _BITS = ("0", "1")
 _MOST_COLUMNS = 16  # 2 to this power rows, all in memory
@@ -110,10 +110,7 @@ def make_m_of_n(
 
 
 def make_waveform(
-    n_rows: int = 300,
-    *,
-    noise: bool = False,
-    random_state: int | np.random.Generator | None = None,
+    n_rows: int = 300, *, noise: bool = False, random_state: int | np.random.Generator | None = None
 ) -> Dataset:
     r"""Make Breiman's waves: three classes, each a mixture of two of three triangles.
 
@@ -145,6 +142,8 @@ def make_waveform(
     >>> make_waveform(5000, noise=True, random_state=0).X.shape
     (5000, 40)
     """
+    from unnaive.datasets.dataset import Dataset  # noqa: PLC0415 - costs import time
+
     _require_whole("n_rows", n_rows, 1)
     random = np.random.default_rng(random_state)
     h7, h11, h15 = np.maximum(6 - np.abs(np.arange(1, 22) - [[7], [11], [15]]), 0)
@@ -216,6 +215,62 @@ def make_monks(
     return complete if n_rows is None else _drawn(complete, n_rows, share, random_state)
 
 
+def make_balanced(
+    n_rows: int = 300,
+    n_columns: int = 4,
+    *,
+    balance: float = 0.5,
+    correlation: float = 0.6,
+    shift: float = 2.0,
+    random_state: int | np.random.Generator | None = None,
+) -> tuple[FloatArray, IntArray]:
+    r"""Make two Gaussian classes whose columns are correlated in one of them (Barrow, section 3.2).
+
+    All variances are 1. Columns correlate by :math:`\rho \max(b, 0)` in class 1 and by
+    :math:`\rho \max(-b, 0)` in class 0, so that at balance b = 0 naive Bayes is right, and the
+    farther from 0, the more it overrates what it sees, in favour of one class.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int, default=300 and 4
+    balance : float, default=0.5
+        b, from −1 to 1.
+    correlation : float, default=0.6
+        ρ, at least 0 and below 1.
+    shift : float, default=2.0
+        Distance of the classes' means, split evenly over the columns.
+    random_state : int, Generator or None, default=None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_rows, n_columns)
+    y : ndarray of shape (n_rows,)
+        0 and 1, half of the rows each.
+
+    Examples
+    --------
+    >>> from unnaive.datasets import make_balanced
+    >>> X, y = make_balanced(1000, balance=1.0, random_state=0)
+    >>> print(round(float(np.corrcoef(X[y == 1].T)[0, 1]), 1))
+    0.6
+    """
+    for name, number in (("n_rows", n_rows), ("n_columns", n_columns)):
+        if not isinstance(number, Integral) or number < 1:
+            raise ValueError(f"{name}={number!r}; it must be a whole number of at least 1")
+    if not -1 <= balance <= 1:
+        raise ValueError(f"balance={balance!r}; it must be from -1 to 1")
+    if not 0 <= correlation < 1:
+        raise ValueError(f"correlation={correlation!r}; it must be at least 0 and below 1")
+    random = np.random.default_rng(random_state)
+    y = random.permutation(np.arange(n_rows) % 2)
+    X = random.normal(size=(n_rows, n_columns))
+    shared = random.normal(size=(n_rows, 1))
+    strength = correlation * np.where(y == 1, max(balance, 0.0), max(-balance, 0.0))[:, None]
+    X = np.sqrt(1 - strength) * X + np.sqrt(strength) * shared
+    return X + (y[:, None] - 0.5) * shift / np.sqrt(n_columns), y
+
+
 _MONKS: dict[int, Callable[..., BoolArray]] = {
     1: lambda a1, a2, _a3, _a4, a5, _a6: (a1 == a2) | (a5 == 1),
     2: lambda *a: np.equal(a, 1).sum(axis=0) == 2,
@@ -231,6 +286,8 @@ def _labelled(
     y: AnyArray,
 ) -> Dataset:
     """Make a data set of labels from their places in the lists of values."""
+    from unnaive.datasets.dataset import Dataset  # noqa: PLC0415 - costs import time
+
     X = np.empty(codes.shape, dtype=object)
     for index, labels in enumerate(values):
         X[:, index] = np.array(labels, dtype=object)[codes[:, index]]
@@ -255,16 +312,7 @@ def _drawn(
     y = complete.y[rows]
     turned = random.choice(n_rows, round(noise * n_rows), replace=False)
     y[turned] = np.where(y[turned] == "1", "0", "1")
-    return Dataset(
-        X=complete.X[rows],
-        y=y,
-        names=complete.names,
-        target=complete.target,
-        title=complete.title,
-        categories=complete.categories,
-        classes=complete.classes,
-        test=complete,
-    )
+    return replace(complete, X=complete.X[rows], y=y, test=complete)
 
 
 def _require_whole(name: str, number: int, least: int, most: int | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from unnaive.io.frames import Column, Frame, to_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import pandas as pd
 
     from unnaive._typing import AnyArray
 
@@ -90,24 +92,24 @@ class Dataset:
             return to_column(self.y, self.target)
         return label_column(self.target, self.y.tolist(), self.classes)
 
-    def to_pandas(self) -> tuple[Any, Any]:
+    def to_pandas(self) -> tuple[pd.DataFrame, pd.Series]:
         """Return a pandas frame of the rows and a series of the classes.
 
         Labels become pandas categories, so that declared values are not lost.
         """
         try:
-            pd: Any = import_module("pandas")
+            pandas = import_module("pandas")
         except ImportError as error:
             raise UnnaiveError("pandas is not there; pip install pandas") from error
 
-        def plain(column: Column) -> Any:
+        def plain(column: Column) -> AnyArray | pd.Categorical:
             if column.categories is None:
                 return column.values
-            return pd.Categorical.from_codes(column.values, list(column.categories))
+            return pandas.Categorical.from_codes(column.values, list(column.categories))
 
         columns = [self.frame.column(i) for i in range(len(self.names))]
-        X = pd.DataFrame({column.name: plain(column) for column in columns})
-        return X, pd.Series(plain(self.labels), name=self.target)
+        X = pandas.DataFrame({column.name: plain(column) for column in columns})
+        return X, pandas.Series(plain(self.labels), name=self.target)
 
     def _column(self, index: int, name: str) -> Column:
         if name in self.categories:

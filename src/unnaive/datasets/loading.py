@@ -1,12 +1,15 @@
-"""Load the papers' data sets by name, each checked against the catalogue."""
+"""Load the papers' data sets by name, each checked against the catalogue, and WDBC."""
 
 from __future__ import annotations
 
 import warnings
 from typing import TYPE_CHECKING
 
+from sklearn.datasets import load_breast_cancer
+
 from unnaive.datasets import sources
 from unnaive.datasets.content import difference, settle, to_dataset
+from unnaive.datasets.dataset import Dataset
 from unnaive.datasets.entries import find
 from unnaive.exceptions import DataFileError
 
@@ -14,7 +17,6 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from unnaive.datasets.dataset import Dataset
     from unnaive.datasets.entries import Entry
     from unnaive.io.frames import Frame
 
@@ -78,6 +80,39 @@ def load(name: str, *, cache: str | PathLike[str] | None = None, check: bool = T
     else:
         raise _not_found(entry, kept)
     return to_dataset(entry, frame, test)
+
+
+def load_wdbc() -> Dataset:
+    """Load the Wisconsin diagnostic breast cancer data: 569 tumours, 30 measurements.
+
+    Returns
+    -------
+    Dataset
+        Its classes are "benign" (357 rows) and "malignant" (212). ``load("wdbc")`` has the
+        same rows, with the classes "M" and "B" of the original file.
+
+    References
+    ----------
+    Street, Wolberg & Mangasarian, "Nuclear feature extraction for breast tumor diagnosis",
+    SPIE 1905, 1993.
+
+    Examples
+    --------
+    >>> from unnaive.datasets import load_wdbc
+    >>> data = load_wdbc()
+    >>> data.X.shape, str(data.y[0]), data.names[0]
+    ((569, 30), 'malignant', 'mean radius')
+    """
+    bunch = load_breast_cancer()
+    return Dataset(
+        X=bunch.data,
+        y=bunch.target_names[bunch.target],
+        names=tuple(str(name) for name in bunch.feature_names),
+        target="diagnosis",
+        title="Wisconsin diagnostic breast cancer",
+        classes=("benign", "malignant"),
+        licence="CC BY 4.0",
+    )
 
 
 def _fetched(entry: Entry, kept: Path, *, check: bool) -> Frame:

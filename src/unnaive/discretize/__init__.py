@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from unnaive.discretize.automatic import Automatic
 from unnaive.discretize.base import Discretizer
 from unnaive.discretize.mdlp import MDLP
-from unnaive.discretize.quantile import EqualFrequency, Quantile
-from unnaive.discretize.width import EqualWidth
+from unnaive.discretize.unsupervised import EqualFrequency, EqualWidth, Quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import numpy as np
 from unnaive._core.discretize import count_up_to, halve, log_evidence
 from unnaive.discretize.base import SupervisedDiscretizer, midpoints
 from unnaive.discretize.mdlp import split_rows
-from unnaive.discretize.quantile import nearest
+from unnaive.discretize.unsupervised import nearest
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
@@ -52,12 +52,8 @@ class Automatic(SupervisedDiscretizer):
 
     Attributes
     ----------
-    edges_ : list of n_features arrays
-        Strictly increasing bin edges; the bin of x is the number of edges below x.
-    n_features_in_ : int
-        Number of columns seen in fit.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Names of the columns, if fit saw a frame.
+    edges_, n_features_in_, feature_names_in_
+        As in :class:`Discretizer`.
 
     See Also
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from unnaive._scikit import (
 if TYPE_CHECKING:
     from typing import Self
 
+    from sklearn.utils import Tags
+
     from unnaive._typing import FloatArray, IntArray
 
 NO_EDGES: FloatArray = np.empty(0)
@@ -33,6 +35,15 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
     The edges of a column are strictly increasing, and the bin of x is the number of edges
     below x: bins are (a, b], a value on an edge belongs to the bin on its left, and the
     first and the last bin have no end. So any number has a bin, and NaN stays missing.
+
+    Attributes
+    ----------
+    edges_ : list of n_features arrays
+        Strictly increasing bin edges; the bin of x is the number of edges below x.
+    n_features_in_ : int
+        Number of columns seen in fit.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, if fit saw a frame.
     """
 
     n_jobs: int | None
@@ -83,7 +94,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
             return NO_EDGES.copy()
         return self._edges(values, classes, n_classes, weights)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Find the bin edges of every column.
 
         Parameters
@@ -99,15 +110,15 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
         -------
         self
         """
-        X, classes, n_classes = self._read(X, y)
+        rows, classes, n_classes = self._read(X, y)
         weights: FloatArray | None = None
         if sample_weight is not None:
             weights = check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+                sample_weight, rows, dtype=np.float64, ensure_non_negative=True
             )
 
         def edges_of(column: int) -> FloatArray:
-            values = np.ascontiguousarray(X[:, column])
+            values = np.ascontiguousarray(rows[:, column])
             known = ~np.isnan(values)
             if known.all():
                 return self.column_edges(values, classes, n_classes, weights)
@@ -118,10 +129,10 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
                 None if weights is None else weights[known],
             )
 
-        self.edges_ = run(edges_of, range(X.shape[1]), self.n_jobs)
+        self.edges_ = run(edges_of, range(rows.shape[1]), self.n_jobs)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> FloatArray:
         """Replace every value by the index of its bin.
 
         Parameters
@@ -135,26 +146,25 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
             Bin indices from 0; NaN where X is NaN.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
-        bins = np.empty(X.shape, order="F")
+        rows = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        bins = np.empty(rows.shape, order="F")
 
         def fill(column: int) -> None:
-            values = X[:, column]
+            values = rows[:, column]
             bins[:, column] = np.searchsorted(self.edges_[column], values)
             bins[np.isnan(values), column] = np.nan
 
-        run(fill, range(X.shape[1]), self.n_jobs)
+        run(fill, range(rows.shape[1]), self.n_jobs)
         return bins
 
     def _check_parameters(self) -> None:
         """Raise if a parameter makes no sense."""
 
-    def _read(self, X: Any, y: Any) -> tuple[FloatArray, IntArray | None, int]:  # noqa: ARG002
+    def _read(self, X: object, y: object) -> tuple[FloatArray, IntArray | None, int]:  # noqa: ARG002
         """Check X; also the class codes and their number, for those who look at y."""
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
-        return X, None, 0
+        return validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan"), None, 0
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -163,7 +173,9 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
 class BinnedDiscretizer(Discretizer):
     """Base of the discretisers that are told a number of bins and do not look at classes."""
 
-    bins: int
+    def __init__(self, bins: int = 5, *, n_jobs: int | None = None) -> None:
+        self.bins = bins
+        self.n_jobs = n_jobs
 
     @abstractmethod
     def _cut(self, values: FloatArray, weights: FloatArray | None) -> FloatArray:
@@ -208,13 +220,13 @@ class SupervisedDiscretizer(Discretizer):
         weights = np.ones(values.size) if weights is None else weights[order]
         return self._cut(values[order], classes[order], n_classes, weights)
 
-    def _read(self, X: Any, y: Any) -> tuple[FloatArray, IntArray | None, int]:
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        check_classification_targets(y)
-        labels, classes = np.unique(y, return_inverse=True)
-        return X, classes.astype(np.int64), labels.size
+    def _read(self, X: object, y: object) -> tuple[FloatArray, IntArray | None, int]:
+        rows, targets = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        check_classification_targets(targets)
+        labels, classes = np.unique(targets, return_inverse=True)
+        return rows, classes.astype(np.int64), labels.size
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags

@@ -38,12 +38,8 @@ class MDLP(SupervisedDiscretizer):
 
     Attributes
     ----------
-    edges_ : list of n_features arrays
-        Strictly increasing bin edges; the bin of x is the number of edges below x.
-    n_features_in_ : int
-        Number of columns seen in fit.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Names of the columns, if fit saw a frame.
+    edges_, n_features_in_, feature_names_in_
+        As in :class:`Discretizer`.
 
     See Also
     --------
@@ -86,11 +82,7 @@ class MDLP(SupervisedDiscretizer):
 
 
 def split_rows(
-    values: FloatArray,
-    classes: IntArray,
-    weights: FloatArray,
-    n_classes: int,
-    upto: FloatArray,
+    values: FloatArray, classes: IntArray, weights: FloatArray, n_classes: int, upto: FloatArray
 ) -> IntArray:
     """Rows, increasing, after which sorted ``values`` are cut; spoils classes and weights.
 

@@ -6,6 +6,7 @@ import hashlib
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from numbers import Integral
 from pathlib import Path
 from threading import Lock
@@ -17,8 +18,7 @@ from sklearn.utils import _safe_indexing
 
 from unnaive import _parallel
 from unnaive.evaluate.comparison import Comparison, Comparisons, Failure
-from unnaive.evaluate.crossvalidate import _deal, _fit_and_predict
-from unnaive.evaluate.rows import EvaluationRows, prepare_rows
+from unnaive.evaluate.crossvalidate import EvaluationRows, deal, fit_and_predict, prepare_rows
 from unnaive.evaluate.runs import Runs, hash_rows
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame
@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
-    from unnaive._typing import IntArray
+    from numpy.typing import ArrayLike
+
+    from unnaive._typing import FloatArray, IntArray, State
+
+    Models = str | Sequence[str] | Mapping[str, object]
+    Given = tuple[object, object]
 
 METRICS = ("accuracy", "log_loss", "auc", "brier")
 
@@ -73,15 +78,15 @@ class _Unit(NamedTuple):
 
 
 def compare(
-    models: Any,
-    X: Any,
-    y: Any,
+    models: Models,
+    X: object,
+    y: object,
     *,
-    folds: Any = 10,
+    folds: object = 10,
     repeats: int = 1,
     seed: int | None = 0,
     metrics: Sequence[str] = METRICS,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
     store: str | os.PathLike[str] | None = None,
     watch: Callable[[Step], None] | None = None,
@@ -129,13 +134,13 @@ def compare(
     protocol = work.deal(folds, repeats, seed)
     if store is not None:
         work.resume(store, protocol)
-    found = work.run(n_jobs, watch)
-    return work.collect(found, names, {**protocol, "repeats": repeats})
+    results = work.run(n_jobs, watch)
+    return work.collect(results, names, {**protocol, "repeats": repeats})
 
 
 def compare_many(
-    models: Any,
-    datasets: Mapping[str, tuple[Any, Any]],
+    models: Models,
+    datasets: Mapping[str, Given],
     *,
     store: str | os.PathLike[str] | None = None,
     watch: Callable[[Step], None] | None = None,
@@ -184,7 +189,7 @@ def _named(watch: Callable[[Step], None] | None, name: str) -> Callable[[Step], 
     return None if watch is None else lambda step: watch(replace(step, data=name))
 
 
-def _candidates(models: Any) -> dict[str, Any]:
+def _candidates(models: Models) -> dict[str, object]:
     """Estimators by name, whatever way they were given."""
     if isinstance(models, str):
         models = list(all_models()) if models == "all" else [models]
@@ -212,19 +217,16 @@ def _known_metrics(metrics: Sequence[str]) -> tuple[str, ...]:
 class _Work:
     """Folds of models, done or to do."""
 
-    def __init__(
-        self, models: dict[str, Any], data: EvaluationRows, given: tuple[Any, Any]
-    ) -> None:
+    def __init__(self, models: dict[str, object], data: EvaluationRows, given: Given) -> None:
         self.models = {name: _at_home(name, model, given) for name, model in models.items()}
-        self.data = data
-        self.given = given
+        self.data, self.given = data, given
         self.splits: list[tuple[IntArray, IntArray]] = []
         self.units: list[_Unit] = []
         self.runs: Runs | None = None
         self.resumed = 0
         self.keys = {name: _digest(model) for name, model in models.items()}
 
-    def deal(self, folds: Any, repeats: int, seed: int | None) -> dict[str, Any]:
+    def deal(self, folds: object, repeats: int, seed: int | None) -> State:
         """Deal rows into folds; return what a fold's rows depend on."""
         n = len(self.data.codes)
         if not isinstance(folds, str) and hasattr(folds, "split"):
@@ -232,10 +234,10 @@ class _Work:
                 raise ValueError(f"repeats={repeats}: the splitter {folds!r} repeats by itself")
             self.splits = list(folds.split(np.empty((n, 0)), self.data.codes))
             each = len(self.splits)
-            protocol: dict[str, Any] = {"folds": repr(folds), "splits": _digest_of(self.splits)}
+            protocol: State = {"folds": repr(folds), "splits": _digest_of(self.splits)}
         elif isinstance(folds, Integral):
             each = int(folds)
-            self.splits = _deal(self.data, each, repeats, seed)
+            self.splits = deal(self.data, each, repeats, seed)
             protocol = {"folds": each, "seed": seed}
         else:
             raise ValueError(f"folds={folds!r}: give a whole number or a splitter")
@@ -246,7 +248,7 @@ class _Work:
         ]
         return protocol
 
-    def resume(self, store: str | os.PathLike[str], protocol: dict[str, Any]) -> None:
+    def resume(self, store: str | os.PathLike[str], protocol: State) -> None:
         """Open the file of finished folds."""
         if protocol.get("seed", 0) is None:
             raise UnnaiveError("seed=None deals other folds every time; to resume, give a number")
@@ -261,30 +263,34 @@ class _Work:
     ) -> list[dict[str, float] | Failure]:
         """Do what is not done yet, and return what all units found."""
         kept = {unit[:3]: self.runs.get(self.key(unit)) for unit in self.units} if self.runs else {}
-        found = {place: result for place, result in kept.items() if result is not None}
-        missing = [unit for unit in self.units if unit[:3] not in found]
-        total, self.resumed = len(self.units), len(found)
-        lock, done = Lock(), len(found)
+        results = {place: result for place, result in kept.items() if result is not None}
+        missing = [unit for unit in self.units if unit[:3] not in results]
+        self.resumed = len(results)
+        lock, numbers = Lock(), count(self.resumed + 1)
 
         def run_unit(unit: _Unit) -> None:
-            nonlocal done
-            result = found[unit[:3]] = self.attempt(unit)
+            result = results[unit[:3]] = self.attempt(unit)
             with lock:
-                done += 1
+                number = next(numbers)
                 if watch is not None:
                     error = result.error if isinstance(result, Failure) else None
-                    watch(Step(done, total, *unit[:3], error))
+                    watch(Step(number, len(self.units), *unit[:3], error))
 
         _parallel.run(run_unit, missing, n_jobs)
-        return [found[unit[:3]] for unit in self.units]
+        return [results[unit[:3]] for unit in self.units]
+
+    def take_given(self, places: IntArray) -> tuple[object, object, FloatArray | None]:
+        """Return some rows as they were given, for guests."""
+        X, y = (_safe_indexing(part, places) for part in self.given)
+        return X, y, None if self.data.weights is None else self.data.weights[places]
 
     def attempt(self, unit: _Unit) -> dict[str, float] | Failure:
         """Do one fold of one model; a failure is a result, too."""
         model, data = self.models[unit.model], self.data
-        rows: Any = _given_rows(data, self.given) if isinstance(model, _Guest) else data
+        take = self.take_given if isinstance(model, _Guest) else data.take
         try:
-            chances, fit_seconds, predict_seconds = _fit_and_predict(
-                model, rows, unit.train, unit.test
+            chances, fit_seconds, predict_seconds = fit_and_predict(
+                model, take, (unit.train, unit.test), data.classes
             )
             weights = None if data.weights is None else data.weights[unit.test]
             scores = measure(chances, data.codes[unit.test], data.classes, weights).scores()
@@ -297,28 +303,25 @@ class _Work:
         return result
 
     def collect(
-        self,
-        found: list[dict[str, float] | Failure],
-        metrics: tuple[str, ...],
-        protocol: dict[str, Any],
+        self, outcomes: list[dict[str, float] | Failure], metrics: tuple[str, ...], protocol: State
     ) -> Comparison:
         """Gather the units into arrays over folds."""
         nothing = dict.fromkeys((*metrics, "fit_seconds", "predict_seconds"), np.nan)
-        results = [nothing if isinstance(unit, Failure) else unit for unit in found]
+        results = [nothing if isinstance(unit, Failure) else unit for unit in outcomes]
         size = len(self.splits)
         blocks = {
             model: results[place * size : (place + 1) * size]
             for place, model in enumerate(self.models)
         }
 
-        def over_folds(model: str, name: str) -> Any:
+        def over_folds(model: str, name: str) -> FloatArray:
             return np.array([unit[name] for unit in blocks[model]])
 
         return Comparison(
             scores={m: {name: over_folds(m, name) for name in metrics} for m in blocks},
             fit_seconds={m: over_folds(m, "fit_seconds") for m in blocks},
             predict_seconds={m: over_folds(m, "predict_seconds") for m in blocks},
-            failures=tuple(unit for unit in found if isinstance(unit, Failure)),
+            failures=tuple(unit for unit in outcomes if isinstance(unit, Failure)),
             classes=self.data.classes,
             n_rows=len(self.data.codes),
             protocol=protocol,
@@ -333,32 +336,17 @@ class _Guest(BaseEstimator):  # type: ignore[misc]
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
-    def fit(self, rows: Any, labels: Any, weights: Any) -> Self:
+    def fit(self, rows: object, labels: object, weights: FloatArray | None) -> Self:
         more = {} if weights is None else {"sample_weight": weights}
         self.fitted_ = self.estimator.fit(rows, labels, **more)
         self.classes_ = self.fitted_.classes_
         return self
 
-    def predict_proba(self, rows: Any) -> Any:
-        return self.fitted_.predict_proba(rows)
+    def predict_proba(self, rows: object) -> FloatArray:
+        return np.asarray(self.fitted_.predict_proba(rows))
 
 
-class _Given:
-    """Rows as they were given, for guests."""
-
-    def __init__(self, rows: Any) -> None:
-        self.rows = rows
-
-    def take(self, places: IntArray) -> Any:
-        return _safe_indexing(self.rows, places)
-
-
-def _given_rows(data: EvaluationRows, given: tuple[Any, Any]) -> Any:
-    X, y = map(_Given, given)
-    return data._replace(frame=X, target=y)  # type: ignore[arg-type]
-
-
-def _at_home(name: str, model: Any, given: tuple[Any, Any]) -> Any:
+def _at_home(name: str, model: object, given: Given) -> Classifier | _Guest:
     """Return a model as it is if it takes our rows, else one that takes those given."""
     if isinstance(model, Classifier):
         return model
@@ -374,7 +362,7 @@ def _at_home(name: str, model: Any, given: tuple[Any, Any]) -> Any:
     return _Guest(model)
 
 
-def _digest(model: Any) -> str:
+def _digest(model: object) -> str:
     """Fingerprint of a model's class and parameters, but for the number of threads."""
     parameters = model.get_params() if hasattr(model, "get_params") else {}
     with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
@@ -384,7 +372,5 @@ def _digest(model: Any) -> str:
 
 
 def _digest_of(splits: list[tuple[IntArray, IntArray]]) -> str:
-    total = hashlib.sha256()
-    for part in (part for split in splits for part in split):
-        total.update(repr(np.asarray(part).tolist()).encode())
-    return total.hexdigest()[:16]
+    told = "".join(repr(np.asarray(rows).tolist()) for split in splits for rows in split)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]

@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import asdict, dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from unnaive.exceptions import UnnaiveError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unnaive._typing import FloatArray
+    from unnaive._typing import FloatArray, State
+    from unnaive.schema.columns import Label
 
 LOSSES = ("log_loss", "brier")  # metrics of which less is better
 _STYLE = (
@@ -84,9 +85,9 @@ class Comparison:
     fit_seconds: dict[str, FloatArray]
     predict_seconds: dict[str, FloatArray]
     failures: tuple[Failure, ...]
-    classes: tuple[Any, ...]
+    classes: tuple[Label, ...]
     n_rows: int
-    protocol: dict[str, Any]
+    protocol: State
     test_share: float
     resumed: int = 0
 
@@ -162,14 +163,14 @@ class Comparison:
             for (model, verdict), p in zip(verdicts.items(), adjusted, strict=True)
         }
 
-    def table(self, alpha: float = 0.05) -> list[dict[str, Any]]:
+    def table(self, alpha: float = 0.05) -> list[State]:
         """One dictionary a model, best first by the first metric; ``pandas.DataFrame`` takes it.
 
         For each metric its mean, and with ``_std``, ``_rank``, ``_p`` behind the name its
         deviation, rank, and p against the best; with ``_worse`` whether p is below ``alpha``.
         Then median seconds of a fold, and the number of folds that failed.
         """
-        rows: dict[str, dict[str, Any]] = {model: {"model": model} for model in self.models}
+        rows: dict[str, State] = {model: {"model": model} for model in self.models}
         for metric in self.metrics:
             columns = self.mean(metric), self.std(metric), self.ranks(metric)
             verdicts = self.against(metric)
@@ -185,7 +186,7 @@ class Comparison:
         first = f"{self.metrics[0]}_rank"
         return sorted(rows.values(), key=lambda row: (math.isnan(row[first]), row[first]))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> State:
         """Return all of it as plain values: the table, the scores of folds, the failures."""
         return {
             "rows": self.n_rows,
@@ -255,7 +256,7 @@ class Comparisons:
         """Find which models differ; for ``unnaive.explain``'s critical difference diagram."""
         return nemenyi(self.means(metric), lower_is_better=metric in LOSSES, alpha=alpha)
 
-    def table(self, metric: str) -> list[dict[str, Any]]:
+    def table(self, metric: str) -> list[State]:
         """One dictionary a data set with the mean of every model, then one of mean ranks."""
         means, ranks = self.means(metric), self.friedman(metric).ranks
         rows = [
@@ -264,7 +265,7 @@ class Comparisons:
         ]
         return [*rows, {"data": "mean rank", **ranks}]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> State:
         """Return all of it as plain values."""
         metrics = next(iter(self.parts.values())).metrics
         return {
@@ -278,7 +279,7 @@ class Comparisons:
         return json.dumps(_plain(self.to_dict()), ensure_ascii=False, indent=2, default=str)
 
 
-def describe(protocol: dict[str, Any]) -> str:
+def describe(protocol: State) -> str:
     """Say in words how rows were dealt into folds."""
     folds, repeats = protocol["folds"], protocol.get("repeats", 1)
     how = f"{folds}-fold cross-validation" if isinstance(folds, int) else str(folds)
@@ -298,15 +299,16 @@ def summarise(failures: tuple[Failure, ...], folds: int) -> list[str]:
     return lines
 
 
-def _page(found: Comparison, title: str, alpha: float) -> Iterator[str]:
+def _page(comparison: Comparison, title: str, alpha: float) -> Iterator[str]:
     yield f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
     yield f"<style>{_STYLE}</style><h1>{escape(title)}</h1>"
-    names = ", ".join(escape(str(label)) for label in found.classes)
-    yield f"<p>{found.n_rows:,} rows, classes {names}; {escape(describe(found.protocol))}.</p>"
-    heads = "".join(f"<th>{escape(m.replace('_', ' '))}<th>#" for m in found.metrics)
+    names = ", ".join(escape(str(label)) for label in comparison.classes)
+    how = escape(describe(comparison.protocol))
+    yield f"<p>{comparison.n_rows:,} rows, classes {names}; {how}.</p>"
+    heads = "".join(f"<th>{escape(m.replace('_', ' '))}<th>#" for m in comparison.metrics)
     yield f"<table><tr><th>model{heads}<th>fit ms<th>predict ms</tr>"
-    for row in found.table(alpha):
-        cells = "".join(_cells(row, metric) for metric in found.metrics)
+    for row in comparison.table(alpha):
+        cells = "".join(_cells(row, metric) for metric in comparison.metrics)
         times = "".join(
             f"<td>{_number(1000 * row[name], '.3g')}" for name in ("fit_seconds", "predict_seconds")
         )
@@ -316,12 +318,12 @@ def _page(found: Comparison, title: str, alpha: float) -> Iterator[str]:
         f"* differs from the best, p &lt; {alpha:g} by the corrected resampled t-test (Nadeau "
         "&amp; Bengio 2003), Holm corrected. Times are medians of a fold.</p>"
     )
-    for line in summarise(found.failures, len(next(iter(found.fit_seconds.values())))):
+    for line in summarise(comparison.failures, len(next(iter(comparison.fit_seconds.values())))):
         yield f"<p>{escape(line)}</p>"
     yield "</html>"
 
 
-def _cells(row: dict[str, Any], metric: str) -> str:
+def _cells(row: State, metric: str) -> str:
     mean, deviation = _number(row[metric], ".4f"), _number(row[f"{metric}_std"], ".4f")
     mark = "*" if row[f"{metric}_worse"] else ""
     kind = ' class="best"' if row[f"{metric}_rank"] == 1 else ""
@@ -338,7 +340,7 @@ def _median(values: FloatArray) -> float:
     return float(np.median(known)) if len(known) else math.nan
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -4,23 +4,80 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from itertools import count
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length
 
 from unnaive import _parallel
-from unnaive.evaluate.rows import EvaluationRows, prepare_rows
 from unnaive.exceptions import UnnaiveError
+from unnaive.io.frames import Column, Frame, to_column, to_frame
 from unnaive.metrics import SCORES, Metrics, measure
+from unnaive.schema import learn_target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from unnaive._typing import FloatArray, IntArray
+    from numpy.typing import ArrayLike
+
+    from unnaive._typing import AnyArray, FloatArray, IntArray
+    from unnaive.schema.columns import Label
+
+    Take = Callable[[IntArray], tuple[object, object, FloatArray | None]]
+
+Answer = TypeVar("Answer")
+
+
+class Model(Protocol):
+    """A classifier that learns from rows, labels and weights."""
+
+    @property
+    def classes_(self) -> AnyArray:
+        """The classes it learned."""
+
+    def fit(self, rows: object, labels: object, weights: FloatArray | None, /) -> Self:
+        """Learn."""
+
+    def predict_proba(self, rows: object, /) -> FloatArray:
+        """P(c | x), a column a class."""
+
+
+class EvaluationRows(NamedTuple):
+    """Rows, labels and weights, and the classes of all of them."""
+
+    frame: Frame
+    target: Column
+    weights: FloatArray | None
+    classes: tuple[Label, ...]
+    codes: IntArray
+
+    def take(self, rows: IntArray) -> tuple[Frame, Column, FloatArray | None]:
+        """Return some rows as if there had never been others."""
+        weights = None if self.weights is None else self.weights[rows]
+        return self.frame.take(rows), self.target.take(rows), weights
+
+
+def prepare_rows(X: object, y: object, sample_weight: ArrayLike | None = None) -> EvaluationRows:
+    """Read rows, labels and weights."""
+    frame, target = to_frame(X), to_column(y)
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    check_consistent_length(np.empty((frame.n_rows, 0)), target.values, weights)
+    if weights is not None and not (weights > 0).all():
+        row = int(np.argmin(weights > 0))
+        raise UnnaiveError(
+            f"sample_weight is {weights[row]} in row {row}; to evaluate, weights must be above 0: "
+            "leave the other rows out"
+        )
+    labels, codes = learn_target(target)
+    if not target.is_text and target.values.dtype.kind == "f":
+        check_classification_targets(target.values)
+    return EvaluationRows(frame, target, weights, tuple(labels.tolist()), codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +98,7 @@ class Evaluation:
         Time by the clock of each fold. Folds that run side by side slow each other down.
     """
 
-    classes: tuple[Any, ...]
+    classes: tuple[Label, ...]
     probabilities: FloatArray
     folds: tuple[Metrics, ...]
     pooled: Metrics
@@ -68,14 +125,14 @@ class Evaluation:
 
 
 def cross_validate(
-    model: Any,
-    X: Any,
-    y: Any,
+    model: Model,
+    X: object,
+    y: object,
     *,
     folds: int = 10,
     repeats: int = 1,
     random_state: int | None = 0,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
@@ -115,42 +172,31 @@ def cross_validate(
     (True, np.int64(569))
     """
     data = prepare_rows(X, y, sample_weight)
-    splits = _deal(data, folds, repeats, random_state)
-    tick = _counter(progress, len(splits))
+    splits = deal(data, folds, repeats, random_state)
+    lock, numbers = Lock(), count(1)
 
     def run_fold(split: tuple[IntArray, IntArray]) -> tuple[FloatArray, float, float]:
-        found = _fit_and_predict(model, data, *split)
-        tick()
-        return found
-
-    found = _parallel.run(run_fold, splits, n_jobs)
-    return _collect(data, repeats, [test for _, test in splits], found)
-
-
-def _counter(progress: Callable[[int, int], None] | None, total: int) -> Callable[[], None]:
-    """Make a function that reports one more fold done, whichever thread did it."""
-    lock, done = Lock(), 0
-
-    def tick() -> None:
-        nonlocal done
+        predicted = fit_and_predict(model, data.take, split, data.classes)
         with lock:
-            done += 1
+            number = next(numbers)
             if progress is not None:
-                progress(done, total)
+                progress(number, len(splits))
+        return predicted
 
-    return tick
+    results = _parallel.run(run_fold, splits, n_jobs)
+    return _collect(data, repeats, [test for _, test in splits], results)
 
 
 def _collect(
     data: EvaluationRows,
     repeats: int,
     tests: list[IntArray],
-    found: list[tuple[FloatArray, float, float]],
+    results: list[tuple[FloatArray, float, float]],
 ) -> Evaluation:
     """Measure every fold, and all of them together."""
     probabilities = np.zeros((repeats, len(data.codes), len(data.classes)))
     metrics = []
-    for number, (test, (chances, *_)) in enumerate(zip(tests, found, strict=True)):
+    for number, (test, (chances, *_)) in enumerate(zip(tests, results, strict=True)):
         probabilities[number * repeats // len(tests), test] = chances
         weights = None if data.weights is None else data.weights[test]
         metrics.append(measure(chances, data.codes[test], data.classes, weights))
@@ -159,12 +205,14 @@ def _collect(
         probabilities=probabilities,
         folds=tuple(metrics),
         pooled=_pool(probabilities, data),
-        fit_seconds=np.array([fit_seconds for _, fit_seconds, _ in found]),
-        predict_seconds=np.array([predict_seconds for *_, predict_seconds in found]),
+        fit_seconds=np.array([fit_seconds for _, fit_seconds, _ in results]),
+        predict_seconds=np.array([predict_seconds for *_, predict_seconds in results]),
     )
 
 
-def leave_one_out(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Evaluation:
+def leave_one_out(
+    model: Model, X: object, y: object, *, sample_weight: ArrayLike | None = None
+) -> Evaluation:
     """Evaluate a model on every row by the model without that row, in closed form.
 
     The counts of a row are taken out of the tables that predict it, exactly. The structure,
@@ -175,12 +223,8 @@ def leave_one_out(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> E
     ----------
     model : estimator with ``loo_predict_proba``
         It is cloned and stays as it is.
-    X : array or frame of shape (n, d)
-        Rows.
-    y : array of shape (n,)
-        Class labels.
-    sample_weight : array of shape (n,), default=None
-        Weights of the rows, all above 0, in learning and in the metrics.
+    X, y, sample_weight
+        As in :func:`cross_validate`.
 
     Returns
     -------
@@ -205,19 +249,12 @@ def leave_one_out(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> E
     chances, predict_seconds = _timed(
         fitted.loo_predict_proba, data.frame, data.target, data.weights
     )
-    probabilities = _aligned(chances, fitted.classes_, data.classes)[None]
-    pooled = _pool(probabilities, data)
-    return Evaluation(
-        classes=data.classes,
-        probabilities=probabilities,
-        folds=(pooled,),
-        pooled=pooled,
-        fit_seconds=np.array([fit_seconds]),
-        predict_seconds=np.array([predict_seconds]),
-    )
+    aligned = _aligned(chances, fitted.classes_, data.classes)
+    every = np.arange(len(data.codes))
+    return _collect(data, 1, [every], [(aligned, fit_seconds, predict_seconds)])
 
 
-def _deal(
+def deal(
     data: EvaluationRows, folds: int, repeats: int, random_state: int | None
 ) -> list[tuple[IntArray, IntArray]]:
     """Row numbers to train on and to test on, of every fold."""
@@ -226,11 +263,11 @@ def _deal(
             f"folds={folds}, repeats={repeats}: there must be at least 2 folds and 1 repeat"
         )
     counts = np.bincount(data.codes)
-    for label, count in zip(data.classes, counts.tolist(), strict=False):
-        if 1 < count < folds:
+    for label, rows in zip(data.classes, counts.tolist(), strict=False):
+        if 1 < rows < folds:
             raise ValueError(
-                f"class {label!r} has {count} rows, too few for {folds} folds; use folds={count} "
-                f"(--folds {count}) or leave-one-out, or merge or drop the class"
+                f"class {label!r} has {rows} rows, too few for {folds} folds; use folds={rows} "
+                f"(--folds {rows}) or leave-one-out, or merge or drop the class"
             )
     if counts.max() < folds:
         raise ValueError(
@@ -243,21 +280,22 @@ def _deal(
         return list(dealer.split(np.empty((len(data.codes), 0)), data.codes))
 
 
-def _fit_and_predict(
-    model: Any, data: EvaluationRows, train: IntArray, test: IntArray
+def fit_and_predict(
+    model: Model, take: Take, split: tuple[IntArray, IntArray], classes: tuple[Label, ...]
 ) -> tuple[FloatArray, float, float]:
-    frame, target, weights = data.take(train)
-    fitted, fit_seconds = _timed(clone(model).fit, frame, target, weights)
-    chances, predict_seconds = _timed(fitted.predict_proba, data.frame.take(test))
-    return _aligned(chances, fitted.classes_, data.classes), fit_seconds, predict_seconds
+    """Learn from some rows and predict others, with the seconds that each took."""
+    train, test = split
+    fitted, fit_seconds = _timed(clone(model).fit, *take(train))
+    chances, predict_seconds = _timed(fitted.predict_proba, take(test)[0])
+    return _aligned(chances, fitted.classes_, classes), fit_seconds, predict_seconds
 
 
-def _timed(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
+def _timed(function: Callable[..., Answer], *arguments: object) -> tuple[Answer, float]:
     start = perf_counter()
     return function(*arguments), perf_counter() - start
 
 
-def _aligned(chances: FloatArray, known: Sequence[Any], classes: tuple[Any, ...]) -> FloatArray:
+def _aligned(chances: FloatArray, known: AnyArray, classes: tuple[Label, ...]) -> FloatArray:
     """Give every class its column; one that the model never saw has probability 0."""
     wide = np.zeros((len(chances), len(classes)))
     wide[:, [classes.index(label) for label in np.asarray(known).tolist()]] = chances

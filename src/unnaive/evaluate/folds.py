@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator
@@ -95,15 +95,15 @@ class WekaStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         self.seed = seed
         self.n_repeats = n_repeats
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+    def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:  # noqa: ARG002
         """Return how many pairs of training and test rows :meth:`split` yields."""
         return self.n_splits * self.n_repeats
 
     def split(
         self,
-        X: Any,
-        y: Any,
-        groups: Any = None,  # noqa: ARG002 - scikit-learn passes it
+        X: object,
+        y: object,
+        groups: object = None,  # noqa: ARG002 - scikit-learn passes it
     ) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield the numbers of the rows to train on and to test on, fold after fold.
 

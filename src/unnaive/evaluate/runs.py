@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
-    from unnaive._typing import AnyArray
-    from unnaive.evaluate.rows import EvaluationRows
+    from unnaive._typing import AnyArray, State
+    from unnaive.evaluate.crossvalidate import EvaluationRows
     from unnaive.io.frames import Column
 
 _FORMAT = 1
@@ -58,11 +58,11 @@ class Runs:
     (False, {'accuracy': 0.93})
     """
 
-    def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
+    def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, object]) -> None:
         self.path = Path(path)
         self.settings = {**settings, "unnaive": __version__}
         self._lock = Lock()
-        self._results: dict[str, Any] = {}
+        self._results: State = {}
         if self.path.is_dir():
             raise UnnaiveError(f"{self.path} is a folder; name a file in it")
         self._open(self.path.read_bytes() if self.path.exists() else b"")
@@ -76,11 +76,11 @@ class Runs:
     def __iter__(self) -> Iterator[str]:
         return iter(list(self._results))
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: object = None) -> Any:
         """Return what was put under a key, as plain values: lists for tuples and arrays."""
         return self._results.get(key, default)
 
-    def put(self, key: str, result: Any) -> None:
+    def put(self, key: str, result: object) -> None:
         """Keep the result of a unit: numbers, text, None, lists, dictionaries, arrays.
 
         Once this returns, the result outlives the process. A key put again has its last value.
@@ -136,7 +136,7 @@ class Runs:
                 "what it was started with"
             )
 
-    def _unit(self, number: int, line: bytes) -> tuple[str, Any]:
+    def _unit(self, number: int, line: bytes) -> tuple[str, object]:
         unit = _parse(line)
         if unit is None or "key" not in unit or "result" not in unit:
             raise UnnaiveError(
@@ -156,7 +156,7 @@ def hash_rows(rows: EvaluationRows) -> str:
 
     Examples
     --------
-    >>> from unnaive.evaluate.rows import prepare_rows
+    >>> from unnaive.evaluate.crossvalidate import prepare_rows
     >>> rows = prepare_rows([["a", 1], ["b", 2]], [0, 1])
     >>> other = prepare_rows([["a", 1], ["b", 3]], [0, 1])
     >>> hash_rows(rows) == hash_rows(rows), hash_rows(rows) == hash_rows(other)
@@ -168,23 +168,24 @@ def hash_rows(rows: EvaluationRows) -> str:
     if frame.matrix is not None:
         total.update(_values(frame.matrix))
     for column in (*frame.columns, rows.target):
-        _add_column(total, column)
+        total.update(_content(column))
     if rows.weights is not None:
         total.update(_values(rows.weights))
     return total.hexdigest()[:32]
 
 
-def _add_column(total: Any, column: Column) -> None:
-    total.update(repr((column.name, column.is_text, column.declared)).encode())
+def _content(column: Column) -> bytes:
+    """Return what tells a column from others."""
+    told = repr((column.name, column.is_text, column.declared))
     values = column.values
     if column.categories is not None:
         labels = list(map(repr, column.categories))
         order = list(range(len(labels)))
         if not column.declared:
             order.sort(key=labels.__getitem__)
-        total.update(repr([labels[place] for place in order]).encode())
+        told += repr([labels[place] for place in order])
         values = np.append(np.argsort(order), -1)[values]  # −1, missing, stays the last
-    total.update(_values(values))
+    return told.encode() + _values(values)
 
 
 def _values(array: AnyArray) -> bytes:
@@ -193,11 +194,11 @@ def _values(array: AnyArray) -> bytes:
     return np.ascontiguousarray(array, dtype=wide).tobytes()
 
 
-def _dump(value: Any) -> bytes:
+def _dump(value: object) -> bytes:
     return json.dumps(_plain(value), allow_nan=False).encode()
 
 
-def _parse(line: bytes) -> dict[str, Any] | None:
+def _parse(line: bytes) -> State | None:
     """Read a line; None if it is not all there."""
     try:
         value = json.loads(line, object_hook=_revive)
@@ -206,7 +207,7 @@ def _parse(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Turn arrays into lists, and what is no number in JSON into a note of it."""
     if hasattr(value, "tolist"):
         value = value.tolist()
@@ -219,5 +220,5 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _revive(entry: dict[str, Any]) -> Any:
+def _revive(entry: State) -> State | float:
     return float(entry[_FLOAT]) if set(entry) == {_FLOAT} else entry

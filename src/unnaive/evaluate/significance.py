@@ -107,11 +107,7 @@ class NemenyiVerdict:
 
 
 def corrected_resampled_t(
-    a: ArrayLike,
-    b: ArrayLike,
-    *,
-    test_share: float,
-    names: tuple[str, str] = ("a", "b"),
+    a: ArrayLike, b: ArrayLike, *, test_share: float, names: tuple[str, str] = ("a", "b")
 ) -> Verdict:
     """Compare scores of two models on the same folds by the corrected resampled t-test.
 
@@ -178,8 +174,8 @@ def mann_whitney(a: ArrayLike, b: ArrayLike, *, names: tuple[str, str] = ("a", "
     both = np.concatenate([x, y])
     statistic, p = len(x) * len(y) / 2, 1.0
     if len(x) and len(y) and both.min() < both.max():
-        found = mannwhitneyu(x, y, alternative="two-sided")
-        statistic, p = float(found.statistic), float(found.pvalue)
+        test = mannwhitneyu(x, y, alternative="two-sided")
+        statistic, p = float(test.statistic), float(test.pvalue)
     return Verdict("Mann-Whitney U", names, statistic, p, len(both))
 
 
@@ -210,8 +206,8 @@ def wilcoxon_signed_rank(
     n = len(differences)
     statistic, p = 0.0, 1.0
     if n > _EXACT:
-        found = wilcoxon(differences)
-        statistic, p = float(found.statistic), float(found.pvalue)
+        test = wilcoxon(differences)
+        statistic, p = float(test.statistic), float(test.pvalue)
     elif n:
         ranks = rank(np.abs(differences), lower_is_better=True)
         statistic = float(min(ranks[differences > 0].sum(), ranks[differences < 0].sum()))

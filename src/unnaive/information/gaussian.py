@@ -75,7 +75,7 @@ def mean_log_derivatives(
     covariance ``scatter`` (k, d, d) and mean, without looking at rows again.
     """
     k, d = means.shape
-    found = np.zeros((k, k, d))
+    derivatives = np.zeros((k, k, d))
     for label in range(k):
         precision = solved(covariances[label], np.eye(d))
         given, alone = np.diag(precision), 1.0 / np.diag(covariances[label])
@@ -84,5 +84,5 @@ def mean_log_derivatives(
             second = scatter[rows] + np.outer(away, away)
             squares = np.einsum("ij,jl,il->i", precision, second, precision) / given
             own = np.diag(second) * alone
-            found[rows, label] = (np.log(given / alone) - squares + own) / 2
-    return found
+            derivatives[rows, label] = (np.log(given / alone) - squares + own) / 2
+    return derivatives

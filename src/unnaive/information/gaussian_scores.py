@@ -112,13 +112,13 @@ class GaussianScores:
         if members not in self._known:
             size, rows = len(members), self._rows
             a = self._weight - self.X.shape[1] + size
-            found = -size * rows / 2 * math.log(math.pi) - size / 2 * math.log(rows + 1)
+            score = -size * rows / 2 * math.log(math.pi) - size / 2 * math.log(rows + 1)
             if size:
                 from scipy.special import multigammaln  # noqa: PLC0415 - slow to import
 
-                found += float(multigammaln((rows + a) / 2, size) - multigammaln(a / 2, size))
-                found += a / 2 * size * math.log(self._scale)
+                score += float(multigammaln((rows + a) / 2, size) - multigammaln(a / 2, size))
+                score += a / 2 * size * math.log(self._scale)
                 chosen = np.ix_(members, members)
-                found -= (rows + a) / 2 * float(np.linalg.slogdet(self._posterior[chosen])[1])
-            self._known[members] = found
+                score -= (rows + a) / 2 * float(np.linalg.slogdet(self._posterior[chosen])[1])
+            self._known[members] = score
         return float(self._known[members])

@@ -17,17 +17,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.information import (
-    extend_groups,
-    score_additions,
-    score_both_ways,
-    score_table,
-)
+from unnaive._core.information import extend_groups, score_additions, score_both_ways, score_table
 from unnaive.counts import CodedRows
 from unnaive.counts.joint import starts_of
 from unnaive.exceptions import UnnaiveError
@@ -147,9 +142,9 @@ class FamilyScores:
             out = np.empty((len(pairs), 2, 2))
             score_both_ways(tables[0], pairs, starts, self.sizes, self._logs, settings, out)
             seen = np.maximum(out[:, :, 1], 1.0)
-            found = out[:, :, 0] * self._total / seen - settings[:, :, 2]
-            known[pairs[:, 0], pairs[:, 1]] = found[:, 0]
-            known[pairs[:, 1], pairs[:, 0]] = found[:, 1]
+            scores = out[:, :, 0] * self._total / seen - settings[:, :, 2]
+            known[pairs[:, 0], pairs[:, 1]] = scores[:, 0]
+            known[pairs[:, 1], pairs[:, 0]] = scores[:, 1]
         self._known.update(((node, ()), line) for node, line in enumerate(known))
 
     def total(self, parents: Sequence[tuple[int, ...]]) -> float:
@@ -163,9 +158,9 @@ class FamilyScores:
         extents = self._extents[candidates]
         fits = extents[:, 1] <= _MOST_CELLS // (n_contexts * size + 1)
         if not fits.all():  # no rows could pay the price of the others
-            found = np.full(len(candidates), -np.inf)
-            found[fits] = self.additions(node, parents, candidates[fits])
-            return found
+            scores = np.full(len(candidates), -np.inf)
+            scores[fits] = self.additions(node, parents, candidates[fits])
+            return scores
         possible = math.prod(float(self.sizes[parent]) for parent in parents)
         settings = self._settings(possible * extents[:, 0], size)
         weights = np.empty(0) if self.weights is None else self.weights
@@ -193,7 +188,7 @@ class FamilyScores:
         scale = self._total / out[1] if out[1] > 0 else 1.0
         return float(out[0] * scale - settings[0, 2])
 
-    def _settings(self, contexts: Any, size: Any) -> FloatArray:
+    def _settings(self, contexts: AnyArray, size: int | IntArray) -> FloatArray:
         """Whether gammas are summed, their α, and the price, of every family; shape (m, 3)."""
         contexts = np.asarray(contexts, dtype=np.float64)
         settings = np.empty((len(contexts), 3))
@@ -215,7 +210,7 @@ class FamilyScores:
             extend_groups(groups, self.codes[parent], self.sizes[parent], n_groups)
             n_groups *= int(self.sizes[parent])
             if n_groups > _MOST_CONTEXTS:
-                found, place = np.unique(groups, return_inverse=True)
-                groups, n_groups = place.astype(np.uint32), len(found) - int(found[-1] == n_groups)
+                seen, place = np.unique(groups, return_inverse=True)
+                groups, n_groups = place.astype(np.uint32), len(seen) - int(seen[-1] == n_groups)
         extend_groups(groups, self.codes[node], self.sizes[node], n_groups)
         return groups, n_groups

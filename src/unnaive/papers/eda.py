@@ -13,18 +13,21 @@ IENB's free parameters: "ienb" leaves rows out of the counts that its intervals 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from unnaive.evaluate.folds import WekaStratifiedKFold
-from unnaive.papers.experiment import Experiment, Line, Unit
+from unnaive.papers.experiment import Experiment, Line, Unit, mean_and_spread, nearness
 from unnaive.papers.published import number, printed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from unnaive._typing import State
     from unnaive.datasets import Dataset
+    from unnaive.papers.experiment import Results
 
 ONE_POINT = 1.0
 NAIVE_POINTS = 0.3
@@ -50,68 +53,62 @@ _COLUMNS = {  # of what model: the table, and the columns of its figure and eval
 }
 
 
+_CELLS = {
+    line["dataset"]: int(line["attributes"]) * int(line["learning"])
+    for line in printed("eda_table2")
+}
+
+
 @dataclass(kw_only=True)
 class EDAExperiment(Experiment):
     """Tables 3 to 6: IENB, APNBC-EDA, FSSJ and BSEJ, Pazzani-EDA, and naive Bayes beside."""
 
-    key: ClassVar[str] = "eda"
-    title: ClassVar[str] = "Semi-naive Bayes by estimation-of-distribution algorithms"
-    default_runs: ClassVar[tuple[int, int]] = (3, 1)
+    key = "eda"
+    title = "Semi-naive Bayes by estimation-of-distribution algorithms"
+    default_runs = (3, 1)
     names: ClassVar[Mapping[str, str]] = {
-        line["dataset"]: {"chess": "kr-vs-kp", "m-of-n-3-7-10": "mofn-3-7-10"}.get(
-            line["dataset"], line["dataset"]
-        )
-        for line in printed("eda_table2")
+        **{name: name for name in _CELLS},
+        "chess": "kr-vs-kp",
+        "m-of-n-3-7-10": "mofn-3-7-10",
     }
 
-    @property
-    def chosen(self) -> list[str]:
-        """Data sets by the paper's names; in a hurry, the small ones."""
-        sizes = {
-            line["dataset"]: int(line["attributes"]) * int(line["learning"])
-            for line in printed("eda_table2")
-        }
-        found = super().chosen
-        return [name for name in found if self.only or not self.quick or sizes[name] <= _SMALL]
+    def is_small(self, name: str) -> bool:
+        """Whether there is time for a data set in a hurry."""
+        return _CELLS[name] <= _SMALL
 
     def units(self) -> list[Unit]:
         """One a data set for what has no chance in it, then one a run, model and data set."""
         units = []
-        for line in printed("eda_table2"):
-            name = line["dataset"]
+        for name, cells in _CELLS.items():
             if name not in self.chosen:
                 continue
-            cost = float(int(line["attributes"]) * int(line["learning"]))
-            units.append(Unit(f"{name}, greedy", _work(greedy, self, name), 3 * cost))
+            cost = float(cells)
+            units.append(Unit(f"{name}, greedy", partial(greedy, self, name), 3 * cost))
             for model in _SEARCHED:
                 for run in range(self._runs_of(model)):
                     key = f"{name}, {model}, run {run + 1}"
                     seed = self.seed + run
                     price = cost * (30 if model == "pazzani-eda" else 10)
-                    units.append(Unit(key, _work(searched, self, name, model, seed), price))
+                    units.append(Unit(key, partial(searched, self, name, model, seed), price))
             if self.honest:
-                units += [
-                    Unit(f"{name}, {model}, honest", _work(held_out, self, name, model), 20 * cost)
-                    for model in _KINDS
-                ]
+                for model in _KINDS:
+                    fold = partial(held_out, self, name, model)
+                    units.append(Unit(f"{name}, {model}, honest", fold, 20 * cost))
         return units
 
     def _runs_of(self, model: str) -> int:
         return 1 if model == "ienb-training" else self.n_runs
 
-    def lines(self, results: Mapping[str, Any]) -> list[Line]:
+    def lines(self, results: Results) -> list[Line]:
         """Figures in per cent, table by table."""
-        lines = []
-        for model, (table, column, evaluations) in _COLUMNS.items():
-            for line in printed(table):
-                if line["dataset"] in self.chosen:
-                    figures = [line[column], line.get(evaluations, "")]
-                    lines.append(self._line(results, model, line["dataset"], figures))
-        return lines
+        return [
+            self._line(results, model, line["dataset"], line[column], line.get(evaluations, ""))
+            for model, (table, column, evaluations) in _COLUMNS.items()
+            for line in printed(table)
+            if line["dataset"] in self.chosen
+        ]
 
-    def _line(
-        self, results: Mapping[str, Any], model: str, name: str, figures: Sequence[str]
-    ) -> Line:
+    def _line(self, results: Results, model: str, name: str, figure: str, evaluations: str) -> Line:
         """Put our runs of a model beside one figure of the paper."""
         if model in _SEARCHED:
             keys = [f"{name}, {model}, run {run + 1}" for run in range(self._runs_of(model))]
@@ -121,19 +118,13 @@ class EDAExperiment(Experiment):
         shares = [100.0 * run["right"] / run["n"] for run in runs]
         honest = results.get(f"{name}, {model.removesuffix('-training')}, honest")
         note = ""
-        if figures[1]:
+        if evaluations:
             spent = np.mean([run["evaluations"] for run in runs])
-            note = f"{spent:,.0f} evaluations, the paper {float(figures[1]):,.0f}"
+            note = f"{spent:,.0f} evaluations, the paper {float(evaluations):,.0f}"
         return Line(
-            table=_COLUMNS[model][0][-1],
-            data=name,
-            model=model,
-            metric="accuracy %",
-            published=number(figures[0]),
-            ours=float(np.mean(shares)),
-            deviation=float(np.std(shares, ddof=1)) if len(shares) > 1 else None,
-            runs=len(shares),
-            tolerance=NAIVE_POINTS if model == "nb" else ONE_POINT,
+            *(_COLUMNS[model][0][-1], name, model, "accuracy %", number(figure)),
+            *mean_and_spread(shares),
+            tolerance=_points(model),
             honest=None if honest is None else 100 * honest["accuracy"],
             note=note,
         )
@@ -142,15 +133,14 @@ class EDAExperiment(Experiment):
         """Count who is near the paper, model by model, and name who is not."""
         remarks = []
         for model in _COLUMNS:
-            mine = [line for line in lines if line.model == model]
-            near = [line for line in mine if line.within]
-            far = [f"{line.data} {line.difference:+.2f}" for line in mine if line.within is False]
-            points = mine[0].tolerance if mine else 0
-            text = f"{model}: {len(near)} of {len(mine)} within {points} points of the paper"
-            remarks.append(text + (f"; not {', '.join(far)}" if far else ""))
-            known = [(line.ours, line.honest) for line in mine if line.honest is not None]
-            if known and model != "nb":
-                gap = float(np.mean([ours - honest for ours, honest in known if ours is not None]))
+            remarks.append(nearness(lines, model, _points(model)))
+            gaps = [
+                line.ours - line.honest
+                for line in lines
+                if line.model == model and line.honest is not None and line.ours is not None
+            ]
+            if gaps and model != "nb":
+                gap = float(np.mean(gaps))
                 remarks.append(
                     f"{model}: the optimised figure is {gap:+.2f} points from nested "
                     "cross-validation on average"
@@ -165,13 +155,8 @@ class EDAExperiment(Experiment):
         return remarks
 
 
-def _work(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
-    return lambda: function(*arguments)
-
-
-def declared(data: Dataset) -> dict[str, Any]:
-    """Return the parameters that make models take columns for what the data set says they are."""
-    return {"categorical_features": list(data.categories), "categories": dict(data.categories)}
+def _points(model: str) -> float:
+    return NAIVE_POINTS if model == "nb" else ONE_POINT
 
 
 def make_model(kind: str, data: Dataset, *, paper: bool, seed: int) -> Any:
@@ -179,7 +164,10 @@ def make_model(kind: str, data: Dataset, *, paper: bool, seed: int) -> Any:
     from unnaive.models import make  # noqa: PLC0415 - costs time to import
     from unnaive.search import UMDA, UMDAc  # noqa: PLC0415
 
-    options = declared(data)
+    options: State = {  # columns are what the data set says they are
+        "categorical_features": list(data.categories),
+        "categories": dict(data.categories),
+    }
     if kind in _SEARCHED:
         options["random_state"] = seed
         algorithm = UMDA if kind == "pazzani-eda" else UMDAc
@@ -191,51 +179,46 @@ def make_model(kind: str, data: Dataset, *, paper: bool, seed: int) -> Any:
     return make(kind.removesuffix("-training"), **options)
 
 
-def judged(model: Any, data: Dataset, kind: str) -> dict[str, Any]:
+def judged(model: Any, data: Dataset, kind: str) -> State:
     """Count the rows that a fitted model gets right: of the validation file, or left out."""
     if data.test is not None:
         right = model.predict(data.test.frame) == np.asarray(data.test.y)
-        return {"right": int(right.sum()), "n": len(right)}
-    truth = np.asarray(data.y)
-    if kind in {"ienb-training", "apnbc", "iterative"}:
-        right = model.predict(data.frame) == truth
+    elif kind in {"ienb-training", "apnbc", "iterative"}:
+        right = model.predict(data.frame) == np.asarray(data.y)
     else:
         from unnaive.models.classifier import first_of_the_best  # noqa: PLC0415
 
         with np.errstate(divide="ignore"):
             chances = np.log(model.loo_predict_proba(data.frame, data.labels))
-        right = model.classes_[first_of_the_best(chances)] == truth
+        right = model.classes_[first_of_the_best(chances)] == np.asarray(data.y)
     return {"right": int(right.sum()), "n": len(right)}
 
 
-def greedy(experiment: EDAExperiment, name: str) -> dict[str, Any]:
+def greedy(experiment: EDAExperiment, name: str) -> State:
     """Fit what has no chance in it: naive Bayes, FSSJ, BSEJ, APNBC, iterative Bayes."""
     data = experiment.data(name)
     results = {}
     for kind in ("nb", "fssj", "bsej", "apnbc", "iterative"):
         model = make_model(kind, data, paper=True, seed=0).fit(data.frame, data.labels)
-        found = judged(model, data, kind)
+        results[kind] = judged(model, data, kind)
         if kind in {"fssj", "bsej"}:
-            found["evaluations"] = model.evaluations_
-            found["columns"] = len(model.structure_.used)
-            found["groups"] = len(model.structure_.groups)
-        results[kind] = found
+            results[kind] |= {"evaluations": model.evaluations_, **_sizes(model)}
     return results
 
 
-def searched(experiment: EDAExperiment, name: str, kind: str, seed: int) -> dict[str, Any]:
+def _sizes(model: Any) -> dict[str, int]:
+    return {"columns": len(model.structure_.used), "groups": len(model.structure_.groups)}
+
+
+def searched(experiment: EDAExperiment, name: str, kind: str, seed: int) -> State:
     """Let an EDA in the paper's setting search once."""
     data = experiment.data(name)
     model = make_model(kind, data, paper=True, seed=seed).fit(data.frame, data.labels)
-    result = model.search_result_
-    found = {**judged(model, data, kind), "seed": seed, "evaluations": result.evaluations}
-    if kind == "pazzani-eda":
-        found["columns"] = len(model.structure_.used)
-        found["groups"] = len(model.structure_.groups)
-    return found
+    spent = {"seed": seed, "evaluations": model.search_result_.evaluations}
+    return judged(model, data, kind) | spent | (_sizes(model) if kind == "pazzani-eda" else {})
 
 
-def held_out(experiment: EDAExperiment, name: str, kind: str) -> dict[str, Any]:
+def held_out(experiment: EDAExperiment, name: str, kind: str) -> State:
     """Accuracy by stratified cross-validation around all of it: bins, groups, intervals.
 
     In our own default setting, since the paper's takes ten times as long and is no better.

@@ -6,7 +6,9 @@ import json
 import time
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from unnaive import _parallel
 from unnaive.evaluate.runs import Runs
@@ -14,9 +16,14 @@ from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from numpy.typing import ArrayLike
+
+    from unnaive._typing import State
     from unnaive.datasets import Dataset
+
+    Results = Mapping[str, State]  # of units, by their keys, as a file of JSON keeps them
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,7 @@ class Unit:
     """
 
     key: str
-    work: Callable[[], Any]
+    work: Callable[[], State]
     cost: float = 1.0
 
 
@@ -75,6 +82,28 @@ class Line:
         return abs(self.difference) <= self.tolerance + 1e-9
 
 
+def mean_and_spread(runs: ArrayLike) -> tuple[float, float | None, int]:
+    """Return what :class:`Line` calls ours, deviation and runs; one run has no deviation.
+
+    Examples
+    --------
+    >>> mean_and_spread([1.0, 2.0, 3.0]), mean_and_spread([5.0])
+    ((2.0, 1.0, 3), (5.0, None, 1))
+    """
+    values = np.asarray(runs)
+    spread = float(values.std(ddof=1)) if len(values) > 1 else None
+    return float(values.mean()), spread, len(values)
+
+
+def nearness(lines: Iterable[Line], model: str, points: float) -> str:
+    """Say how many figures of a model are near the paper's, and which are not."""
+    mine = [line for line in lines if line.model == model]
+    near = sum(line.within is True for line in mine)
+    far = [f"{line.data} {line.difference:+.2f}" for line in mine if line.within is False]
+    text = f"{model}: {near} of {len(mine)} within {points} points of the paper"
+    return text + (f"; not {', '.join(far)}" if far else "")
+
+
 @dataclass(frozen=True)
 class Step:
     """How far an experiment is."""
@@ -90,13 +119,13 @@ class Reproduction:
 
     paper: str
     title: str
-    settings: Mapping[str, Any]
+    settings: State
     lines: tuple[Line, ...]
     remarks: tuple[str, ...]
     seconds: float
     resumed: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> State:
         """Plain values."""
         return {
             **{name: value for name, value in asdict(self).items() if name != "lines"},
@@ -146,15 +175,21 @@ class Experiment(ABC):
 
     @property
     def chosen(self) -> list[str]:
-        """Data sets by the paper's names."""
+        """Data sets by the paper's names; in a hurry, the small ones."""
         strange = [name for name in self.only if name not in self.names]
         if strange:
             known = ", ".join(self.names)
             raise UnnaiveError(f"the paper has no data set {strange[0]!r}; it has {known}")
-        return list(self.only or self.names)
+        if self.only or not self.quick:
+            return list(self.only or self.names)
+        return [name for name in self.names if self.is_small(name)]
+
+    def is_small(self, name: str) -> bool:  # noqa: ARG002 - where all sets are
+        """Whether there is time for a data set in a hurry."""
+        return True
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> State:
         """What results depend on besides the key of a unit."""
         return {"paper": self.key, "seed": self.seed, "quick": self.quick}
 
@@ -169,7 +204,7 @@ class Experiment(ABC):
         """List the work; keys say what, of which data set, and which run."""
 
     @abstractmethod
-    def lines(self, results: Mapping[str, Any]) -> list[Line]:
+    def lines(self, results: Results) -> list[Line]:
         """Put results, by the keys of their units, beside the paper's figures."""
 
     @abstractmethod
@@ -199,17 +234,17 @@ def reproduce(
     start = time.perf_counter()
     units = sorted(experiment.units(), key=lambda unit: -unit.cost)
     runs = None if store is None else Runs(store, experiment.settings)
-    results: dict[str, Any] = {}
+    results: dict[str, State] = {}
     if runs is not None:
         results = {unit.key: runs.get(unit.key) for unit in units if unit.key in runs}
     resumed = len(results)
 
     def work(unit: Unit) -> None:
-        found = unit.work()
+        result = unit.work()
         if runs is not None:
-            runs.put(unit.key, found)
-            found = runs.get(unit.key)
-        results[unit.key] = found
+            runs.put(unit.key, result)
+            result = runs.get(unit.key)
+        results[unit.key] = result
         if watch is not None:
             watch(Step(len(results), len(units), unit.key))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -14,20 +14,21 @@ from unnaive import TAN, GeneralizedNB, NaiveBayes
 from unnaive.datasets.entries import find
 from unnaive.datasets.loading import load
 from unnaive.discretize import Quantile
-from unnaive.evaluate.crossvalidate import cross_validate
-from unnaive.evaluate.rows import prepare_rows
+from unnaive.evaluate.crossvalidate import cross_validate, prepare_rows
 from unnaive.io.frames import Column, Frame
 from unnaive.metrics import measure
-from unnaive.papers.experiment import Experiment, Line, Unit
-from unnaive.papers.published import SOURCES, number, printed
+from unnaive.papers.experiment import Experiment, Line, Unit, mean_and_spread
+from unnaive.papers.published import number, printed
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping, Sequence
 
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import FloatArray, IntArray, State
     from unnaive.datasets import Dataset
     from unnaive.metrics import Metrics
+    from unnaive.models.base import CountsClassifier
+    from unnaive.papers.experiment import Results
 
 NAMES = {
     "Wdbc": "wdbc",
@@ -54,6 +55,7 @@ POSITIVE = {
 SWAPPED = ("Diabetes", "NB")
 GENERALIZED = ("GNB-A", "GNB-O")
 PLAIN = " without smoothing"
+_NEVER_PLAIN = tuple(model + PLAIN for model in GENERALIZED)
 _LARGER_SHARE = 3488 / 3772  # of rows in ann-train, of its larger class
 _OF_A_CLASS = ("precision", "recall", "f1")
 _CHUNK = 10  # runs a unit
@@ -101,7 +103,7 @@ def random_splits(n_rows: int, runs: range, seed: int = 0) -> Iterator[tuple[Int
         yield train, test
 
 
-def paper_models(n_jobs: int | None = None) -> dict[str, Any]:
+def paper_models(n_jobs: int | None = None) -> dict[str, CountsClassifier]:
     """Return GNB as the paper has it, and our NB and TAN, smoothed (Laplace) and not.
 
     GNB classifies by the junction form without smoothing, with substitutes for zeros where no
@@ -116,7 +118,7 @@ def paper_models(n_jobs: int | None = None) -> dict[str, Any]:
     }
 
 
-def library_models(n_jobs: int | None = None) -> dict[str, Any]:
+def library_models(n_jobs: int | None = None) -> dict[str, CountsClassifier]:
     """Return the four models as the library has them by default."""
     return {
         "GNB-A": GeneralizedNB(method="greedy", n_jobs=n_jobs),
@@ -140,10 +142,10 @@ class GNBExperiment(Experiment):
     Laplace), stratified 10-fold cross-validation, repeated ten times (once if ``quick``).
     """
 
-    key: ClassVar[str] = "gnb"
-    title: ClassVar[str] = SOURCES["gnb"]
-    default_runs: ClassVar[tuple[int, int]] = (100, 10)
-    names: ClassVar[Mapping[str, str]] = NAMES
+    key = "gnb"
+    title = "Generalized naive Bayes (GNB-A, GNB-O), tables 1 to 5"
+    default_runs = (100, 10)
+    names = NAMES
 
     def data(self, name: str) -> Dataset:
         """Load a data set by the paper's name, without the column that it left out."""
@@ -151,70 +153,58 @@ class GNBExperiment(Experiment):
 
     def units(self) -> list[Unit]:
         """List chunks of runs of each data set, then folds of each for the honest column."""
-        found = []
+        units = []
         for name in self.chosen:
             entry = find(self.names[name])
             cost = entry.rows * entry.attributes**2
             for runs in self._chunks:
                 chunk = partial(self._paper_runs, name, runs)
-                found.append(Unit(_key(name, runs), chunk, cost * len(runs)))
+                units.append(Unit(_key(name, runs), chunk, cost * len(runs)))
             for repeat in range(_REPEATS[self.quick] if self.honest else 0):
                 folds = partial(self._honest_run, name, repeat)
-                found.append(Unit(f"{name}, honest {repeat}", folds, cost * _FOLDS))
-        return found
+                units.append(Unit(f"{name}, honest {repeat}", folds, cost * _FOLDS))
+        return units
 
-    def _paper_runs(self, name: str, runs: range) -> dict[str, list[dict[str, Any]]]:
+    def _paper_runs(self, name: str, runs: range) -> dict[str, list[State]]:
         """Scores of every model, run after run, by the paper's protocol."""
         data = self.data(name)
         rows, models = prepare_rows(cut_whole(data), data.labels), paper_models()
-        found: dict[str, list[dict[str, Any]]] = {model: [] for model in models}
+        scores: dict[str, list[State]] = {model: [] for model in models}
         for train, test in random_splits(len(data.y), runs, self.seed):
             counts = TAN(discretize=None).fit(*rows.take(train)).counts_
             seen, actual = rows.frame.take(test), rows.codes[test]
             for model, estimator in models.items():
                 chances = estimator.fit_counts(counts).predict_proba(seen)
-                found[model].append(_scores(measure(chances, actual, rows.classes)))
-        return found
+                scores[model].append(_scores(measure(chances, actual, rows.classes)))
+        return scores
 
-    def _honest_run(self, name: str, repeat: int) -> dict[str, dict[str, Any]]:
+    def _honest_run(self, name: str, repeat: int) -> dict[str, State]:
         """Scores of every model, all folds together."""
-        data, found = self.data(name), {}
-        for model, estimator in library_models().items():
-            seed = self.seed * _STRIDE + repeat
-            evaluation = cross_validate(
-                estimator, data.frame, data.labels, folds=_FOLDS, random_state=seed
-            )
-            found[model] = _scores(evaluation.pooled)
-        return found
+        data, seed = self.data(name), self.seed * _STRIDE + repeat
+        judge = partial(
+            cross_validate, X=data.frame, y=data.labels, folds=_FOLDS, random_state=seed
+        )
+        return {name: _scores(judge(model).pooled) for name, model in library_models().items()}
 
-    def lines(self, results: Mapping[str, Any]) -> list[Line]:
+    def lines(self, results: Results) -> list[Line]:
         """Put our figures beside the printed ones; NB and TAN twice, smoothed and not."""
-        found = []
-        for row in printed("gnb_tables"):
-            if row["dataset"] not in self.chosen:
-                continue
-            found.append(self._line(row, row["model"], results))
-            if row["model"] not in GENERALIZED:
-                found.append(self._line(row, row["model"] + PLAIN, results))
-        return found
+        return [
+            self._line(row, model, results)
+            for row in printed("gnb_tables")
+            if row["dataset"] in self.chosen
+            for model in (row["model"], row["model"] + PLAIN)
+            if model not in _NEVER_PLAIN
+        ]
 
-    def _line(self, row: dict[str, str], model: str, results: Mapping[str, Any]) -> Line:
-        name, metric, published = row["dataset"], row["metric"], number(row["value"])
-        keys = [_key(name, runs) for runs in self._chunks]
-        runs = [scores for key in keys for scores in results[key][model]]
-        place = _positive(name, row["model"])
-        ours, deviation = _mean_and_deviation(runs, metric, place)
+    def _line(self, row: dict[str, str], model: str, results: Results) -> Line:
+        name, metric, place = row["dataset"], row["metric"], _positive(row["dataset"], row["model"])
+        runs = [run for chunk in self._chunks for run in results[_key(name, chunk)][model]]
+        honest = [results.get(f"{name}, honest {repeat}", {}) for repeat in range(_REPEATS[0])]
+        fair = [scores[model] for scores in honest if model in scores]
         line = Line(
-            table=row["table"],
-            data=name,
-            model=model,
-            metric=metric,
-            published=published,
-            ours=ours,
-            deviation=deviation,
-            runs=len(runs),
-            tolerance=None if deviation is None else 2 * deviation,
-            honest=self._honest_figure(name, model, metric, place, results),
+            *(row["table"], name, model, metric, number(row["value"])),
+            *_of_a_printed_mean(runs, metric, place),
+            honest=_mean(fair, metric, place) if fair else None,
         )
         return replace(line, note="; ".join(_notes(line, runs, place)))
 
@@ -224,27 +214,20 @@ class GNBExperiment(Experiment):
         runs = range(self.n_runs)
         return [runs[start : start + _CHUNK] for start in runs[::_CHUNK]]
 
-    def _honest_figure(
-        self, name: str, model: str, metric: str, place: int, results: Mapping[str, Any]
-    ) -> float | None:
-        keys = [f"{name}, honest {repeat}" for repeat in range(_REPEATS[self.quick])]
-        found = [results[key][model] for key in keys if key in results and model in results[key]]
-        return _mean(found, metric, place) if found else None
-
     def remarks(self, lines: Sequence[Line]) -> list[str]:
         """Say how many figures agree, and what is odd about those that do not."""
-        found = _agreement(lines)
+        remarks = _agreement(lines)
         figures = {(line.data, line.model, line.metric): line for line in lines}
         if "Diabetes" in self.chosen:
-            found += _about_diabetes(figures)
+            remarks += _about_diabetes(figures)
         if "Thyroid Ann Train" in self.chosen:
-            found += _about_thyroid(figures)
-        found += _about_rows(self.chosen)
-        found.append(
+            remarks += _about_thyroid(figures)
+        remarks += _about_rows(self.chosen)
+        remarks.append(
             "The paper does not say how many triplets its tables are of (section 6.3: various "
             "numbers); ours are of all."
         )
-        return found + _about_honesty(lines)
+        return remarks + _about_honesty(lines)
 
 
 def _key(name: str, runs: range) -> str:
@@ -262,7 +245,7 @@ def _positive(name: str, model: str) -> int:
     return 1 - place if (name, model) == SWAPPED else place
 
 
-def _notes(line: Line, runs: Sequence[dict[str, Any]], place: int) -> list[str]:
+def _notes(line: Line, runs: Sequence[State], place: int) -> list[str]:
     """Tell the mean of as many runs as the paper had, and what else the figure could mean."""
     first = runs[:PRINTED_RUNS]
     notes = [f"first {len(first)} runs: {_mean(first, line.metric, place):.4f}"]
@@ -271,44 +254,43 @@ def _notes(line: Line, runs: Sequence[dict[str, Any]], place: int) -> list[str]:
     if line.metric in _OF_A_CLASS:
         positive, negative = (_classes(line.data)[at] for at in (place, 1 - place))
         notes.append(f"positive: {positive}")
-        other, deviation = _mean_and_deviation(runs, line.metric, 1 - place)
-        far = replace(line, ours=other, tolerance=None if deviation is None else 2 * deviation)
+        other, _, _, tolerance = _of_a_printed_mean(runs, line.metric, 1 - place)
+        far = replace(line, ours=other, tolerance=tolerance)
         swapped = (line.data, line.model.removesuffix(PLAIN)) == SWAPPED
         if swapped or (far.within and not line.within):
             notes.append(f"{negative} as positive: {other:.4f}")
     return notes
 
 
-def _scores(found: Metrics) -> dict[str, Any]:
+def _scores(metrics: Metrics) -> State:
     """Plain scores by the paper's names; where a class is to be positive, of both."""
     return {
-        "accuracy": found.accuracy,
-        "precision": found.precision.tolist(),
-        "recall": found.recall.tolist(),
-        "f1": found.f1_by_class.tolist(),
-        "roc_auc": found.auc_hard,
-        "auc": found.auc,
+        "accuracy": metrics.accuracy,
+        "precision": metrics.precision.tolist(),
+        "recall": metrics.recall.tolist(),
+        "f1": metrics.f1_by_class.tolist(),
+        "roc_auc": metrics.auc_hard,
+        "auc": metrics.auc,
     }
 
 
-def _series(runs: Sequence[dict[str, Any]], metric: str, place: int) -> FloatArray:
+def _series(runs: Sequence[State], metric: str, place: int) -> FloatArray:
     """One metric of every run, of the class at a place."""
     values = np.array([scores[metric] for scores in runs])
     return values[:, place] if values.ndim > 1 else values
 
 
-def _mean(runs: Sequence[dict[str, Any]], metric: str, place: int) -> float:
+def _mean(runs: Sequence[State], metric: str, place: int) -> float:
     return float(_series(runs, metric, place).mean())
 
 
-def _mean_and_deviation(
-    runs: Sequence[dict[str, Any]], metric: str, place: int
-) -> tuple[float, float | None]:
-    """Mean of all runs, and the standard deviation of a mean of as many as the paper had."""
-    values = _series(runs, metric, place)
-    if len(values) < 2:
-        return float(values.mean()), None
-    return float(values.mean()), float(values.std(ddof=1) / sqrt(PRINTED_RUNS))
+def _of_a_printed_mean(
+    runs: Sequence[State], metric: str, place: int
+) -> tuple[float, float | None, int, float | None]:
+    """Mean, deviation of a mean of as many runs as the paper had, runs, and tolerance."""
+    mean, spread, n = mean_and_spread(_series(runs, metric, place))
+    deviation = None if spread is None else spread / sqrt(PRINTED_RUNS)
+    return mean, deviation, n, None if deviation is None else 2 * deviation
 
 
 def _within(lines: Sequence[Line], models: Sequence[str], data: str = "") -> tuple[int, int]:
@@ -387,10 +369,10 @@ def _about_rows(chosen: Sequence[str]) -> list[str]:
 
 def _about_honesty(lines: Sequence[Line]) -> list[str]:
     """Mean accuracy of the library's models, everything learned inside the training folds."""
-    found: dict[str, list[float]] = {}
+    scores: dict[str, list[float]] = {}
     for line in lines:
         if line.metric == "accuracy" and line.honest is not None:
-            found.setdefault(line.model, []).append(line.honest)
-    shown = ", ".join(f"{model} {np.mean(values):.4f}" for model, values in found.items())
+            scores.setdefault(line.model, []).append(line.honest)
+    shown = ", ".join(f"{model} {np.mean(values):.4f}" for model, values in scores.items())
     how = f"stratified {_FOLDS}-fold cross-validation, the library's defaults"
-    return [f"Honest accuracy ({how}), mean over data sets: {shown}."] if found else []
+    return [f"Honest accuracy ({how}), mean over data sets: {shown}."] if scores else []

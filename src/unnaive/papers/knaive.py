@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from unnaive import FullBayes, GaussianNaiveBayes, KNaiveBayes
-from unnaive.datasets.balanced import make_balanced
-from unnaive.datasets.wdbc import load_wdbc
+from unnaive.datasets.artificial import make_balanced
+from unnaive.datasets.loading import load_wdbc
 from unnaive.evaluate.crossvalidate import cross_validate
-from unnaive.papers.experiment import Experiment, Line, Unit
-from unnaive.papers.published import SOURCES, printed
+from unnaive.papers.experiment import Experiment, Line, Unit, mean_and_spread
+from unnaive.papers.published import printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from unnaive._typing import FloatArray, IntArray
+    from numpy.typing import ArrayLike
+
+    from unnaive._typing import FloatArray, IntArray, State
+    from unnaive.models.classifier import Classifier
+    from unnaive.papers.experiment import Results
 
 WDBC, SIMULATED = "WDBC", "simulated"
 FOLDS = 10
@@ -26,12 +30,7 @@ MEAN_COLUMNS = 10  # of WDBC's 30
 NAIVE, FULL, WEAK = "naive Bayes", "full Bayes", "k-weak naive Bayes"
 AS_RUN = f"{WEAK}, run as strong"
 ROWS, BALANCES = 225, (-1.0, -0.6, -0.2, 0.0, 0.2, 0.6, 1.0)  # the thesis: 150 to 300 rows
-CELLS = (
-    "benign as benign",
-    "benign as malignant",
-    "malignant as benign",
-    "malignant as malignant",
-)
+CELLS = ("benign as benign", "benign as malignant", "malignant as benign", "malignant as malignant")
 PROGRAM_F = ("the program's F, benign", "the program's F, malignant")
 TRUE_F = ("F1, benign", "F1, malignant")
 _FOLD_ROWS = 569 // FOLDS
@@ -72,7 +71,7 @@ def harness_folds(n_rows: int, seed: int) -> Iterator[tuple[IntArray, IntArray]]
         yield np.setdiff1d(order, test), test
 
 
-def matrix_of(model: Any, X: FloatArray, y: IntArray, seed: int) -> IntArray:
+def matrix_of(model: Classifier, X: FloatArray, y: IntArray, seed: int) -> IntArray:
     """Rows by actual class, then predicted, over all folds; shape (2, 2)."""
     matrix = np.zeros((2, 2), dtype=np.int64)
     for train, test in harness_folds(len(X), seed):
@@ -81,18 +80,18 @@ def matrix_of(model: Any, X: FloatArray, y: IntArray, seed: int) -> IntArray:
     return matrix
 
 
-def f_scores(matrix: Any) -> list[float]:
+def f_scores(matrix: ArrayLike) -> list[float]:
     """F1 of both classes.
 
     >>> [round(score, 3) for score in f_scores([342, 14, 56, 148])]
     [0.907, 0.809]
     """
     cells = np.asarray(matrix, dtype=float).reshape(2, 2)
-    scores: list[float] = (2 * np.diag(cells) / (cells.sum(axis=0) + cells.sum(axis=1))).tolist()
-    return scores
+    both = cells.sum(axis=0) + cells.sum(axis=1)
+    return [float(score) for score in 2 * np.diag(cells) / both]
 
 
-def harness_scores(matrix: Any) -> list[float]:
+def harness_scores(matrix: ArrayLike) -> list[float]:
     """F-scores of both classes by the thesis' program, from rates of the actual classes alone.
 
     >>> [round(score, 3) for score in harness_scores([232, 120, 10, 198])]
@@ -101,11 +100,10 @@ def harness_scores(matrix: Any) -> list[float]:
     cells = np.asarray(matrix, dtype=float).reshape(2, 2)
     right = np.diag(cells) / cells.sum(axis=1)
     recall = right / (right + 1 - right[::-1])  # as the program calls it
-    scores: list[float] = (2 * right * recall / (right + recall)).tolist()
-    return scores
+    return [float(score) for score in 2 * right * recall / (right + recall)]
 
 
-def paper_models() -> dict[str, Any]:
+def paper_models() -> dict[str, Classifier]:
     """Return the thesis' programs (its appendix), all their quirks on.
 
     Its cross-validation forgets that "weak" was asked for, so that weak is run as strong: both.
@@ -118,7 +116,7 @@ def paper_models() -> dict[str, Any]:
     }
 
 
-def right_models() -> dict[str, Any]:
+def right_models() -> dict[str, Classifier]:
     """Return the models without quirks; the number of naive columns is cross-validated."""
     return {
         NAIVE: GaussianNaiveBayes(var_smoothing=0),
@@ -127,7 +125,7 @@ def right_models() -> dict[str, Any]:
     }
 
 
-def simulated_models() -> dict[str, Any]:
+def simulated_models() -> dict[str, Classifier]:
     """Return naive Bayes, full Bayes (which is also weak 1-naive) and what lies between."""
     between = {f"weak {k}-naive Bayes": KNaiveBayes(k=k, var_smoothing=0) for k in (2, 3)}
     ends = {name: model for name, model in right_models().items() if name != WEAK}
@@ -152,14 +150,14 @@ class KNaiveExperiment(Experiment):
     without quirks. They can be compared with its words only.
     """
 
-    key: ClassVar[str] = "knaive"
-    title: ClassVar[str] = SOURCES["barrow"]
-    default_runs: ClassVar[tuple[int, int]] = (20, 3)
+    key = "knaive"
+    title = "k-naive classifiers from dependence derivatives, error matrices of WDBC"
+    default_runs = (20, 3)
     names: ClassVar[Mapping[str, str]] = {WDBC: "wdbc", SIMULATED: "make_balanced"}
 
     def units(self) -> list[Unit]:
         """List shuffles of WDBC, the same for the honest column, and simulations."""
-        kinds: dict[str, tuple[Callable[[int], Any], float]] = {}
+        kinds: dict[str, tuple[Callable[[int], State], float]] = {}
         if WDBC in self.chosen:
             kinds["shuffle"] = (self._shuffle, 1.0)
         if WDBC in self.chosen and self.honest:
@@ -192,44 +190,44 @@ class KNaiveExperiment(Experiment):
 
     def _simulate(self, seed: int) -> dict[str, list[float]]:
         """Accuracy of the models at every balance, all on the same rows."""
-        found: dict[str, list[float]] = {name: [] for name in simulated_models()}
+        shares: dict[str, list[float]] = {name: [] for name in simulated_models()}
         for balance in BALANCES:
             X, y = make_balanced(ROWS, balance=balance, random_state=seed)
             for name, model in simulated_models().items():
                 matrix = matrix_of(model, X, y, seed)
-                found[name].append(float(np.trace(matrix) / matrix.sum()))
-        return found
+                shares[name].append(float(np.trace(matrix) / matrix.sum()))
+        return shares
 
-    def lines(self, results: Mapping[str, Any]) -> list[Line]:
+    def lines(self, results: Results) -> list[Line]:
         """Put shares and F-scores beside the thesis', then what was simulated."""
-        found = []
+        lines = []
         if WDBC in self.chosen:
             for theirs in PRINTED:
                 for program in (WEAK, AS_RUN) if theirs.name == WEAK else (theirs.name,):
                     ours = self._gather(results, "shuffle", program)
                     right = self._gather(results, "honest", theirs.name)
-                    found += _matrix_lines(theirs, program, ours, right)
+                    lines += _matrix_lines(theirs, program, ours, right)
         if SIMULATED in self.chosen:
             curves = {name: self._gather(results, "simulated", name) for name in simulated_models()}
-            found += _simulated_lines(curves)
-        return found
+            lines += _simulated_lines(curves)
+        return lines
 
-    def _gather(self, results: Mapping[str, Any], kind: str, model: str) -> FloatArray:
+    def _gather(self, results: Results, kind: str, model: str) -> FloatArray:
         """Stack what all runs of a kind have of a model; shape (runs, 4 or balances)."""
         keys = [f"{kind} {run}" for run in range(self.n_runs)]
         return np.array([results[key][model] for key in keys if key in results], dtype=float)
 
     def remarks(self, lines: Sequence[Line]) -> list[str]:
         """Say which figures agree, and what is odd about those that do not."""
-        found = []
+        remarks = []
         if WDBC in self.chosen:
-            found += [*_agreement(lines), *_about_matrices(), *_about_honesty(lines)]
+            remarks += [*_agreement(lines), *_about_matrices(), *_about_honesty(lines)]
         if SIMULATED in self.chosen:
-            found += _about_balance(lines)
-        return found
+            remarks += _about_balance(lines)
+        return remarks
 
 
-def _metrics(matrix: Any) -> dict[str, float]:
+def _metrics(matrix: ArrayLike) -> dict[str, float]:
     """Shares of the rows tested, and F-scores both ways."""
     cells = np.asarray(matrix, dtype=float).ravel()
     values = [*(cells / cells.sum()), *harness_scores(cells), *f_scores(cells)]
@@ -249,43 +247,29 @@ def _matrix_lines(
     """Lines of one printed matrix and its F-score, beside a program of the thesis."""
     known, tested = _metrics(theirs.matrix), sum(theirs.matrix)
     runs, honest = ([_metrics(matrix) for matrix in of] for of in (ours, right))
-    found = []
-    for cell, count, mean in zip(CELLS, theirs.matrix, ours.mean(axis=0), strict=True):
-        note = f"{count} of {tested}; ours {mean:.1f} of {ours[0].sum():.0f}"
-        line = _line(runs, cell, model=program, published=known[cell], note=note)
-        found.append(replace(line, honest=_mean_of(honest, cell)))
-    for metric in (*PROGRAM_F, *TRUE_F):
-        note = "the thesis': from its matrix"
-        line = _line(runs, metric, model=program, published=known[metric], note=note)
-        found.append(replace(line, honest=_mean_of(honest, metric) if metric in TRUE_F else None))
-    metric = _printed_as(theirs) or PROGRAM_F[0]
-    note = f"as printed, {metric}" if _printed_as(theirs) else f"as printed, none; ours: {metric}"
-    line = _line(runs, metric, model=program, published=theirs.f_score, note=note)
-    fair = _mean_of(honest, TRUE_F[PROGRAM_F.index(metric)])
-    return [*found, replace(line, metric="F-score", honest=fair)]
+    notes = {
+        cell: f"{count} of {tested}; ours {mean:.1f} of {ours[0].sum():.0f}"
+        for cell, count, mean in zip(CELLS, theirs.matrix, ours.mean(axis=0), strict=True)
+    }
 
+    def line(name: str, metric: str, published: float, note: str, fair: str | None) -> Line:
+        table = "error matrices" if name in CELLS else "F-scores"
+        mean, spread, n = mean_and_spread([run[metric] for run in runs])
+        tolerance = None if spread is None else 2 * spread
+        nested = float(np.mean([run[fair] for run in honest])) if fair and honest else None
+        what = (table, WDBC, program, name, published)
+        return Line(*what, mean, spread, n, tolerance, nested, note)
 
-def _line(
-    runs: Sequence[dict[str, float]], metric: str, *, model: str, published: float, note: str
-) -> Line:
-    values = np.array([run[metric] for run in runs])
-    deviation = float(values.std(ddof=1)) if len(values) > 1 else None
-    return Line(
-        table="error matrices" if metric in CELLS else "F-scores",
-        data=WDBC,
-        model=model,
-        metric=metric,
-        published=published,
-        ours=float(values.mean()),
-        deviation=deviation,
-        runs=len(values),
-        tolerance=None if deviation is None else 2 * deviation,
-        note=note,
-    )
-
-
-def _mean_of(runs: Sequence[dict[str, float]], metric: str) -> float | None:
-    return float(np.mean([run[metric] for run in runs])) if runs else None
+    lines = []
+    for metric in (*CELLS, *PROGRAM_F, *TRUE_F):
+        note = notes.get(metric, "the thesis': from its matrix")
+        fair = None if metric in PROGRAM_F else metric
+        lines.append(line(metric, metric, known[metric], note, fair))
+    same = _printed_as(theirs)
+    metric = same or PROGRAM_F[0]
+    note = f"as printed, {metric}" if same else f"as printed, none; ours: {metric}"
+    fair = TRUE_F[PROGRAM_F.index(metric)]
+    return [*lines, line("F-score", metric, theirs.f_score, note, fair)]
 
 
 def _simulated_lines(curves: Mapping[str, FloatArray]) -> list[Line]:
@@ -293,14 +277,8 @@ def _simulated_lines(curves: Mapping[str, FloatArray]) -> list[Line]:
     means = {name: values.mean(axis=0) for name, values in curves.items()}
     return [
         Line(
-            table="section 3.2",
-            data=SIMULATED,
-            model=name,
-            metric=f"accuracy at b={balance:g}",
-            published=None,
-            ours=float(means[name][place]),
-            deviation=float(values[:, place].std(ddof=1)) if len(values) > 1 else None,
-            runs=len(values),
+            *("section 3.2", SIMULATED, name, f"accuracy at b={balance:g}", None),
+            *mean_and_spread(values[:, place]),
             note=_verdict(name, means, place),
         )
         for name, values in curves.items()

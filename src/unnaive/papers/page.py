@@ -10,13 +10,14 @@ import sys
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unnaive.exceptions import DataFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from unnaive._typing import State
     from unnaive.papers.experiment import Line
 
 PAPERS = {  # the module of a paper, and its experiment there
@@ -40,11 +41,11 @@ good. This page is made of what `unnaive reproduce PAPER -o docs/results/PAPER.j
 
 def results_page(folder: Path) -> str:
     """Return the page of all results in a folder, of which there may be none."""
-    found = [(path, _read(path)) for path in sorted(folder.glob("*.json"))]
     order = [*PAPERS]
-    found.sort(key=lambda pair: order.index(pair[1]["paper"]))
-    parts = [_HEAD, *(_section(result) for _, result in found)]
-    missing = [key for key in order if key not in {result["paper"] for _, result in found}]
+    results = [_read(path) for path in sorted(folder.glob("*.json"))]
+    results.sort(key=lambda result: order.index(result["paper"]))
+    parts = [_HEAD, *map(_section, results)]
+    missing = [key for key in order if key not in {result["paper"] for result in results}]
     if missing:
         commands = "\n".join(
             f"    unnaive reproduce {key} --honest -o docs/results/{key}.json" for key in missing
@@ -55,10 +56,14 @@ def results_page(folder: Path) -> str:
 
 def tables(lines: Iterable[Line]) -> dict[str, list[Line]]:
     """Lines by where the paper printed them, in the order in which they come."""
-    found: dict[str, list[Line]] = {}
+    return _grouped(lines, lambda line: heading(line.table))
+
+
+def _grouped(lines: Iterable[Line], key: Callable[[Line], str]) -> dict[str, list[Line]]:
+    groups: dict[str, list[Line]] = {}
     for line in lines:
-        found.setdefault(heading(line.table), []).append(line)
-    return found
+        groups.setdefault(key(line), []).append(line)
+    return groups
 
 
 def heading(table: str) -> str:
@@ -116,7 +121,7 @@ def layout(
     return names, [[row[name] for name in names] for row in rows]
 
 
-def settings_of(settings: Mapping[str, Any], seconds: float) -> str:
+def settings_of(settings: State, seconds: float) -> str:
     """Say in words how an experiment was run."""
     parts = ["1 run" if settings["runs"] == 1 else f"{settings['runs']} runs"]
     parts.append(f"seed {settings['seed']}")
@@ -126,7 +131,7 @@ def settings_of(settings: Mapping[str, Any], seconds: float) -> str:
     return ", ".join([*parts, spent])
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> State:
     from unnaive.papers.experiment import Line  # noqa: PLC0415 - costs time to import
 
     try:
@@ -146,13 +151,11 @@ def _read(path: Path) -> dict[str, Any]:
     return dict(result)
 
 
-def _section(result: Mapping[str, Any]) -> str:
+def _section(result: State) -> str:
     parts = [f"## {result['title']} (`{result['paper']}`)", *_protocol(result["paper"])]
     parts.append(f"*{settings_of(result['settings'], result['seconds'])}*")
     for name, lines in tables(result["lines"]).items():
-        by_metric: dict[str, list[Line]] = {}
-        for line in lines:
-            by_metric.setdefault(line.metric, []).append(line)
+        by_metric = _grouped(lines, lambda line: line.metric)
         parts.append(f"### {name}")
         if max(map(len, by_metric.values())) == 1:  # every line is of a metric of its own
             parts.append(_table(lines))

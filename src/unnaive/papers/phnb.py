@@ -24,22 +24,24 @@ import time
 from dataclasses import dataclass, field
 from functools import partial
 from math import log
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from unnaive.evaluate.folds import WekaStratifiedKFold
 from unnaive.information import conditional_mutual_information
-from unnaive.papers.experiment import Experiment, Line, Unit
+from unnaive.papers.experiment import Experiment, Line, Unit, mean_and_spread, nearness
 from unnaive.papers.published import printed
 from unnaive.structure.bags import average_information
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from unnaive._typing import IntArray
+    from unnaive._typing import IntArray, State
     from unnaive.datasets import Dataset
     from unnaive.io.frames import Column
+    from unnaive.models.classifier import Classifier
+    from unnaive.papers.experiment import Results
     from unnaive.tables.smoothing import Smoothing
 
 BINS = 10
@@ -153,21 +155,17 @@ def _coded(column: Column, learn: IntArray) -> tuple[IntArray, int]:
 class PHNBExperiment(Experiment):
     """Table 2: accuracy and test time of HNB and PHNB on nine data sets."""
 
-    key: ClassVar[str] = "phnb"
-    title: ClassVar[str] = "Packaged hidden naive Bayes"
-    default_runs: ClassVar[tuple[int, int]] = (3, 1)
+    key = "phnb"
+    title = "Packaged hidden naive Bayes"
+    default_runs = (3, 1)
     names: ClassVar[Mapping[str, str]] = {line.name: line.data for line in PRINTED.values()}
 
     _loaded: dict[str, Dataset] = field(default_factory=dict, init=False, repr=False)
     _prepared: dict[str, PaperRows] = field(default_factory=dict, init=False, repr=False)
 
-    @property
-    def chosen(self) -> list[str]:
-        """Data sets by the paper's names; in a hurry, without the three that are wide."""
-        found = super().chosen
-        if self.only or not self.quick:
-            return found
-        return [name for name in found if PRINTED[name].columns < HURRY]
+    def is_small(self, name: str) -> bool:
+        """Whether there is time for a data set in a hurry: three are wide."""
+        return PRINTED[name].columns < HURRY
 
     def units(self) -> list[Unit]:
         """One a fold; their cost is about seconds."""
@@ -195,7 +193,7 @@ class PHNBExperiment(Experiment):
         folds = WekaStratifiedKFold(FOLDS, seed=self.seed + run + 1)
         return list(folds.split(labels, labels))[fold]
 
-    def _as_printed(self, line: Printed, run: int, fold: int) -> dict[str, Any]:
+    def _as_printed(self, line: Printed, run: int, fold: int) -> State:
         from unnaive.tables.smoothing import Weka  # noqa: PLC0415 - see data
 
         if line.name not in self._prepared:
@@ -204,7 +202,7 @@ class PHNBExperiment(Experiment):
         split = self._fold(rows.y, run, fold)
         return judged(line, rows, split, smoothing=Weka(1.0))
 
-    def _as_should_be(self, line: Printed, fold: int) -> dict[str, Any]:
+    def _as_should_be(self, line: Printed, fold: int) -> State:
         from unnaive.tables.smoothing import MEstimate  # noqa: PLC0415 - see data
 
         data = self._data(line)
@@ -212,7 +210,7 @@ class PHNBExperiment(Experiment):
         rows = prepare(data, line, split[0])
         return judged(line, rows, split, smoothing=MEstimate(1.0), honest=True)
 
-    def lines(self, results: Mapping[str, Any]) -> list[Line]:
+    def lines(self, results: Results) -> list[Line]:
         """Accuracies of all runs and of the first, then times, then the average threshold."""
         lines = []
         for metric, models in {
@@ -226,7 +224,9 @@ class PHNBExperiment(Experiment):
                     [results[f"{name}, run {run + 1}, fold {fold + 1}"] for fold in range(FOLDS)]
                     for run in range(1 if metric == FIRST else self.n_runs)
                 ]
-                nested = [results.get(f"{name}, honest, fold {fold + 1}") for fold in range(FOLDS)]
+                nested = [
+                    results.get(f"{name}, honest, fold {fold + 1}", {}) for fold in range(FOLDS)
+                ]
                 told = self.honest and metric in {ACCURACY, TIME}
                 for model in models:
                     honest = _figure(nested, metric, model) if told else None
@@ -236,7 +236,8 @@ class PHNBExperiment(Experiment):
 
     def remarks(self, lines: Sequence[Line]) -> list[str]:
         """Say who is near the paper, what the threshold saves, and what tuning it hides."""
-        remarks = [_nearness(lines, model) for model in (HNB_, AVERAGE, OPTIMAL)]
+        accuracies = [line for line in lines if line.metric == ACCURACY]
+        remarks = [nearness(accuracies, model, POINTS) for model in (HNB_, AVERAGE, OPTIMAL)]
         remarks += [*_one_run(lines), *_savings(lines), *_thresholds(lines)]
         return [*remarks, *_optimism(lines)]
 
@@ -248,7 +249,7 @@ def judged(
     *,
     smoothing: Smoothing,
     honest: bool = False,
-) -> dict[str, Any]:
+) -> State:
     """Fit the three models one after the other and let each predict a fold, on one thread.
 
     Only one has its tables at a time: those of arrhythmia take a gigabyte.
@@ -257,27 +258,26 @@ def judged(
 
     train, test = split
     X, y, d = rows.X[train], rows.y[train], rows.X.shape[1]
-    common: dict[str, Any] = {"categories": rows.categories, "smoothing": smoothing}
-    common["discretize"] = None
-    found = {}
+    common: State = {"categories": rows.categories, "smoothing": smoothing, "discretize": None}
+    scores = {}
     model = HNB(**common).fit(X, y)
-    found[HNB_], counts = _tested(model, rows, test), model.counts_
+    scores[HNB_], counts = _tested(model, rows, test), model.counts_
     average = average_information(conditional_mutual_information(counts, 1, smoothing.guard))
     average /= log(2)
     # Paper: eq. (11) has n(n-1)/2 pairs of attributes; the class was counted as one, as WEKA does.
     theirs = average * (d - 1) / (d + 1)
     model = PHNB(threshold=average if honest else theirs, **common).fit_counts(counts)
-    found[AVERAGE] = {**_tested(model, rows, test), "bits": average}
+    scores[AVERAGE] = {**_tested(model, rows, test), "bits": average}
     if honest:
         model = PHNB(threshold="loo", max_memory=_SWEEP_MEMORY, **common)
-        found[OPTIMAL] = _tested(model.fit(X, y), rows, test)
+        scores[OPTIMAL] = _tested(model.fit(X, y), rows, test)
     else:
         model = PHNB(threshold=line.threshold, **common)
-        found[OPTIMAL] = _tested(model.fit_counts(counts), rows, test)
-    return found
+        scores[OPTIMAL] = _tested(model.fit_counts(counts), rows, test)
+    return scores
 
 
-def _tested(model: Any, rows: PaperRows, test: IntArray) -> dict[str, Any]:
+def _tested(model: Classifier, rows: PaperRows, test: IntArray) -> State:
     """Predict a fold some times."""
     spent, seen = [], rows.X[test]
     for _ in range(_TURNS):
@@ -288,7 +288,7 @@ def _tested(model: Any, rows: PaperRows, test: IntArray) -> dict[str, Any]:
     return {"right": right, "rows": len(test), "seconds": min(spent)}
 
 
-def _figure(folds: Sequence[Any], metric: str, model: str) -> float:
+def _figure(folds: Sequence[State], metric: str, model: str) -> float:
     """One run's figure, of all of its folds."""
 
     def total(name: str, of: str = model) -> float:
@@ -304,7 +304,8 @@ def _figure(folds: Sequence[Any], metric: str, model: str) -> float:
 def _line(
     line: Printed, metric: str, model: str, ours: Sequence[float], honest: float | None
 ) -> Line:
-    mean, published, note = float(np.mean(ours)), None, ""
+    mean, spread, n = mean_and_spread(ours)
+    published, note = None, ""
     if metric in {ACCURACY, FIRST}:
         published = line.accuracy[model]
         note = f"at {line.threshold:g} bits" if model == OPTIMAL else ""
@@ -313,31 +314,14 @@ def _line(
     else:
         times = f", {line.threshold / mean:.2g} times that" if mean else ""
         note = f"optimal: {line.threshold:g}{times}"
-    return Line(
-        table="2",
-        data=line.name,
-        model=model,
-        metric=metric,
-        published=published,
-        ours=mean,
-        deviation=float(np.std(ours, ddof=1)) if len(ours) > 1 else None,
-        runs=len(ours),
-        tolerance={ACCURACY: POINTS, FIRST: LAST_DIGIT}.get(metric),
-        honest=honest,
-        note=note,
-    )
+    tolerance = {ACCURACY: POINTS, FIRST: LAST_DIGIT}.get(metric)
+    what = ("2", line.name, model, metric, published)
+    return Line(*what, mean, spread, n, tolerance, honest, note)
 
 
 def _of(lines: Sequence[Line], metric: str, model: str) -> dict[str, Line]:
     """Lines of a model by data set."""
     return {line.data: line for line in lines if (line.metric, line.model) == (metric, model)}
-
-
-def _nearness(lines: Sequence[Line], model: str) -> str:
-    mine = _of(lines, ACCURACY, model).values()
-    far = [f"{line.data} {line.difference:+.2f}" for line in mine if not line.within]
-    text = f"{model}: {len(mine) - len(far)} of {len(mine)} within {POINTS} points of the paper"
-    return text + (f"; not {', '.join(far)}" if far else "")
 
 
 def _one_run(lines: Sequence[Line]) -> list[str]:

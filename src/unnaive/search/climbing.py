@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +13,15 @@ from unnaive.structure.climb import ADD, IMPROVES, Climber, best_move, hill_clim
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from unnaive.information.gaussian_scores import GaussianScores
+    from unnaive.information.scores import FamilyScores
+
 Parents = tuple[tuple[int, ...], ...]
 
 
-def climbed(scores: Any, max_parents: int, previous: Parents | None = None) -> Parents:
+def climbed(
+    scores: FamilyScores | GaussianScores, max_parents: int, previous: Parents | None = None
+) -> Parents:
     """Parents of every gene: arcs added to the empty graph, or hill climbing from the previous.
 
     Without a previous network this is algorithm B: the arc of largest gain is added while one
@@ -29,16 +35,28 @@ def climbed(scores: Any, max_parents: int, previous: Parents | None = None) -> P
     none = np.zeros((d, d), dtype=bool)
     if previous is not None:
         start = [set(above) for above in previous]
-        found = hill_climbing(Climber(scores, max_parents, none, none, start))
-        if not found.complete:  # hill climbing keeps an interrupt to itself
+        network = hill_climbing(Climber(scores, max_parents, none, none, start))
+        if not network.complete:  # hill climbing keeps an interrupt to itself
             raise KeyboardInterrupt
-        return found.parents
+        return network.parents
     climber = Climber(scores, max_parents, none, none)
     while True:
         move, gain = best_move(climber.all_gains()[ADD : ADD + 1])
         if move is None or gain <= IMPROVES:
             return tuple(tuple(sorted(above)) for above in climber.parents)
         climber.apply(move)
+
+
+def chained(order: Sequence[int]) -> Parents:
+    """Return the parents of genes that form a chain: each has the one before it.
+
+    Examples
+    --------
+    >>> chained([1, 2, 0])
+    ((2,), (), (1,))
+    """
+    above = {gene: (before,) for before, gene in pairwise(order)}
+    return tuple(above.get(gene, ()) for gene in range(len(order)))
 
 
 def sampling_order(parents: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian_scores import GaussianScores
-from unnaive.search.climbing import climbed, sampling_order
+from unnaive.search.climbing import chained, climbed, sampling_order
 from unnaive.search.loop import EstimationOfDistribution, require_number, require_whole
 from unnaive.search.spaces import Box
 
@@ -153,10 +152,7 @@ class UMDAc(_GaussianAlgorithm):
     """
 
     def model_of(
-        self,
-        selected: FloatArray,
-        space: Box,
-        previous: Any = None,
+        self, selected: FloatArray, space: Box, previous: object = None
     ) -> GaussianNetwork:
         """Learn independent Gaussians from the selected individuals, (n, d)."""
         return self._network(selected, space, ((),) * space.n_genes)
@@ -174,15 +170,12 @@ class MIMICc(_GaussianAlgorithm):
 
     Parameters
     ----------
-    bounds : {"redraw", "clip", "reflect"}, default="redraw"
-        As in :class:`UMDAc`.
-    sigma_min : float, default=1e-6
-        As in :class:`UMDAc`, of the deviation given the gene before.
+    bounds, sigma_min
+        As in :class:`UMDAc`; the least deviation is that given the gene before.
 
     References
     ----------
-    Larrañaga, Etxeberria, Lozano & Peña, "Optimization in continuous domains by learning and
-    simulation of Gaussian networks", GECCO workshop, 2000.
+    As of :class:`UMDAc`.
 
     Examples
     --------
@@ -195,17 +188,10 @@ class MIMICc(_GaussianAlgorithm):
     """
 
     def model_of(
-        self,
-        selected: FloatArray,
-        space: Box,
-        previous: Any = None,
+        self, selected: FloatArray, space: Box, previous: object = None
     ) -> GaussianNetwork:
         """Learn a chain of Gaussians from the selected individuals, (n, d)."""
-        order = self._chain(selected, space)
-        parents: list[tuple[int, ...]] = [()] * space.n_genes
-        for before, gene in pairwise(order):
-            parents[gene] = (before,)
-        return self._network(selected, space, tuple(parents))
+        return self._network(selected, space, chained(self._chain(selected, space)))
 
     def _chain(self, selected: FloatArray, space: Box) -> list[int]:
         """Order the genes: least variance first, then always least given the last.
@@ -240,15 +226,12 @@ class EGNA(_GaussianAlgorithm):
         :class:`~unnaive.information.gaussian_scores.GaussianScores`.
     max_parents : int or None, default=None
         Most parents of a gene; None: any number.
-    bounds : {"redraw", "clip", "reflect"}, default="redraw"
-        As in :class:`UMDAc`.
-    sigma_min : float, default=1e-6
-        As in :class:`UMDAc`, of the deviation given the parents.
+    bounds, sigma_min
+        As in :class:`UMDAc`; the least deviation is that given the parents.
 
     References
     ----------
-    Larrañaga, Etxeberria, Lozano & Peña, "Optimization in continuous domains by learning and
-    simulation of Gaussian networks", GECCO workshop, 2000.
+    As of :class:`UMDAc`.
 
     Examples
     --------
@@ -319,10 +302,7 @@ class EMNA(_GaussianAlgorithm):
     """
 
     def model_of(
-        self,
-        selected: FloatArray,
-        space: Box,
-        previous: Any = None,
+        self, selected: FloatArray, space: Box, previous: object = None
     ) -> GaussianNetwork:
         """Learn means and covariances of the selected individuals, (n, d)."""
         d, means = space.n_genes, selected.mean(axis=0)

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.scores import KINDS, FamilyScores
-from unnaive.search.climbing import climbed, sampling_order
+from unnaive.search.climbing import chained, climbed, sampling_order
 from unnaive.search.loop import EstimationOfDistribution, require_number, require_whole
 from unnaive.search.spaces import Categories
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from unnaive._typing import FloatArray, IntArray
+    from unnaive.search.loop import Setting
     from unnaive.search.spaces import Space
-
-_PAPER = {**EstimationOfDistribution.paper_setting, "alpha": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +51,8 @@ class Conditional:
         # One search in all rows at once: row j holds j + its cumulative probabilities.
         edges = cumulative + np.arange(len(cumulative))[:, None]
         wanted = np.minimum(rows + chance, np.nextafter(rows + 1.0, 0.0))
-        found = np.searchsorted(edges.ravel(), wanted, side="right")
-        return np.asarray(found - rows * cumulative.shape[1])
+        places = np.searchsorted(edges.ravel(), wanted, side="right")
+        return np.asarray(places - rows * cumulative.shape[1])
 
     def _rows(self, numbers: IntArray) -> IntArray:
         rows = np.searchsorted(self.contexts, numbers)
@@ -136,7 +134,22 @@ def conditional_of(
 
 
 @dataclass(frozen=True, kw_only=True)
-class UMDA(EstimationOfDistribution):
+class _SmoothedAlgorithm(EstimationOfDistribution):
+    """Base of the algorithms that have a pseudo-count of every value."""
+
+    alpha: float = 1.0
+
+    space_type: ClassVar[type[Space]] = Categories
+    paper_setting: ClassVar[Setting] = {**EstimationOfDistribution.paper_setting, "alpha": 0.0}
+
+    def check(self, space: Space) -> None:
+        """Raise an error if a parameter is wrong."""
+        super().check(space)
+        require_number("alpha", self.alpha, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UMDA(_SmoothedAlgorithm):
     r"""Univariate marginal distribution algorithm: genes are independent.
 
     .. math:: \rho(x) = \prod_i p_i(x_i), \qquad
@@ -168,24 +181,16 @@ class UMDA(EstimationOfDistribution):
     (20.0, 'bound', True)
     """
 
-    alpha: float = 1.0
     p_min: float = 0.0
-
-    space_type: ClassVar[type[Space]] = Categories
-    paper_setting: ClassVar[Mapping[str, Any]] = _PAPER
 
     def check(self, space: Space) -> None:
         """Raise an error if a parameter is wrong."""
         super().check(space)
-        require_number("alpha", self.alpha, 0.0)
         most = max(cast("Categories", space).sizes, default=1)
         require_number("p_min", self.p_min, 0.0, 1.0 / most)
 
     def model_of(
-        self,
-        selected: IntArray,
-        space: Categories,
-        previous: Any = None,
+        self, selected: IntArray, space: Categories, previous: object = None
     ) -> DiscreteNetwork:
         """Learn independent genes from the selected individuals, (n, d)."""
         genes, none = np.ascontiguousarray(selected.T), np.empty(0, dtype=np.int64)
@@ -205,7 +210,7 @@ class UMDA(EstimationOfDistribution):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MIMIC(EstimationOfDistribution):
+class MIMIC(_SmoothedAlgorithm):
     r"""Mutual information maximisation for input clustering: genes form a chain.
 
     .. math:: \rho(x) = p(x_{i_n}) \prod_{m=n-1}^{1} p(x_{i_m} \mid x_{i_{m+1}}), \quad
@@ -239,31 +244,15 @@ class MIMIC(EstimationOfDistribution):
     (1, 2, 0)
     """
 
-    alpha: float = 1.0
-
-    space_type: ClassVar[type[Space]] = Categories
-    paper_setting: ClassVar[Mapping[str, Any]] = _PAPER
-
-    def check(self, space: Space) -> None:
-        """Raise an error if a parameter is wrong."""
-        super().check(space)
-        require_number("alpha", self.alpha, 0.0)
-
     def model_of(
-        self,
-        selected: IntArray,
-        space: Categories,
-        previous: Any = None,
+        self, selected: IntArray, space: Categories, previous: object = None
     ) -> DiscreteNetwork:
         """Learn a chain of genes from the selected individuals, (n, d)."""
         genes = np.ascontiguousarray(selected.T)
         order = chain(genes, space.counts)
-        parents: list[tuple[int, ...]] = [()] * space.n_genes
-        for before, gene in pairwise(order):
-            parents[gene] = (before,)
         conditionals = tuple(
             conditional_of(genes, space.counts, gene, above, self.alpha)
-            for gene, above in enumerate(parents)
+            for gene, above in enumerate(chained(order))
         )
         return DiscreteNetwork(space, order, conditionals)
 
@@ -371,8 +360,8 @@ class EBNA(EstimationOfDistribution):
         parents = climbed(scores, self.max_parents, start)
         conditionals = []
         for gene, above in enumerate(parents):
-            found = conditional_of(genes, space.counts, gene, above, 1.0)
+            conditional = conditional_of(genes, space.counts, gene, above, 1.0)
             if above:  # the formula with counts of 0, where MIMIC takes the marginal
-                found.probabilities[-1] = 1.0 / space.sizes[gene]
-            conditionals.append(found)
+                conditional.probabilities[-1] = 1.0 / space.sizes[gene]
+            conditionals.append(conditional)
         return DiscreteNetwork(space, sampling_order(parents), tuple(conditionals))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,8 +13,12 @@ from unnaive.exceptions import UnnaiveError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import ArrayLike
+
     from unnaive._typing import AnyArray, FloatArray
     from unnaive.search.spaces import Space
+
+    Judge = Callable[[AnyArray], ArrayLike]  # of genomes (m, d), a row each
 
 _MOST_BYTES = 1 << 27  # that remembered scores may take
 _ENTRY_BYTES = 300  # of one, besides its key
@@ -36,8 +40,8 @@ class Evaluations:
     """
 
     space: Space
-    fitness: Callable[[Any], Any]
-    key: Callable[[Any], Any] | None = None
+    fitness: Judge
+    key: Judge | None = None
     asked: int = 0
     hits: int = 0
     _known: dict[bytes, list[float]] = field(default_factory=dict, repr=False)
@@ -51,8 +55,8 @@ class Evaluations:
             if key not in self._known:
                 new.setdefault(key, row)
         if new:
-            found = self._ask(genomes[list(new.values())])
-            self._known.update(zip(new, found.tolist(), strict=True))
+            answers = self._ask(genomes[list(new.values())])
+            self._known.update(zip(new, answers.tolist(), strict=True))
         self.asked += len(keys)
         self.hits += len(keys) - len(new)
         scores = np.array([self._known[key] for key in keys])
@@ -83,12 +87,12 @@ class Evaluations:
     def _ask(self, genomes: AnyArray) -> FloatArray:
         """Call the fitness; NaN is worse than anything."""
         m = len(genomes)
-        found = self.fitness(genomes)
+        answers = self.fitness(genomes)
         try:
-            scores = np.asarray(found, dtype=np.float64)
+            scores = np.asarray(answers, dtype=np.float64)
         except (TypeError, ValueError):
             raise UnnaiveError(
-                f"fitness returned {type(found).__name__} that is no array of numbers; it must "
+                f"fitness returned {type(answers).__name__} that is no array of numbers; it must "
                 f"return one number a genome, here {m}"
             ) from None
         if scores.ndim not in {1, 2} or len(scores) != m or not scores.size:

@@ -15,13 +15,17 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.search.evaluations import Evaluations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
 
     from unnaive._typing import AnyArray, FloatArray, IntArray
+    from unnaive.search.evaluations import Judge
     from unnaive.search.spaces import Space
 
 REPLACEMENTS = ("truncation", "elite-1", "generational")
 RandomState = int | np.random.Generator | np.random.RandomState | None
+Setting = dict[str, Any]  # parameters of an algorithm by name
 
 
 class Model(Protocol):
@@ -128,7 +132,7 @@ class EstimationOfDistribution(ABC):
     time_limit: float | None = None
 
     space_type: ClassVar[type[Space]]
-    paper_setting: ClassVar[Mapping[str, Any]] = {
+    paper_setting: ClassVar[Setting] = {
         "population": 500,
         "selected": 500,
         "offspring": 1000,
@@ -158,11 +162,11 @@ class EstimationOfDistribution(ABC):
     def maximise(
         self,
         space: Space,
-        fitness: Callable[[Any], Any],
+        fitness: Judge,
         *,
         random_state: RandomState = None,
-        seeds: Any = None,
-        key: Callable[[Any], Any] | None = None,
+        seeds: ArrayLike | None = None,
+        key: Judge | None = None,
         watch: Callable[[Generation], None] | None = None,
     ) -> Result:
         """Search a space for the genome of largest fitness.
@@ -388,13 +392,13 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
         ) from None
 
 
-def require_whole(name: str, given: Any, least: int) -> None:
+def require_whole(name: str, given: object, least: int) -> None:
     """Raise an error unless a parameter is a whole number that is large enough."""
     if not isinstance(given, Integral) or isinstance(given, bool) or given < least:
         raise UnnaiveError(f"{name}={given!r}; it must be a whole number of at least {least}")
 
 
-def require_number(name: str, given: Any, least: float, most: float = math.inf) -> None:
+def require_number(name: str, given: object, least: float, most: float = math.inf) -> None:
     """Raise an error unless a parameter is a number between two."""
     if not isinstance(given, Real) or isinstance(given, bool) or not least <= float(given) <= most:
         raise UnnaiveError(f"{name}={given!r}; it must be a number of {least:g} to {most:g}")

@@ -15,6 +15,8 @@ from unnaive.exceptions import UnnaiveError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import ArrayLike
+
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 _MOST_VALUES = 1 << 31  # of a gene, so that two of them can be numbered together
@@ -44,7 +46,7 @@ class Space(ABC):
     def _range(self, gene: int) -> str:
         """Tell what a gene may be."""
 
-    def checked(self, genomes: Any, name: str) -> AnyArray:
+    def checked(self, genomes: ArrayLike, name: str) -> AnyArray:
         """Genomes as an array of this space, or an error that names the gene that is outside."""
         try:
             given = np.asarray(genomes, dtype=np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -199,12 +199,12 @@ def _enumerated(lines: FloatArray, sizes: list[int], added: bool) -> dict[int, B
         weights = weights + sums if added else np.maximum(weights, sums)
     counts = np.bitwise_count(np.arange(2**n_columns))
     tolerance = max(TIE_TOLERANCE, _rounding(lines))
-    found = {}
+    sets = {}
     for size in sizes:
         masks = np.flatnonzero(counts == size)
         chosen = masks[weights[masks] <= weights[masks].min() + tolerance][-1]
-        found[size] = _weighed(lines, added, _members(int(chosen), n_columns))
-    return found
+        sets[size] = _weighed(lines, added, _members(int(chosen), n_columns))
+    return sets
 
 
 def _by_count(sums: FloatArray) -> tuple[IntArray, IntArray]:
@@ -257,12 +257,12 @@ def _met_in_the_middle(line: FloatArray, sizes: list[int]) -> dict[int, Balanced
     middle = len(line) // 2
     left, right = _half(line[:middle]), _half(line[middle:])
     tolerance = max(TIE_TOLERANCE, _rounding(line))
-    found = {}
+    sets = {}
     for size in sizes:
         first, second = _pair(left, right, size, 0.0, tolerance)
         mask = first << len(line) - middle | second
-        found[size] = _weighed(line[None], False, _members(mask, len(line)))
-    return found
+        sets[size] = _weighed(line[None], False, _members(mask, len(line)))
+    return sets
 
 
 def _stepped(line: FloatArray, sizes: list[int]) -> dict[int, BalancedSet]:
@@ -285,11 +285,11 @@ def _stepped(line: FloatArray, sizes: list[int]) -> dict[int, BalancedSet]:
     errors = np.cumsum(np.sort(np.abs(scaled - step * steps))[::-1])
     order = np.argsort(scaled, kind="stable")
     least, most = np.cumsum(scaled[order]), np.cumsum(scaled[order][::-1])
-    found = {}
+    sets = {}
     for size in sizes:
         if least[size - 1] >= 0 or most[size - 1] <= 0 or size == n_columns:
             extreme = order[:size] if least[size - 1] >= 0 else order[-size:]
-            found[size] = _weighed(line[None], False, extreme)
+            sets[size] = _weighed(line[None], False, extreme)
             continue
         few, small = min(size, n_columns - size), 2 * size <= n_columns
         misses = np.abs(sums - (0.0 if small else scaled.sum()))
@@ -299,8 +299,8 @@ def _stepped(line: FloatArray, sizes: list[int]) -> dict[int, BalancedSet]:
         columns = _refined(scaled, _exchanged(scaled[None], inside, False))
         result = _weighed(line[None], False, columns)
         bound = max(0.0, float(np.ldexp(misses.min() - errors[few - 1], exponent)))
-        found[size] = replace(result, gap=max(0.0, result.weight - bound))
-    return found
+        sets[size] = replace(result, gap=max(0.0, result.weight - bound))
+    return sets
 
 
 def _last_members(steps: IntArray, most: int) -> CodeArray:
@@ -369,7 +369,7 @@ def _branched(lines: FloatArray, sizes: list[int], added: bool) -> dict[int, Bal
     low = _least_sums(ordered, head, max(sizes))
     problem = (ordered, low, -_least_sums(-ordered, head, max(sizes)), added)
     tail, masks = _tail(ordered[head:], added)
-    found = {}
+    sets = {}
     for size in sizes:
         inside = _exchanged(lines, np.isin(np.arange(n_columns), order[-size:]), added)
         guide = inside[order].astype(np.int64)
@@ -381,8 +381,8 @@ def _branched(lines: FloatArray, sizes: list[int], added: bool) -> dict[int, Bal
             ends = head + _members(int(masks[place]), n_columns - head)
             columns = order[np.concatenate([np.flatnonzero(path), ends])]
         result = _weighed(lines, added, columns)
-        found[size] = replace(result, gap=max(0.0, result.weight - open_bound))
-    return found
+        sets[size] = replace(result, gap=max(0.0, result.weight - open_bound))
+    return sets
 
 
 def _least_sums(ordered: FloatArray, head: int, most: int) -> FloatArray:
@@ -394,7 +394,9 @@ def _least_sums(ordered: FloatArray, head: int, most: int) -> FloatArray:
     return low
 
 
-def _tail(ordered: FloatArray, added: bool) -> tuple[Any, IntArray]:
+def _tail(
+    ordered: FloatArray, added: bool
+) -> tuple[tuple[FloatArray, FloatArray, IntArray, FloatArray], IntArray]:
     """List the sums of all sets of columns (h, m), and their masks.
 
     No weight is less than the size of a line, or of all lines with any signs if they are added.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from unnaive._typing import BoolArray, FloatArray
+    from unnaive.information.gaussian_scores import GaussianScores
     from unnaive.information.scores import FamilyScores
 
 IMPROVES = 1e-9  # the least gain of a move
@@ -41,7 +42,7 @@ class Climber:
 
     Attributes
     ----------
-    scores : FamilyScores
+    scores : FamilyScores or GaussianScores
         Of a variable given its parents.
     max_parents : int
         Most parents of a variable.
@@ -49,7 +50,7 @@ class Climber:
         Arcs [child, parent] that stay, or may not be.
     """
 
-    scores: FamilyScores
+    scores: FamilyScores | GaussianScores
     max_parents: int
     required: BoolArray
     forbidden: BoolArray
@@ -94,8 +95,8 @@ class Climber:
         for node in np.flatnonzero(wanted.any(axis=1)).tolist():
             others = np.flatnonzero(wanted[node])
             above = tuple(sorted(self.parents[node]))
-            found = self.scores.additions(node, above, others)
-            self.gains[ADD, node, others] = found - self.scores.local(node, above)
+            added = self.scores.additions(node, above, others)
+            self.gains[ADD, node, others] = added - self.scores.local(node, above)
 
     def apply(self, move: Move) -> None:
         """Make a move."""
@@ -216,12 +217,8 @@ def hill_climbing(
     best, best_score = climber.arcs.copy(), score
     last: deque[Move] = deque(maxlen=tabu_length)
     moves = idle = 0
-    complete = True
     try:
-        while True:
-            if time.monotonic() > end:
-                complete = False
-                break
+        while complete := time.monotonic() <= end:
             gains = climber.all_gains()
             move, gain = best_move(gains)
             if score + gain <= best_score + IMPROVES:  # else even an undoing is welcome
@@ -250,9 +247,9 @@ def _frozen(arcs: BoolArray) -> tuple[tuple[int, ...], ...]:
 def perturb(climber: Climber, n_moves: int, random: np.random.Generator) -> None:
     """Make some random moves, for another start."""
     for _ in range(n_moves):
-        found = climber.random_move(random)
-        if found is not None:
-            climber.apply(found[0])
+        drawn = climber.random_move(random)
+        if drawn is not None:
+            climber.apply(drawn[0])
 
 
 def anneal(
@@ -281,10 +278,10 @@ def anneal(
             if time.monotonic() > end:
                 break
             temperature = warm * (cold / warm) ** (step / max(rounds - 1, 1))
-            found = climber.random_move(random)
-            if found is None:
+            drawn = climber.random_move(random)
+            if drawn is None:
                 break
-            move, gain = found
+            move, gain = drawn
             if gain >= 0 or random.random() < math.exp(gain / temperature):
                 climber.apply(move)
                 score, made = score + gain, made + 1
@@ -321,11 +318,11 @@ def k2_search(
             others = np.flatnonzero(earlier & ~arcs[node] & ~forbidden[node])
             if not len(others):
                 break
-            found = scores.additions(node, tuple(np.flatnonzero(arcs[node]).tolist()), others)
-            best = int(np.argmax(found >= found.max() - IMPROVES))
-            if found[best] <= score + IMPROVES:
+            offered = scores.additions(node, tuple(np.flatnonzero(arcs[node]).tolist()), others)
+            best = int(np.argmax(offered >= offered.max() - IMPROVES))
+            if offered[best] <= score + IMPROVES:
                 break
             arcs[node, others[best]] = True
-            score, moves = float(found[best]), moves + 1
+            score, moves = float(offered[best]), moves + 1
     parents = _frozen(arcs)
     return Found(parents, scores.total(parents), moves, True)

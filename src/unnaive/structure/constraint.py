@@ -126,13 +126,13 @@ def _arcs(names: Sequence[str], edges: Iterable[tuple[Node, Node]]) -> frozenset
     """Edges as positions."""
     places: dict[Node, int] = {name: place for place, name in enumerate(names)}
     places.update({place: place for place in range(len(names))})
-    found = set()
+    arcs = set()
     for edge in edges:
         arc = tuple(places[node] for node in edge if node in places)
         if len(arc) != 2 or arc[0] == arc[1]:
             raise ValueError(f"edge {edge!r} does not join two of the {len(names)} variables")
-        found.add((arc[0], arc[1]))
-    return frozenset(found)
+        arcs.add((arc[0], arc[1]))
+    return frozenset(arcs)
 
 
 def _refuse_cycles(names: Sequence[str], arcs: Iterable[Arc]) -> None:
@@ -200,15 +200,10 @@ class _Skeleton:
             if not {first, last} & _below(middle, children):
                 children[first].add(middle)
                 children[last].add(middle)
-        pairs = [(i, j) for i, others in enumerate(self.adjacent) for j in others]
-        loose = {
-            (i, j) for i, j in pairs if i < j and j not in children[i] and i not in children[j]
-        }
-        return PDAG(
-            names,
-            frozenset(pair for pair in pairs if pair[1] in children[pair[0]]),
-            frozenset(loose),
-        )
+        pairs = {(i, j) for i, others in enumerate(self.adjacent) for j in others}
+        arcs = {(i, j) for i, j in pairs if j in children[i]}
+        loose = {(i, j) for i, j in pairs - arcs if i < j and (j, i) not in arcs}
+        return PDAG(names, frozenset(arcs), frozenset(loose))
 
     def _colliders(self) -> Iterator[tuple[int, int, int]]:
         """Yield all i → w ← j with i < j that separators tell of, in order of (i, w, j)."""
@@ -232,12 +227,12 @@ def _conditions(frozen: list[list[int]], first: int, second: int, size: int) -> 
 
 def _below(start: int, children: list[set[int]]) -> set[int]:
     """Nodes that directed edges lead to."""
-    found, waiting = set[int](), [start]
+    reached, waiting = set[int](), [start]
     while waiting:
-        new = children[waiting.pop()] - found
-        found |= new
+        new = children[waiting.pop()] - reached
+        reached |= new
         waiting += new
-    return found
+    return reached
 
 
 class Outcome(NamedTuple):
@@ -387,8 +382,8 @@ class _Rows:
         shape = self.domain[[first, second]]
         width, cells = math.prod(self.domain[list(given)].tolist()), int(shape.prod())
         if width > max(1024, len(number)):
-            found, place = np.unique(number // cells, return_inverse=True)
-            number, width = place * cells + number % cells, len(found)
+            contexts, place = np.unique(number // cells, return_inverse=True)
+            number, width = place * cells + number % cells, len(contexts)
         return np.bincount(number, weights, minlength=width * cells).reshape(width, *shape)
 
 

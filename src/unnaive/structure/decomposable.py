@@ -170,10 +170,10 @@ def cherry_tree(
                 gains[parents] = relevance + told
         size = min(len(families), order - 2)
         offered = [parents for parents in gains if len(parents) == size]
-        found = np.stack([gains[parents] for parents in offered])
-        best = np.where(outside, found.max(axis=0), -np.inf)
+        scores = np.stack([gains[parents] for parents in offered])
+        best = np.where(outside, scores.max(axis=0), -np.inf)
         column = first_best(best)
-        tied = found[:, column] >= best.max() - TIE_TOLERANCE
+        tied = scores[:, column] >= best.max() - TIE_TOLERANCE
         parents = min(offered[place] for place in np.flatnonzero(tied))
         families.append((column, *parents))
         outside[column] = False

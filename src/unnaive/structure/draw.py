@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import cos, pi, sin
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unnaive._axes import new_axes
 from unnaive.structure.dag import DAG
@@ -12,7 +12,9 @@ from unnaive.structure.graph import ClassGraphs, topological
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from unnaive.structure.graph import Graph
+    from matplotlib.axes import Axes
+
+    from unnaive.structure.graph import Edge, Graph
 
 _WIDEST, _NARROWEST = 6.0, 0.8  # points
 _LONGEST_NAME = 18
@@ -55,7 +57,7 @@ def _ancestors(parent: str, first_parent: dict[str, str], child: str) -> set[str
     return set()
 
 
-def draw_structure(graph: Graph | DAG, ax: Any = None) -> Any:
+def draw_structure(graph: Graph | DAG, ax: Axes | None = None) -> Axes:
     """Draw any structure as suits its kind; returns matplotlib axes."""
     if isinstance(graph, DAG):
         return draw_layers(graph, graph.edges, ax)
@@ -68,12 +70,12 @@ def draw_structure(graph: Graph | DAG, ax: Any = None) -> Any:
     return draw_graph(graph, ax)
 
 
-def draw_graph(graph: Graph, ax: Any = None) -> Any:
+def draw_graph(graph: Graph, ax: Axes | None = None) -> Axes:
     """Draw a graph, its edges as wide as they are informative; returns matplotlib axes."""
     return draw_side_by_side([(graph.target, graph)], ax)
 
 
-def draw_side_by_side(graphs: Sequence[tuple[str, Graph]], ax: Any = None) -> Any:
+def draw_side_by_side(graphs: Sequence[tuple[str, Graph]], ax: Axes | None = None) -> Axes:
     """Draw graphs next to each other, each below its name; returns matplotlib axes."""
     placed = [tree_positions(graph) for _, graph in graphs]
     widths = [max((x for x, _ in places.values()), default=0.0) + 1 for places in placed]
@@ -97,7 +99,7 @@ def draw_side_by_side(graphs: Sequence[tuple[str, Graph]], ax: Any = None) -> An
 
 
 def _draw_below(
-    ax: Any,
+    ax: Axes,
     name: str,
     graph: Graph,
     positions: dict[str, tuple[float, float]],
@@ -121,22 +123,26 @@ def edge_width(share: float) -> float:
     return _NARROWEST + (_WIDEST - _NARROWEST) * share
 
 
-def draw_label(ax: Any, name: str, place: tuple[float, float], colour: str) -> None:
+def draw_label(ax: Axes, name: str, place: tuple[float, float], colour: str) -> None:
     """Draw a name in a box, shortened if it is long."""
     short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
     box = {"boxstyle": "round", "facecolor": colour, "edgecolor": "0.3"}
     ax.text(*place, short.replace("$", r"\$"), ha="center", va="center", fontsize=9, bbox=box)
 
 
-def weighed_width(edge: Any, largest: float) -> float:
+def weighed_width(edge: Edge, largest: float) -> float:
     """Width in points of an edge, which may have no information."""
     share = edge[2] / largest if len(edge) > 2 and largest > 0 else 0.3
     return edge_width(float(share))
 
 
 def draw_circle(
-    target: str, used: Sequence[str], edges: Sequence[Any], relevance: Mapping[str, float], ax: Any
-) -> Any:
+    target: str,
+    used: Sequence[str],
+    edges: Sequence[Edge],
+    relevance: Mapping[str, float],
+    ax: Axes | None,
+) -> Axes:
     """Draw columns around the class, each joined with those it hears.
 
     Lines from the class are as wide as what a column tells about it, its ``relevance``.
@@ -167,7 +173,7 @@ def draw_circle(
     return ax
 
 
-def draw_layers(dag: DAG, edges: list[Any], ax: Any) -> Any:
+def draw_layers(dag: DAG, edges: Sequence[Edge], ax: Axes | None) -> Axes:
     """Draw nodes in layers, parents above their children, with arrows."""
     order = topological(dag.parents, range(len(dag.names)))
     depth: dict[int, int] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import product
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -237,7 +238,7 @@ def _climb(graph: PDAG, offers: Offers) -> Iterator[tuple[Move, PDAG]]:
     nodes = range(len(graph.names))
     sides = _Sides.of(graph)
     offered: dict[tuple[int, int], list[Move]] = {}
-    stale = [(source, target) for source in nodes for target in nodes]
+    stale = list(product(nodes, nodes))
     while True:
         offered |= {pair: list(offers(sides, *pair)) for pair in stale}
         move = _best(offered, sides)
@@ -276,9 +277,4 @@ def _stale(before: _Sides, after: _Sides, move: Move) -> list[tuple[int, int]]:
         or before.parents[node] != after.parents[node]
         or ends <= after.neighbours[node]
     }
-    return [
-        (source, target)
-        for source in nodes
-        for target in nodes
-        if source in ends or target in changed
-    ]
+    return [(one, other) for one, other in product(nodes, nodes) if one in ends or other in changed]

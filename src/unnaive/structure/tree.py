@@ -73,10 +73,10 @@ def orient(edges: IntArray, n_columns: int, preference: FloatArray) -> IntArray:
 
 def _walk(start: int, neighbours: list[list[int]]) -> list[tuple[int, int]]:
     """Members of a tree from a start, each with the one it was reached from."""
-    found = [(start, -1)]
-    for member, parent in found:
-        found.extend((other, member) for other in neighbours[member] if other != parent)
-    return found
+    members = [(start, -1)]
+    for member, parent in members:
+        members.extend((other, member) for other in neighbours[member] if other != parent)
+    return members
 
 
 def penalised(

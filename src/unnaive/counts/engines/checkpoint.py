@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unnaive.exceptions import ModelFileError, SchemaMismatch
 from unnaive.io import store
@@ -13,6 +13,8 @@ from unnaive.schema import Schema
 if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
+
+    from unnaive._typing import State
 
 _CURE = "name another checkpoint, delete this one, or count as before"
 
@@ -44,29 +46,29 @@ class Checkpoint:
     """
 
     path: Path | None
-    settings: dict[str, Any]
+    settings: State
     sketched: list[str] = field(default_factory=list)
     counted: list[str] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
-    memory: dict[str, Any] = field(default_factory=dict)
+    memory: State = field(default_factory=dict)
 
     @classmethod
-    def open(cls, path: str | PathLike[str] | None, settings: dict[str, Any]) -> Checkpoint:
+    def open(cls, path: str | PathLike[str] | None, settings: State) -> Checkpoint:
         """Go on from a file if there is one; it must be of the same settings."""
         fresh = cls(None if path is None else Path(path), settings)
         if fresh.path is None or not fresh.path.exists():
             return fresh
         state = store.load(fresh.path, kind="checkpoint")
         try:
-            found = cls(fresh.path, **state)
-            _require_same(fresh.path, found.settings, settings)
+            kept = cls(fresh.path, **state)
+            _require_same(fresh.path, kept.settings, settings)
         except (KeyError, TypeError, AttributeError) as error:
             raise ModelFileError(
                 f"{path} is a checkpoint that this version does not understand ({error}); {_CURE}"
             ) from error
-        return found
+        return kept
 
-    def save(self, hold: Callable[[], dict[str, Any]]) -> None:
+    def save(self, hold: Callable[[], State]) -> None:
         """Write all of it, with what the pass holds now; nothing to do without a path."""
         if self.path is None:
             return
@@ -79,7 +81,7 @@ class Checkpoint:
         self.sketched, self.memory = [], {}
 
 
-def _require_same(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
+def _require_same(path: Path, there: State, here: State) -> None:
     """Raise and name the first difference of two settings."""
     before = f"{path} is the checkpoint of another count"
     for name, now in here.items():
@@ -99,7 +101,7 @@ def _require_same(path: Path, there: dict[str, Any], here: dict[str, Any]) -> No
         raise SchemaMismatch(f"{before}: {name} was {then!r} and now is {now!r}; {_CURE}")
 
 
-def _other_file(then: dict[str, Any], now: dict[str, Any]) -> str:
+def _other_file(then: dict[str, list[int]], now: dict[str, list[int]]) -> str:
     for name, stamp in now.items():
         if name not in then:
             return f"{name} is new (count new files by themselves, with schema=, and merge)"

@@ -9,16 +9,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
-from unnaive.counts.engines.dispatch import located
+from unnaive.counts.engines.dispatch import Work, located
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray
-    from unnaive.counts.engines.dispatch import Prediction, Work
+    from collections.abc import Callable, Collection, Iterable, Sized
 
+    import pandas as pd
+
+    from unnaive._typing import AnyArray
+    from unnaive.counts.engines.dispatch import Prediction
+
+Result = TypeVar("Result")
 FAN_IN = 8  # results that one task merges, so the counts that a worker holds at once
+
+
+@runtime_checkable
+class Partitioned(Protocol):
+    """A data frame, a series or a bag."""
+
+    def to_delayed(self) -> Iterable[object]:
+        """Return the partitions."""
+
+
+class Mapped(Partitioned, Protocol):
+    """A data frame or a bag: rows to count or to answer for."""
+
+    def map(self, function: Callable[..., object], *arguments: object) -> object:
+        """Apply a function to what a bag holds."""
+
+    def map_partitions(
+        self, function: Callable[..., object], *arguments: object, **options: object
+    ) -> object:
+        """Apply a function to the partitions of a frame."""
 
 
 def engine(source: Any) -> DaskEngine:
@@ -40,68 +65,78 @@ def engine(source: Any) -> DaskEngine:
 class DaskEngine:
     """Partitions on Dask; ``names`` are the columns, where they are known beforehand."""
 
-    source: Any
+    source: Mapped | list[object] | tuple[object, ...]
     names: tuple[str, ...] | None = None
     keeps_columns: bool = False
 
-    def fold(self, work: Work, labels: Any = None, weights: Any = None) -> Any:
+    def fold(
+        self, work: Work[Result], labels: object = None, weights: object = None
+    ) -> Result | None:
         """Run the work on every partition and merge the results in a tree."""
         delayed = import_module("dask").delayed
         parts = _partitions(self.source)
         job = delayed(work, traverse=False)
-        run, join = delayed(_run), delayed(_join)
+        run, join = delayed(_run), delayed(Work.merge)
         beside = zip(
             _beside(labels, len(parts), "target"),
             _beside(weights, len(parts), "sample_weight"),
             strict=True,
         )
         nested = type(self.source).__name__ == "Bag"
-        found = [
+        results = [
             run(job, number, part, *more, nested=nested)
             for number, (part, more) in enumerate(zip(parts, beside, strict=True))
         ]
-        while len(found) > 1:
-            groups = range(0, len(found), FAN_IN)
-            found = [join(job, found[start : start + FAN_IN]) for start in groups]
-        return found[0].compute() if found else None
+        while len(results) > 1:
+            groups = range(0, len(results), FAN_IN)
+            results = [join(job, results[start : start + FAN_IN]) for start in groups]
+        return results[0].compute() if results else None
 
-    def predict(self, prediction: Prediction) -> Any:
+    def predict(self, prediction: Prediction) -> object:
         """Answer for every partition; lazy, like all that Dask does."""
         delayed = import_module("dask").delayed
         job = delayed(prediction, traverse=False)
+        if isinstance(self.source, list | tuple):
+            return [delayed(_predict)(part, job) for part in self.source]
         if self.names is not None:
             meta = _as_pandas(prediction, prediction.empty, None)
             return self.source.map_partitions(
                 _predict_pandas, job, meta=meta, enforce_metadata=False
             )
-        if isinstance(self.source, list | tuple):
-            return [delayed(_predict)(part, job) for part in self.source]
         return self.source.map(_predict, job)
 
 
-def _partitions(source: Any) -> list[Any]:
-    return list(source) if isinstance(source, list | tuple) else list(source.to_delayed())
+def _partitions(source: Partitioned | list[object] | tuple[object, ...]) -> list[object]:
+    return list(source.to_delayed() if isinstance(source, Partitioned) else source)
 
 
-def _beside(series: Any, count: int, what: str) -> list[Any]:
+def _beside(series: object, count: int, what: str) -> list[object]:
     """Return the partitions of labels or weights that do not lie in the frame."""
     if series is None:
         return [None] * count
-    if not isinstance(series, list | tuple) and not hasattr(series, "to_delayed"):
+    if not isinstance(series, list | tuple | Partitioned):
         raise UnnaiveError(
             f"{what} is a {type(series).__name__}; with Dask, name a column of the frame, or give "
             "a Dask series with the same partitions"
         )
-    found = _partitions(series)
-    if len(found) != count:
+    parts = _partitions(series)
+    if len(parts) != count:
         raise UnnaiveError(
-            f"{what} has {len(found)} partitions, the frame {count}; repartition one like the "
+            f"{what} has {len(parts)} partitions, the frame {count}; repartition one like the "
             "other, or name a column of the frame"
         )
-    return found
+    return parts
 
 
-def _run(work: Work, number: int, part: Any, labels: Any, weights: Any, *, nested: bool) -> Any:
+def _run(
+    work: Work[Result],
+    number: int,
+    part: Collection[Sized],
+    labels: pd.Series | None,
+    weights: pd.Series | None,
+    *,
+    nested: bool,
+) -> Result | None:
     """Do the work on one partition (of a bag: on all frames in it)."""
     with located(number):
         if nested:
@@ -111,29 +146,27 @@ def _run(work: Work, number: int, part: Any, labels: Any, weights: Any, *, neste
         return work.run_part(part, labels, weights)
 
 
-def _join(work: Work, results: list[Any]) -> Any:
-    return work.merge(results)
-
-
-def _require_same_index(part: Any, series: Any) -> None:
-    mine: Any = getattr(part, "index", None)
-    theirs: Any = getattr(series, "index", None)
-    if hasattr(mine, "equals") and hasattr(theirs, "equals") and not mine.equals(theirs):
+def _require_same_index(part: object, series: pd.Series) -> None:
+    equals = getattr(getattr(part, "index", None), "equals", None)
+    theirs = getattr(series, "index", None)
+    if equals is not None and hasattr(theirs, "equals") and not equals(theirs):
         raise UnnaiveError(
             f"the rows of {series.name!r} are not those of the frame: their index differs; name a "
             "column of the frame"
         )
 
 
-def _predict(part: Any, prediction: Prediction) -> AnyArray:
+def _predict(part: Sized, prediction: Prediction) -> AnyArray:
     return prediction(part)
 
 
-def _predict_pandas(part: Any, prediction: Prediction) -> Any:
+def _predict_pandas(part: pd.DataFrame, prediction: Prediction) -> pd.Series | pd.DataFrame:
     return _as_pandas(prediction, prediction(part), part.index)
 
 
-def _as_pandas(prediction: Prediction, answers: AnyArray, index: Any) -> Any:
+def _as_pandas(
+    prediction: Prediction, answers: AnyArray, index: pd.Index | None
+) -> pd.Series | pd.DataFrame:
     """Make a series of classes, or a frame with a column a class."""
     pandas = import_module("pandas")
     if answers.ndim == 1:

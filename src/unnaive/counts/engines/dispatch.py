@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from importlib import import_module
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 
 import numpy as np
 
@@ -23,15 +23,42 @@ from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence, Sized
+    from typing import Unpack
 
-    from unnaive._typing import AnyArray, FloatArray
+    from unnaive._typing import AnyArray, FloatArray, State
     from unnaive.counts.joint import JointCounts
+    from unnaive.discretize import Discretizer
     from unnaive.schema import Schema
+    from unnaive.schema.columns import Label
     from unnaive.schema.sketch import SchemaSketch
 
 ENGINES = {"dask": "dask", "dask_expr": "dask", "distributed": "dask", "pyspark": "spark"}
 KNOWN_ERRORS = (SchemaMismatch, UnnaiveError, ValueError, TypeError)
+Result = TypeVar("Result")
+
+
+class Learning(TypedDict, total=False):
+    """How a schema is learned, by the names of the models' parameters."""
+
+    discretize: str | Discretizer | None
+    bins: int
+    categorical_features: object
+    categories: object
+
+
+class SketchLearning(Learning, total=False):
+    """How a schema is learned from sketches."""
+
+    classes: Sequence[Label] | None
+    accuracy: int
+
+
+class SketchSettings(SketchLearning, total=False):
+    """The same, and the name of the target and the threads."""
+
+    target: str
+    n_jobs: int | None
 
 
 class Rows(NamedTuple):
@@ -42,8 +69,8 @@ class Rows(NamedTuple):
     weights: FloatArray | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Work(ABC):
+@dataclass(frozen=True)
+class Work(ABC, Generic[Result]):
     """What is done on every partition, and how two results become one; sent to the workers.
 
     ``target`` and ``weight`` name columns; None if labels, weights come beside the frame, or
@@ -55,14 +82,16 @@ class Work(ABC):
     names: tuple[str, ...] | None = None
 
     @abstractmethod
-    def run(self, rows: Rows) -> Any:
+    def run(self, rows: Rows) -> Result:
         """Do the work on some rows."""
 
     @abstractmethod
-    def join(self, results: list[Any]) -> Any:
+    def join(self, results: list[Result]) -> Result:
         """Merge results into a new one; they stay as they are, for a task may run twice."""
 
-    def read(self, part: Any, labels: Any = None, weights: Any = None) -> Rows | None:
+    def read(
+        self, part: Frame | Sized, labels: object = None, weights: object = None
+    ) -> Rows | None:
         """Make plain rows of a partition in any library's frame; None if it has no rows."""
         if not (part.n_rows if isinstance(part, Frame) else len(part)):
             return None
@@ -71,7 +100,7 @@ class Work(ABC):
             frame, labels = frame.split(self.target)
         if self.weight is not None:
             frame, weights = frame.split(self.weight)
-        rows = Rows(arranged(frame, self.names), to_column(labels), weights)
+        rows = Rows(arranged(frame, self.names), to_column(labels), None)
         if len(rows.target.values) != frame.n_rows:
             raise UnnaiveError(
                 f"there are {frame.n_rows} rows and {len(rows.target.values)} labels; give both "
@@ -79,19 +108,21 @@ class Work(ABC):
             )
         return rows if weights is None else _weighted(rows, to_column(weights, "sample_weight"))
 
-    def run_part(self, part: Any, labels: Any = None, weights: Any = None) -> Any:
+    def run_part(
+        self, part: Frame | Sized, labels: object = None, weights: object = None
+    ) -> Result | None:
         """Do the work on a partition; None if it has no rows."""
         rows = self.read(part, labels, weights)
         return None if rows is None else self.run(rows)
 
-    def merge(self, results: Iterable[Any]) -> Any:
+    def merge(self, results: Iterable[Result | None]) -> Result | None:
         """Merge results; None where no partition had any."""
-        found = [result for result in results if result is not None]
-        return self.join(found) if len(found) > 1 else next(iter(found), None)
+        known = [result for result in results if result is not None]
+        return self.join(known) if len(known) > 1 else next(iter(known), None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counting(Work):
+class Counting(Work["JointCounts"]):
     """Count rows by a schema that all partitions share."""
 
     schema: Schema
@@ -113,10 +144,10 @@ class Counting(Work):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sketching(Work):
+class Sketching(Work["SchemaSketch"]):
     """Learn what the columns are; ``settings`` are those of a sketch."""
 
-    settings: dict[str, Any]
+    settings: SketchSettings
 
     def run(self, rows: Rows) -> SchemaSketch:
         """Sketch the columns of some rows."""
@@ -130,7 +161,7 @@ class Sketching(Work):
 
         return SchemaSketch(**self.settings)
 
-    def restored(self, state: dict[str, Any]) -> SchemaSketch:
+    def restored(self, state: State) -> SchemaSketch:
         """Make the sketch whose state was sent."""
         from unnaive.schema.sketch import SchemaSketch  # noqa: PLC0415 - costs import time
 
@@ -152,7 +183,7 @@ class Prediction(Protocol):
         """What the answers are, for the names of columns."""
 
     @property
-    def labels(self) -> tuple[Any, ...]:
+    def labels(self) -> tuple[Label, ...]:
         """The classes."""
 
     @property
@@ -162,7 +193,7 @@ class Prediction(Protocol):
     def columns_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Choose the columns that the model knows."""
 
-    def __call__(self, part: Any) -> AnyArray:
+    def __call__(self, part: Sized) -> AnyArray:
         """Answer for the rows of a partition."""
 
 
@@ -177,14 +208,16 @@ class Engine(Protocol):
     def keeps_columns(self) -> bool:
         """Whether answers stand beside all columns of the frame."""
 
-    def fold(self, work: Work, labels: Any = None, weights: Any = None) -> Any:
+    def fold(
+        self, work: Work[Result], labels: object = None, weights: object = None
+    ) -> Result | None:
         """Run the work on every partition and merge the results; None if there are no rows."""
 
-    def predict(self, prediction: Prediction) -> Any:
+    def predict(self, prediction: Prediction) -> object:
         """Answer for every partition, lazily, as a frame or whatever holds the partitions."""
 
 
-def engine_of(source: Any) -> Engine | None:
+def engine_of(source: object) -> Engine | None:
     """Tell which engine holds the partitions of a source; None if it is in memory.
 
     Examples
@@ -203,13 +236,13 @@ def engine_of(source: Any) -> Engine | None:
 
 def count_partitions(
     engine: Engine,
-    target: Any,
+    target: object,
     *,
     schema: Schema | None = None,
     pairs: str | None = "all",
-    sample_weight: Any = None,
+    sample_weight: object = None,
     max_memory: int = 2**31,
-    **learning: Any,
+    **learning: Unpack[SketchLearning],
 ) -> JointCounts:
     """Count what an engine holds: a pass for the schema if there is none, then the counts.
 
@@ -229,16 +262,15 @@ def count_partitions(
         schema = learn_schema_of(engine, target, sample_weight, **learning)
     if pairs == "all":
         require_memory(schema, pair_bytes(schema), max_memory, "counting all pairs of columns")
-    work = Counting(**_columns(engine, target, sample_weight, schema), schema=schema, pairs=pairs)
-    counts: JointCounts = fold(engine, work, target, sample_weight)
-    return counts
+    work = Counting(*_columns(engine, target, sample_weight, schema), schema=schema, pairs=pairs)
+    return fold(engine, work, target, sample_weight)
 
 
 def count_more(
     engine: Engine,
     counts: JointCounts,
-    target: Any,
-    sample_weight: Any,
+    target: object,
+    sample_weight: object,
     *,
     families: Sequence[tuple[int, ...]],
     triples: bool,
@@ -248,25 +280,22 @@ def count_more(
         return counts
     columns = _columns(engine, target, sample_weight, counts.schema)
     work = Counting(
-        **columns, schema=counts.schema, pairs=None, families=tuple(families), triples=triples
+        *columns, schema=counts.schema, pairs=None, families=tuple(families), triples=triples
     )
-    more: JointCounts = fold(engine, work, target, sample_weight)
+    more = fold(engine, work, target, sample_weight)
     return replace(counts, families=more.families, triples=more.triples)
 
 
 def learn_schema_of(
-    engine: Engine, target: Any, sample_weight: Any = None, **learning: Any
+    engine: Engine, target: object, sample_weight: object = None, **learning: Unpack[SketchLearning]
 ) -> Schema:
     """Learn the schema of what an engine holds, in one pass of sketches that merge."""
     columns = _columns(engine, target, sample_weight, None)
-    settings = {"target": _target_name(target), "n_jobs": 1, **learning}
-    sketch: SchemaSketch = fold(
-        engine, Sketching(**columns, settings=settings), target, sample_weight
-    )
-    return sketch.schema()
+    settings: SketchSettings = {"target": _target_name(target), "n_jobs": 1, **learning}
+    return fold(engine, Sketching(*columns, settings=settings), target, sample_weight).schema()
 
 
-def fold(engine: Engine, work: Work, target: Any, sample_weight: Any) -> Any:
+def fold(engine: Engine, work: Work[Result], target: object, sample_weight: object) -> Result:
     """Run a work on all that an engine holds; there must be rows."""
     labels = None if work.target is not None else target
     weights = None if work.weight is not None else sample_weight
@@ -277,26 +306,30 @@ def fold(engine: Engine, work: Work, target: Any, sample_weight: Any) -> Any:
     return result
 
 
-def _target_name(target: Any) -> str:
+def _target_name(target: object) -> str:
     name = target if isinstance(target, str) else getattr(target, "name", None)
     return "y" if name is None else str(name)
 
 
 def _columns(
-    engine: Engine, target: Any, sample_weight: Any, schema: Schema | None
-) -> dict[str, Any]:
+    engine: Engine, target: object, sample_weight: object, schema: Schema | None
+) -> tuple[str | None, str | None, tuple[str, ...] | None]:
     """Tell which columns partitions must have, and complain now if the frame is known not to."""
-    named = {
-        role: given if isinstance(given, str) else None
-        for role, given in (("target", target), ("weight", sample_weight))
-    }
+    label, weight = (given if isinstance(given, str) else None for given in (target, sample_weight))
     names = None if schema is None else schema.names
     if engine.names is not None:
-        whole = Frame(engine.names, 1, tuple(Column(n, np.empty(0)) for n in engine.names))
-        for name in filter(None, named.values()):
-            whole, _ = whole.split(name)
-        names = arranged(whole, names).names
-    return {**named, "names": names}
+        names = features_of(engine.names, (label, weight), names)
+    return label, weight, names
+
+
+def features_of(
+    columns: tuple[str, ...], others: Iterable[str | None], names: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return the columns without some others, in the order of names; they must be the same."""
+    frame = Frame(columns, 1, tuple(Column(name, np.empty(0)) for name in columns))
+    for name in filter(None, others):
+        frame, _ = frame.split(name)
+    return arranged(frame, names).names
 
 
 def arranged(frame: Frame, names: Sequence[str] | None) -> Frame:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from unnaive.counts.engines.checkpoint import Checkpoint
-from unnaive.counts.engines.dispatch import Counting, Sketching
+from unnaive.counts.engines.dispatch import Counting, Sketching, SketchLearning
 from unnaive.counts.engines.memory import CodedRows, count_codes
 from unnaive.counts.engines.streaming import CountProgress, Files
 from unnaive.counts.joint import JointCounts
@@ -19,32 +19,42 @@ from unnaive.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
+    from typing import Unpack
 
     from unnaive._typing import CodeArray, FloatArray, IntArray
-    from unnaive.counts.engines.dispatch import Rows
+    from unnaive.counts.engines.dispatch import Rows, SketchSettings
     from unnaive.io.parts import Entry, Part
     from unnaive.schema.sketch import SchemaSketch
 
 BATCH_ROWS = 1 << 17
 COPIES = 3  # of all tables at a time: of all files, of this one, of a batch
-LEARNING = {"discretize", "bins", "categorical_features", "categories", "classes", "accuracy"}
 ROUGH = 0.01  # rank errors of edges that are worth a warning
 
 
+class FileOptions(TypedDict, total=False):
+    """How files are counted; what each means is said of :func:`count_files`."""
+
+    checkpoint: str | PathLike[str] | None
+    skip_bad_files: bool
+    watch: Callable[[CountProgress], None] | None
+    batch_rows: int
+
+
 def count_files(
-    source: Any,
-    target: Any,
+    source: object,
+    target: object,
     *,
     schema: Schema | None = None,
     pairs: str | None = "all",
-    sample_weight: Any = None,
+    sample_weight: object = None,
     max_memory: int = 2**31,
     n_jobs: int | None = None,
-    checkpoint: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
     skip_bad_files: bool = False,
     watch: Callable[[CountProgress], None] | None = None,
     batch_rows: int = BATCH_ROWS,
-    **learning: Any,
+    **learning: Unpack[SketchLearning],
 ) -> JointCounts:
     """Count files in batches; for the other parameters see :func:`unnaive.count`.
 
@@ -67,20 +77,20 @@ def count_files(
     **learning
         How a schema is learned; besides the settings of the models ``classes`` and ``accuracy``.
     """
-    for name, value in {"target": target, "sample_weight": sample_weight or ""}.items():
-        if not isinstance(value, str):
-            raise ValueError(f"{name} must be the name of a column if rows come from files")
+    target, weight = _name("target", target), None
+    if sample_weight is not None:
+        weight = _name("sample_weight", sample_weight)
     if batch_rows < 1:
         raise ValueError(f"batch_rows={batch_rows!r}; it must be at least 1")
-    if unknown := set(learning) - LEARNING:
+    if unknown := set(learning) - set(SketchLearning.__annotations__):
         raise TypeError(f"count() got an unexpected keyword argument {min(unknown)!r}")
-    columns = {"target": target, "sample_weight": sample_weight, "pairs": pairs}
-    found = entries(source)
-    notes = _notes(checkpoint, found, columns, schema, learning)
+    columns = {"target": target, "sample_weight": weight, "pairs": pairs}
+    listed = entries(source)
+    notes = _notes(checkpoint, listed, columns, schema, learning)
     if not skip_bad_files:
         notes.skipped = {}
     reading = (n_jobs, batch_rows, skip_bad_files, watch)
-    files = Files(found, notes, target, sample_weight, *reading)
+    files = Files(listed, notes, target, weight, *reading)
     if schema is None:
         schema = _learn(files, {"target": target, "n_jobs": n_jobs, **learning})
     if pairs == "all":
@@ -91,12 +101,18 @@ def count_files(
     return counts
 
 
+def _name(role: str, given: object) -> str:
+    if not isinstance(given, str):
+        raise ValueError(f"{role} must be the name of a column if rows come from files")
+    return given
+
+
 def _notes(
-    checkpoint: Any,
-    found: list[Entry],
-    columns: dict[str, Any],
+    checkpoint: str | PathLike[str] | None,
+    listed: list[Entry],
+    columns: dict[str, str | None],
     schema: Schema | None,
-    learning: dict[str, Any],
+    learning: SketchLearning,
 ) -> Checkpoint:
     """Open the checkpoint, with all that decides the result."""
     if checkpoint is None:
@@ -105,18 +121,18 @@ def _notes(
         **columns,
         "schema": None if schema is None else schema.state(),
         "learning": {} if schema is not None else _plain(learning),
-        "files": {entry.name: entry.stamp() for entry in found},
+        "files": {entry.name: entry.stamp() for entry in listed},
     }
     return Checkpoint.open(checkpoint, settings)
 
 
-def _plain(learning: dict[str, Any]) -> dict[str, str]:
+def _plain(learning: SketchLearning) -> dict[str, str]:
     """Write settings as text, by which a checkpoint knows them again."""
     values = {n: v.tolist() if hasattr(v, "tolist") else v for n, v in learning.items()}
     return {name: repr(value) for name, value in values.items()}
 
 
-def _learn(files: Files, settings: dict[str, Any]) -> Schema:
+def _learn(files: Files, settings: SketchSettings) -> Schema:
     """Learn the schema from all files; begin anew if a column turns out to be text."""
     memory = files.notes.memory
     if "schema" in memory:
@@ -169,14 +185,14 @@ class ReadAgainError(Exception):
 class Kinds:
     """What the files say their columns are: by column and kind, which file said it first."""
 
-    def __init__(self, seen: dict[str, dict[str, list[Any]]]) -> None:
+    def __init__(self, seen: dict[str, dict[str, list[str | bool]]]) -> None:
         self.seen = seen
 
     def note(self, part: Part) -> None:
         """Take note of one more file; raise if it cannot be read like the others."""
         for column, kind in part.kinds.items():
             kinds = self.seen.setdefault(column, {})
-            both = {kind: [part.name, part.typed], **kinds}
+            both: dict[str, list[str | bool]] = {kind: [part.name, part.typed], **kinds}
             fixed = any(typed and k != "text" for k, (_, typed) in both.items())
             if len(both) > 1 and fixed:
                 other = next(k for k in both if k != kind)
@@ -196,10 +212,8 @@ class SchemaPass:
 
     stage = "schema"
 
-    def __init__(self, files: Files, settings: dict[str, Any], kinds: Kinds) -> None:
-        self.work = Sketching(
-            target=files.target, weight=files.weight, names=files.names, settings=settings
-        )
+    def __init__(self, files: Files, settings: SketchSettings, kinds: Kinds) -> None:
+        self.work = Sketching(files.target, files.weight, files.names, settings=settings)
         self.notes, self.kinds, self._known = files.notes, kinds, kinds.texts()
         saved = files.notes.memory.get("sketch")
         self.total = self.work.new() if saved is None else self.work.restored(saved)
@@ -225,9 +239,7 @@ class SchemaPass:
 def _count_all(files: Files, schema: Schema, pairs: str | None) -> JointCounts:
     """Count all files by a schema."""
     files.names = schema.names
-    work = Counting(
-        target=files.target, weight=files.weight, names=schema.names, schema=schema, pairs=pairs
-    )
+    work = Counting(files.target, files.weight, schema.names, schema=schema, pairs=pairs)
     run = CountPass(files, work)
     told = schema.cell_kinds | {schema.target: schema.target_kind}
     files.fold(run, files.open(files.notes.counted), told)

@@ -68,8 +68,8 @@ class CodedRows:
             classes, groups = rows.classes * possible + context, possible * rows.n_classes
         else:
             both = np.stack([rows.classes, context])
-            found, classes = np.unique(both, axis=1, return_inverse=True)
-            groups = found.shape[1]
+            groups_seen, classes = np.unique(both, axis=1, return_inverse=True)
+            groups = groups_seen.shape[1]
         return replace(rows, classes=classes.reshape(-1), groups=max(groups, 1))
 
     def seen(self, columns: tuple[int, ...]) -> CodedRows:

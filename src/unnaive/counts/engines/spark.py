@@ -9,10 +9,11 @@ piece, too, so that it comes back in its own words and is not tried four times.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -23,22 +24,28 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.io import store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
 
     from unnaive._typing import AnyArray, IntArray
     from unnaive.counts.engines.dispatch import Prediction, Work
     from unnaive.schema.sketch import SchemaSketch
 
-    Batches = Iterator[Any]
+    Batches = Iterator[pa.RecordBatch]
 
 FAN_IN = 32  # tasks whose counts are added before all are
 PIECE = 1 << 20  # numbers in a piece: 8 MiB
 BATCH_BYTES = 1 << 26  # rows that are counted at once; Spark's own batches are short
 ERROR = -1  # the place of a mistake
 PIECES = "part long, place long, content binary"
+Result = TypeVar("Result")
+Piece = TypeVar("Piece")
+Thing = TypeVar("Thing")
 
 
-def engine(source: Any) -> SparkEngine:
+def engine(source: DataFrame) -> SparkEngine:
     """Take a Spark data frame."""
     if not hasattr(source, "mapInArrow"):
         raise TypeError(
@@ -52,33 +59,35 @@ def engine(source: Any) -> SparkEngine:
 class SparkEngine:
     """Partitions on Spark."""
 
-    source: Any
+    source: DataFrame
     names: tuple[str, ...]
     keeps_columns: bool = True
 
-    def fold(self, work: Work, labels: Any = None, weights: Any = None) -> Any:
+    def fold(
+        self, work: Work[Result], labels: object = None, weights: object = None
+    ) -> Result | None:
         """Run the work on every partition and merge the pieces of the results."""
         for beside, what in ((labels, "target"), (weights, "sample_weight")):
             if beside is not None:
                 raise UnnaiveError(
                     f"{what} is a {type(beside).__name__}; with Spark, name a column of the frame"
                 )
-        cutter = _cutter(work)
+        cutter: Pieces[Result, Any] = _cutter(work)
         sent = _Sent(self.source, cutter)
-        pieces = self.source.mapInArrow(_counter(sent), PIECES)
-        pieces = pieces.repartition("part", "place").mapInArrow(_merger(sent), PIECES)
-        pieces = pieces.repartition("place").mapInArrow(_merger(sent), PIECES)
+        pieces = self.source.mapInArrow(partial(_count, sent), PIECES)
+        pieces = pieces.repartition("part", "place").mapInArrow(partial(_merge, sent), PIECES)
+        pieces = pieces.repartition("place").mapInArrow(partial(_merge, sent), PIECES)
         try:
-            found = pieces.toArrow()
+            table = pieces.toArrow()
         finally:
             sent.release()
-        pairs = zip(found["place"].to_pylist(), found["content"].to_pylist(), strict=True)
+        pairs = zip(table["place"].to_pylist(), table["content"].to_pylist(), strict=True)
         values = {place: _load(cutter, place, content) for place, content in pairs}
         if ERROR in values:
             raise _error(values[ERROR])
         return cutter.whole(values) if values else None
 
-    def predict(self, prediction: Prediction) -> Any:
+    def predict(self, prediction: Prediction) -> DataFrame:
         """Put answers beside the columns of the frame: Spark's rows have no other place."""
         types = import_module("pyspark.sql.types")
         names = [prediction.kind]
@@ -92,29 +101,30 @@ class SparkEngine:
         fields = [*self.source.schema.fields, *(types.StructField(n, kind()) for n in names)]
         sent = _Sent(self.source, prediction)
         features = list(prediction.columns_of(self.names))
-        return self.source.mapInArrow(_predictor(sent, names, features), types.StructType(fields))
+        task = partial(_predict, sent, names, features)
+        return self.source.mapInArrow(task, types.StructType(fields))
 
 
-class Pieces(Protocol):
+class Pieces(Protocol[Result, Piece]):
     """How results of a work become rows, and rows a result."""
 
     @property
-    def work(self) -> Work:
+    def work(self) -> Work[Result]:
         """What is done with rows."""
 
-    def cut(self, result: Any) -> Iterator[tuple[int, bytes]]:
+    def cut(self, result: Result) -> Iterator[tuple[int, bytes]]:
         """Cut a result into pieces with their places."""
 
-    def load(self, place: int, content: bytes) -> Any:
+    def load(self, place: int, content: bytes) -> Piece:
         """Read a piece."""
 
-    def add(self, first: Any, second: Any) -> Any:
+    def add(self, first: Piece, second: Piece) -> Piece:
         """Merge two pieces of the same place."""
 
-    def dump(self, piece: Any) -> bytes:
+    def dump(self, piece: Piece) -> bytes:
         """Write a piece."""
 
-    def whole(self, pieces: dict[int, Any]) -> Any:
+    def whole(self, pieces: dict[int, Piece]) -> Result:
         """Make the result of which all pieces are there."""
 
 
@@ -138,11 +148,8 @@ class CountPieces:
         """Columns of the tables that all partitions have: classes, values, pairs, triples."""
         sizes, d = self.work.schema.sizes, len(self.work.schema.columns)
         triples = all_triples(d) if self.work.triples else np.empty((0, 3), dtype=np.int64)
-        of_pairs, of_triples = (
-            sizes[self._pairs].prod(axis=1).sum(),
-            sizes[triples].prod(axis=1).sum(),
-        )
-        return [1, int(sizes.sum()), int(of_pairs), int(of_triples)]
+        of_sets = (int(sizes[sets].prod(axis=1).sum()) for sets in (self._pairs, triples))
+        return [1, int(sizes.sum()), *of_sets]
 
     @property
     def _dense(self) -> int:
@@ -230,13 +237,12 @@ class SketchPieces:
             store.save(path, piece.state(), kind="sketch")
             return path.read_bytes()
 
-    def whole(self, pieces: dict[int, Any]) -> SchemaSketch:
+    def whole(self, pieces: dict[int, SchemaSketch]) -> SchemaSketch:
         """Return the one piece."""
-        sketch: SchemaSketch = pieces[0]
-        return sketch
+        return pieces[0]
 
 
-def _cutter(work: Work) -> Pieces:
+def _cutter(work: Work[Any]) -> Pieces[Any, Any]:
     if isinstance(work, Counting):
         return CountPieces(work)
     if isinstance(work, Sketching):
@@ -249,20 +255,20 @@ def _native(array: AnyArray) -> AnyArray:
     return array.astype(array.dtype.newbyteorder("="))
 
 
-class _Sent:
+class _Sent(Generic[Thing]):
     """An object that is sent once to each worker, as a broadcast variable.
 
     Spark Connect has none; there it is part of the plan.
     """
 
-    def __init__(self, source: Any, thing: Any) -> None:
+    def __init__(self, source: DataFrame, thing: Thing) -> None:
         context = getattr(source.sparkSession, "sparkContext", None)
         self._broadcast = None if context is None else context.broadcast(thing)
-        self._thing = thing if context is None else None
+        self._kept = [thing] if context is None else []
 
-    def get(self) -> Any:
+    def get(self) -> Thing:
         """Return the object, on the driver or on a worker."""
-        return self._thing if self._broadcast is None else self._broadcast.value
+        return self._kept[0] if self._broadcast is None else self._broadcast.value
 
     def release(self) -> None:
         """Free the workers' memory; the object cannot be asked for after that."""
@@ -270,70 +276,60 @@ class _Sent:
             self._broadcast.destroy()
 
 
-def _counter(sent: _Sent) -> Callable[[Batches], Batches]:
-    """Make the task that counts a partition."""
-
-    def count(batches: Batches) -> Batches:
-        cutter: Pieces = sent.get()
-        number = import_module("pyspark").TaskContext.get().partitionId()
-        result = None
-        try:
-            with located(number):
-                for table in _gathered(batches):
-                    result = cutter.work.merge([result, cutter.work.run_part(table)])
-        except KNOWN_ERRORS as error:
-            yield _batch(number // FAN_IN, ERROR, f"{type(error).__name__}\n{error}".encode())
-            return
-        if result is not None:
-            for place, content in cutter.cut(result):
-                yield _batch(number // FAN_IN, place, content)
-
-    return count
+def _count(sent: _Sent[Pieces[Result, Piece]], batches: Batches) -> Batches:
+    """Count a partition."""
+    cutter = sent.get()
+    number = import_module("pyspark").TaskContext.get().partitionId()
+    result = None
+    try:
+        with located(number):
+            for table in _gathered(batches):
+                result = cutter.work.merge([result, cutter.work.run_part(table)])
+    except KNOWN_ERRORS as error:
+        yield _batch(number // FAN_IN, ERROR, f"{type(error).__name__}\n{error}".encode())
+        return
+    if result is not None:
+        for place, content in cutter.cut(result):
+            yield _batch(number // FAN_IN, place, content)
 
 
-def _merger(sent: _Sent) -> Callable[[Batches], Batches]:
-    """Make the task that adds pieces of the same part and place."""
-
-    def merge(batches: Batches) -> Batches:
-        cutter: Pieces = sent.get()
-        found: dict[tuple[int, int], Any] = {}
-        for batch in batches:
-            for row in batch.to_pylist():
-                key = row["part"], row["place"]
-                piece = _load(cutter, row["place"], row["content"])
-                if key not in found:
-                    found[key] = piece
-                elif row["place"] == ERROR:
-                    found[key] = min(found[key], piece)
-                else:
-                    found[key] = cutter.add(found[key], piece)
-        for (_, place), piece in found.items():
-            yield _batch(0, place, piece if place == ERROR else cutter.dump(piece))
-
-    return merge
+def _merge(sent: _Sent[Pieces[Result, Piece]], batches: Batches) -> Batches:
+    """Add pieces of the same part and place."""
+    cutter = sent.get()
+    merged: dict[tuple[int, int], Any] = {}
+    for batch in batches:
+        for row in batch.to_pylist():
+            key = row["part"], row["place"]
+            piece = _load(cutter, row["place"], row["content"])
+            if key not in merged:
+                merged[key] = piece
+            elif row["place"] == ERROR:
+                merged[key] = min(merged[key], piece)
+            else:
+                merged[key] = cutter.add(merged[key], piece)
+    for (_, place), piece in merged.items():
+        yield _batch(0, place, piece if place == ERROR else cutter.dump(piece))
 
 
-def _load(cutter: Pieces, place: int, content: bytes) -> Any:
+def _load(cutter: Pieces[Result, Any], place: int, content: bytes) -> Any:
     return content if place == ERROR else cutter.load(place, content)
 
 
-def _predictor(sent: _Sent, names: list[str], features: list[str]) -> Callable[[Batches], Batches]:
-    """Make the task that puts answers beside a partition's columns."""
-
-    def predict(batches: Batches) -> Batches:
-        arrow = import_module("pyarrow")
-        prediction: Prediction = sent.get()
-        for batch in batches:
-            table = arrow.Table.from_batches([batch])
-            answers = prediction(table.select(features))
-            for name, column in zip(names, answers.reshape(len(table), -1).T, strict=True):
-                table = table.append_column(name, arrow.array(_plain(column)))
-            yield from table.to_batches()
-
-    return predict
+def _predict(
+    sent: _Sent[Prediction], names: list[str], features: list[str], batches: Batches
+) -> Batches:
+    """Put answers beside a partition's columns."""
+    arrow = import_module("pyarrow")
+    prediction = sent.get()
+    for batch in batches:
+        table = arrow.Table.from_batches([batch])
+        answers = prediction(table.select(features))
+        for name, column in zip(names, answers.reshape(len(table), -1).T, strict=True):
+            table = table.append_column(name, arrow.array(_plain(column)))
+        yield from table.to_batches()
 
 
-def _plain(answers: AnyArray) -> Any:
+def _plain(answers: AnyArray) -> AnyArray | list[str]:
     """Return answers as Spark's types have them."""
     kind = answers.dtype.kind
     if kind in "fiub":
@@ -344,7 +340,7 @@ def _plain(answers: AnyArray) -> Any:
 def _gathered(batches: Batches) -> Batches:
     """Join short batches to tables that are worth a count."""
     arrow = import_module("pyarrow")
-    waiting: list[Any] = []
+    waiting: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
         waiting.append(batch)
@@ -356,7 +352,7 @@ def _gathered(batches: Batches) -> Batches:
         yield arrow.Table.from_batches(waiting)
 
 
-def _batch(part: int, place: int, content: bytes) -> Any:
+def _batch(part: int, place: int, content: bytes) -> pa.RecordBatch:
     arrow = import_module("pyarrow")
     columns = {
         "part": arrow.array([part], arrow.int64()),

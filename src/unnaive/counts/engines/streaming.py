@@ -6,21 +6,20 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from unnaive import _parallel
-from unnaive.counts.engines.dispatch import KNOWN_ERRORS, arranged
+from unnaive.counts.engines.dispatch import KNOWN_ERRORS, features_of
 from unnaive.exceptions import DataFileError
-from unnaive.io.frames import Column, Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from unnaive.counts.engines.checkpoint import Checkpoint
-    from unnaive.counts.engines.dispatch import Rows, Work
+    from unnaive.counts.engines.dispatch import Counting, Rows, Sketching
     from unnaive.io.parts import Entry, Part
+
+    Offer = tuple[int, Rows] | str | Exception | None
 
 Item = TypeVar("Item")
 READ_CELLS = 1 << 23  # of a batch as it is read: at most 64 MB of numbers
@@ -58,7 +57,7 @@ class Pass(Protocol):
     stage: str
 
     @property
-    def work(self) -> Work:
+    def work(self) -> Counting | Sketching:
         """Say how rows are read."""
 
     def begin(self) -> None:
@@ -92,28 +91,22 @@ class Files:
 
     def open(self, done: list[str]) -> list[Part]:
         """Look at all files that are not done with, before hours go into some of them."""
-        found = []
+        parts = []
         known = set(done)
         for entry in self.entries:
             if entry.name in known or entry.name in self.notes.skipped:
                 continue
             try:
                 part = self.parts.get(entry.name) or entry.open()
-                self.names = self._columns_of(part)
+                named = (self.target, self.weight)
+                self.names = features_of(part.columns, named, self.names or None)
             except KNOWN_ERRORS as error:
                 self.bad(entry.name, error)
             else:
                 self.parts[entry.name] = part
-                found.append(part)
+                parts.append(part)
         self.rows = 0
-        return found
-
-    def _columns_of(self, part: Part) -> tuple[str, ...]:
-        """Names of the features, which all files must share, in the order of the first."""
-        empty = Frame(part.columns, 1, tuple(Column(name, np.empty(0)) for name in part.columns))
-        for name in filter(None, (self.target, self.weight)):
-            empty, _ = empty.split(name)
-        return arranged(empty, self.names or None).names
+        return parts
 
     def bad(self, name: str, error: Exception) -> None:
         """Leave a file out and say so later, or raise."""
@@ -150,7 +143,7 @@ class Files:
                 if self.watch is not None:
                     self.watch(self._progress(run.stage, part.name))
 
-    def _take(self, run: Pass, part: Part, item: Any) -> None:
+    def _take(self, run: Pass, part: Part, item: Offer) -> None:
         """Deal with what a part had to offer: rows, a new beginning, its end, an error."""
         if isinstance(item, Exception):
             raise item
@@ -170,7 +163,9 @@ class Files:
         skipped = tuple(self.notes.skipped)
         return CountProgress(stage, name, len(done), len(self.entries), self.rows, skipped)
 
-    def _stream(self, parts: list[Part], work: Work, told: dict[str, str]) -> Generator[Any]:
+    def _stream(
+        self, parts: list[Part], work: Counting | Sketching, told: dict[str, str]
+    ) -> Generator[tuple[Part, Offer]]:
         """Yield each part with its rows, ``RESTART``, None at its end, or the error it ends in."""
         most = max(1024, READ_CELLS // max(1, len(self.names)))
         size = min(self.batch_rows, most)
