@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from unnaive.cli.rows import read_training
 from unnaive.cli.terminal import progress, say
+from unnaive.exceptions import DataFileError, SchemaMismatch, WrongKindError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,16 +34,12 @@ def is_counts(path: Path) -> bool:
 def load_counts(path: Path) -> "JointCounts":
     """Read a counts file; of whatever is wrong, say the cure."""
     from unnaive.counts import JointCounts  # noqa: PLC0415 - see app.py
-    from unnaive.exceptions import ModelFileError  # noqa: PLC0415 - see app.py
 
     try:
         return JointCounts.load(path)
-    except ModelFileError as error:
-        if "is of kind" not in str(error):
-            raise
-        raise ModelFileError(
-            f"{path} holds a model or something else, not counts; make these with unnaive count"
-        ) from error
+    except WrongKindError as error:
+        what = "holds a model or something else, not counts; make these with unnaive count"
+        raise WrongKindError(f"{path} {what}", found=error.found, wanted=error.wanted) from error
 
 
 def describe_schema(found: "Schema") -> dict[str, Any]:
@@ -172,7 +169,6 @@ def counted(
 
 def _has_more(files: "Sequence[Path]", agreed: "Schema") -> bool:
     """Whether some file has columns that a schema does not know; say which."""
-    from unnaive.exceptions import DataFileError  # noqa: PLC0415 - see app.py
     from unnaive.io.parts import entries  # noqa: PLC0415 - see app.py
 
     known, more = {*agreed.names, agreed.target}, dict[str, None]()
@@ -187,7 +183,6 @@ def _has_more(files: "Sequence[Path]", agreed: "Schema") -> bool:
 def _in_memory(files: "Sequence[Path]", agreed: "Schema", how: dict[str, Any]) -> "JointCounts":
     """Count files that have columns to leave out, each read as a whole."""
     from unnaive.counts.count import count  # noqa: PLC0415 - see app.py
-    from unnaive.exceptions import DataFileError  # noqa: PLC0415 - see app.py
     from unnaive.io.parts import list_files  # noqa: PLC0415 - see app.py
 
     if how["checkpoint"] is not None:
@@ -203,8 +198,8 @@ def _in_memory(files: "Sequence[Path]", agreed: "Schema", how: dict[str, Any]) -
                 found = count(
                     frame, target, schema=agreed, pairs=how["pairs"], n_jobs=how["n_jobs"]
                 )
-            except (DataFileError, ValueError) as error:
-                text = str(error) if str(path) in str(error) else f"{path}: {error}"
+            except ValueError as error:
+                text = str(error) if isinstance(error, DataFileError) else f"{path}: {error}"
                 if not how["skip_bad_files"]:
                     raise DataFileError(text) from error
                 say(f"note: left out: {text}")
@@ -226,7 +221,7 @@ def read_by_schema(path: Path, agreed: "Schema") -> "tuple[Frame, Column]":
     frame = read(path, target=agreed.target, labels=labels)
     for name in agreed.names:
         if name not in frame.names:
-            raise ValueError(
+            raise DataFileError(
                 f"{path} has no column {name!r}, which the schema names; add it (empty cells are "
                 "welcome)"
             )
@@ -235,8 +230,6 @@ def read_by_schema(path: Path, agreed: "Schema") -> "tuple[Frame, Column]":
 
 def added(paths: "Sequence[Path]", advance: "Callable[[int], None]") -> "JointCounts":
     """Add files up, one in memory at a time besides the sum."""
-    from unnaive.exceptions import SchemaMismatch  # noqa: PLC0415 - see app.py
-
     total, seen = load_counts(paths[0]), {_checksum(paths[0]): paths[0]}
     for number, path in enumerate(paths[1:], 1):
         advance(number)

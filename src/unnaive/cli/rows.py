@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unnaive.cli.terminal import say
+from unnaive.exceptions import DataFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,7 +68,6 @@ def matched_batches(path: Path, model: "Classifier", n_jobs: int | None) -> "Ite
     """
     from unnaive._parallel import effective_n_jobs  # noqa: PLC0415 - see app.py
     from unnaive.counts.engines.streaming import READ_CELLS, read_ahead  # noqa: PLC0415
-    from unnaive.exceptions import DataFileError  # noqa: PLC0415
     from unnaive.io.parts import open_part  # noqa: PLC0415
 
     part, schema, unseen = open_part(path), model.schema_, Unseen(model)

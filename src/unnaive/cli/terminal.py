@@ -1,10 +1,8 @@
 """What people see: lines, tables, notes, progress; and JSON for programs."""
 
-import ast
 import json
 import math
 import os
-import re
 import shlex
 import sys
 import warnings
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from unnaive._progress import watched_by
+from unnaive.exceptions import DataWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +27,6 @@ _MEMORY_OF_SPEED = 3600.0  # seconds that the time left is judged by: steps may 
 _FOLDED = 8  # columns that text needs at least
 _BAR = 40  # columns of a bar, where there is room
 _COLOURS = {"error": typer.colors.RED, "note": typer.colors.YELLOW}
-_NAMES_ROWS = re.compile(r"column (?P<name>'.*'|\".*\") has [\d,]+ labels in .*leave it out")
 
 
 def console() -> "Console":
@@ -115,10 +113,10 @@ def notes() -> Iterator[None]:
     """Show the library's warnings as lines of their own, each once."""
     seen: set[str] = set()
 
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+    def show(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in seen:
             seen.add(str(message))
-            say(f"note: {_with_option(str(message))}")
+            say(f"note: {_with_option(message)}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
@@ -126,13 +124,11 @@ def notes() -> Iterator[None]:
         yield
 
 
-def _with_option(message: str) -> str:
+def _with_option(message: Warning | str) -> str:
     """Name the option that cures what the library warns of."""
-    found = _NAMES_ROWS.fullmatch(message)
-    if found is None:
-        return message
-    name = shlex.quote(ast.literal_eval(found["name"]))
-    return f"{message} when you fit, with --ignore {name}"
+    if isinstance(message, DataWarning) and message.kind == "identifier":
+        return f"{message} when you fit, with --ignore {shlex.quote(message.names[0])}"
+    return str(message)
 
 
 def error_console() -> "Console | None":

@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive.exceptions import ModelFileError
+from unnaive.exceptions import ModelFileError, WrongKindError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,8 +103,10 @@ def load(path: str | os.PathLike[str], kind: str = "model") -> dict[str, Any]:
 
     Raises
     ------
+    WrongKindError
+        If the file is of another kind.
     ModelFileError
-        If the file is of another kind, truncated, altered, or from a newer version.
+        If it is truncated, altered, or from a newer version.
 
     Examples
     --------
@@ -113,7 +115,7 @@ def load(path: str | os.PathLike[str], kind: str = "model") -> dict[str, Any]:
     ...     save(Path(folder) / "counts.unb", {"rows": 3}, kind="counts")
     ...     load(Path(folder) / "counts.unb")
     Traceback (most recent call last):
-    unnaive.exceptions.ModelFileError: ...counts.unb is of kind 'counts', not 'model'; ...
+    unnaive.exceptions.WrongKindError: ...counts.unb is of kind 'counts', not 'model'; ...
     """
     path = Path(path)
     if path.is_dir():
@@ -125,10 +127,11 @@ def load(path: str | os.PathLike[str], kind: str = "model") -> dict[str, Any]:
         except MemoryError:
             raise
         except Exception as error:  # zipfile meets altered bytes with a dozen kinds of error
-            what = f"is {'damaged or cut off' if head else 'empty'}; {_AGAIN}"
             if isinstance(error, ModelFileError):
-                what = str(error)
-            elif not b"PK\x03\x04".startswith(head):
+                error.args = (f"{path} {error}",)  # below, nobody knows the name of the file
+                raise
+            what = f"is {'damaged or cut off' if head else 'empty'}; {_AGAIN}"
+            if not b"PK\x03\x04".startswith(head):
                 what = f"is not a zip file; {_OTHER} (a model comes before the rows)"
             raise ModelFileError(f"{path} {what}") from error
 
@@ -248,7 +251,8 @@ def _parse(content: bytes, kind: str) -> dict[str, Any]:
     if document.pop("sha256") != _checksum(_dump(document)):
         raise ModelFileError(f"was altered after it was saved; {_AGAIN}")
     if (found := document["kind"]) != kind:
-        raise ModelFileError(f"is of kind {found!r}, not {kind!r}; open it as what it is")
+        what = f"is of kind {found!r}, not {kind!r}; open it as what it is"
+        raise WrongKindError(what, found=found, wanted=kind)
     return document
 
 

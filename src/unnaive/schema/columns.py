@@ -251,7 +251,7 @@ def learn_categories(column: Column) -> tuple[CategoricalColumn, CodeArray]:
     refuse_infinite(column.name, column.values)
     observed = ~column.missing
     if column.values.dtype.kind in "iub":
-        distinct = _distinct_integers(column.values)
+        distinct = distinct_integers(column.values)
         if distinct is not None:
             found = CategoricalColumn(column.name, tuple(distinct.tolist()))
             return found, found.encode(column)
@@ -262,7 +262,7 @@ def learn_categories(column: Column) -> tuple[CategoricalColumn, CodeArray]:
     return found, codes
 
 
-def _distinct_integers(values: AnyArray) -> AnyArray | None:
+def distinct_integers(values: AnyArray) -> AnyArray | None:
     """Distinct integers in order, without sorting; None where they are far apart."""
     lowest = int(values.min(initial=values[0])) if len(values) else 0
     spread = int(values.max(initial=values[0])) - lowest if len(values) else 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.coding import OUTSIDE, offset_integers
-from unnaive.exceptions import UnnaiveError
+from unnaive.exceptions import DataWarning, UnnaiveError
 from unnaive.schema.columns import (
     CategoricalColumn,
     ColumnSchema,
@@ -103,7 +103,7 @@ def learn_schema(
             return
         if column.name in declared:
             found: ColumnSchema = CategoricalColumn(column.name, declared[column.name])
-            columns[index], codes[index] = found, _encode_declared(found, column)
+            columns[index], codes[index] = found, encode_declared(found, column)
         elif discretizer is None or is_categorical(
             column, None if chosen is None else bool(chosen[index]), weights
         ):
@@ -118,13 +118,12 @@ def learn_schema(
         tuple(labels.tolist()),
         target.name,
     )
-    _warn_of_empty(schema)
-    _warn_of_identifiers(schema, frame.n_rows)
+    warn_of_columns(schema, frame.n_rows)
     _warn_of_light_weights(weights)
     return schema, _stack(codes, schema, frame.n_rows), class_codes
 
 
-def _encode_declared(found: ColumnSchema, column: Column) -> CodeArray:
+def encode_declared(found: ColumnSchema, column: Column) -> CodeArray:
     """Code a column by declared categories, which must hold all of its values."""
     codes = found.encode(column)
     strange = np.flatnonzero((codes == found.size) & ~column.missing)
@@ -228,34 +227,31 @@ def _cut(
 
 def _warn_of_light_weights(weights: FloatArray | None) -> None:
     if weights is not None and weights.sum() < LITTLE * len(weights):
-        warnings.warn(
+        told = DataWarning(
             f"sample_weight sums to {weights.sum():.3g} over {len(weights)} rows; bins, min_count "
             "and smoothing take weights for numbers of rows, so there seems to be next to no data: "
             "scale the weights to a mean of 1",
-            UserWarning,
-            stacklevel=2,
+            kind="weights",
         )
+        warnings.warn(told, stacklevel=3)
 
 
-def _warn_of_identifiers(schema: Schema, n_rows: int) -> None:
+def warn_of_columns(schema: Schema, n_rows: int) -> None:
+    """Warn of columns without any value, and of those that name the rows."""
+    empty = tuple(column.name for column in schema.columns if not column.size)
+    if empty:
+        what = f"column {', '.join(map(repr, empty))} has no value in any row and is ignored"
+        warnings.warn(DataWarning(what, kind="empty", names=empty), stacklevel=3)
     for column in schema.columns:
         text = isinstance(column, CategoricalColumn) and column.is_text
         if text and column.size > IDENTIFIES * n_rows >= IDENTIFIES * MANY_ROWS:
-            warnings.warn(
+            told = DataWarning(
                 f"column {column.name!r} has {column.size:,} labels in {n_rows:,} rows, as names "
                 "or numbers of rows have; it cannot help with new rows: leave it out",
-                UserWarning,
-                stacklevel=2,
+                kind="identifier",
+                names=(column.name,),
             )
-
-
-def _warn_of_empty(schema: Schema) -> None:
-    empty = [column.name for column in schema.columns if not column.size]
-    if empty:
-        names = ", ".join(repr(name) for name in empty)
-        warnings.warn(
-            f"column {names} has no value in any row and is ignored", UserWarning, stacklevel=2
-        )
+            warnings.warn(told, stacklevel=3)
 
 
 def declared_categories(categories: Any, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:

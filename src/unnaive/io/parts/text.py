@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping
     from pathlib import Path
 
+    import pyarrow as pa
+
     from unnaive._typing import AnyArray
     from unnaive.io.frames import Frame
 
@@ -239,14 +241,15 @@ class CsvPart(Part):
         )
         quoted = has_quote(np.frombuffer(piece, np.uint8))  # or no cell holds the end of a line
         parse = arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=quoted)
-        for block in (max(_BLOCK, self._block // 4), len(piece) + 1):
+
+        def parsed(block: int) -> pa.Table:
             read = arrow_csv.ReadOptions(block_size=block, use_threads=False, column_names=names)
-            try:
-                return arrow_csv.read_csv(arrow.BufferReader(piece), read, parse, convert)
-            except arrow.ArrowInvalid as error:
-                if "straddl" not in str(error) or block > len(piece):
-                    raise
-        raise AssertionError("a piece is shorter than its last block")
+            return arrow_csv.read_csv(arrow.BufferReader(piece), read, parse, convert)
+
+        if (block := max(_BLOCK, self._block // 4)) <= len(piece):
+            with suppress(arrow.ArrowInvalid):  # a row may be longer than a block
+                return parsed(block)
+        return parsed(len(piece) + 1)
 
 
 def _row_end(text: AnyArray, pieces: int) -> int:

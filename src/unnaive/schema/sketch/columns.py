@@ -14,7 +14,7 @@ from unnaive.schema.columns import (
     CategoricalColumn,
     ColumnSchema,
     NumericColumn,
-    _distinct_integers,
+    distinct_integers,
     learn_categories,
     refuse_infinite,
     sorted_labels,
@@ -53,7 +53,7 @@ def distinct_numbers(column: Column) -> AnyArray:
     """Distinct values of a numeric column, in order."""
     values = column.values
     if values.dtype.kind in "iub" and len(values):
-        found = _distinct_integers(values)
+        found = distinct_integers(values)
         if found is not None:
             return found
     return np.unique(values if values.dtype.kind != "f" else values[~np.isnan(values)])

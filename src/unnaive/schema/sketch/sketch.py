@@ -12,12 +12,11 @@ from unnaive.discretize.base import BinnedDiscretizer
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.schema.columns import CategoricalColumn, ColumnSchema, sorted_labels
 from unnaive.schema.learn import (
-    _encode_declared,
-    _warn_of_empty,
-    _warn_of_identifiers,
     categorical_mask,
     declared_categories,
+    encode_declared,
     label_array,
+    warn_of_columns,
 )
 from unnaive.schema.schema import Schema, refuse_unusable_target
 from unnaive.schema.sketch.buckets import ACCURACY
@@ -121,7 +120,7 @@ class SchemaSketch:
         def add_one(index: int) -> None:
             column, sketch = frame.column(index), self._columns[index]
             if sketch is None:
-                _encode_declared(self._declared[column.name], column)
+                encode_declared(self._declared[column.name], column)
                 return
             if sketch.buckets is not None:
                 sketch.buckets.widen(self._width)
@@ -206,8 +205,7 @@ class SchemaSketch:
 
         columns = _parallel.run(learn_one, range(len(self.names)), self.n_jobs)
         schema = Schema(tuple(columns), labels, self.target)
-        _warn_of_empty(schema)
-        _warn_of_identifiers(schema, self.n_rows)
+        warn_of_columns(schema, self.n_rows)
         return schema
 
     def _class_labels(self) -> tuple[Any, ...]:
