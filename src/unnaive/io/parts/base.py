@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unnaive.exceptions import DataFileError
 from unnaive.io.arrow import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator, Mapping
+
+    import pyarrow as pa
 
     from unnaive.io.frames import Frame
 
@@ -71,7 +73,7 @@ def naming(name: str) -> Iterator[None]:
         raise DataFileError(f"{name}: {error}") from error
 
 
-def kinds_of(schema: Any) -> dict[str, str]:
+def kinds_of(schema: pa.Schema) -> dict[str, str]:
     """Say what the columns of an arrow schema are; those of other types are not listed."""
     types = import_module("pyarrow").types
     kinds = {}

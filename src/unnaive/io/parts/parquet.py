@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from unnaive.io.arrow import frame_of, is_text
-from unnaive.io.files import _arrow, _check_names, read
+from unnaive.io.arrow import column_names, frame_of, is_text
+from unnaive.io.content import arrow_for, check_names
+from unnaive.io.files import read
 from unnaive.io.parts.base import Part, kinds_of, naming
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Mapping
     from pathlib import Path
+
+    import pyarrow as pa
+    from pyarrow import dataset
 
     from unnaive.io.frames import Frame
 
@@ -20,11 +24,11 @@ class ParquetPart(Part):
 
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, str(path)
-        parquet = _arrow("pyarrow.parquet", path)
+        parquet = arrow_for(path, "pyarrow.parquet")
         with naming(self.name), parquet.ParquetFile(path) as file:
             schema = file.schema_arrow
-        _check_names(schema.names, path)
-        self.columns = _names(schema)
+        check_names(schema.names, path)
+        self.columns = column_names(schema)
         self.kinds = kinds_of(schema)
         self._text = {field.name for field in schema if is_text(field.type)}
 
@@ -36,7 +40,7 @@ class ParquetPart(Part):
         wanted: Collection[str] | None = None,
     ) -> Generator[Frame | str]:
         """Yield frames; ``told`` is not needed."""
-        parquet = _arrow("pyarrow.parquet", self.path)
+        parquet = arrow_for(self.path, "pyarrow.parquet")
         with (
             naming(self.name),
             parquet.ParquetFile(self.path, read_dictionary=sorted(self._text)) as file,
@@ -50,9 +54,11 @@ class ParquetPart(Part):
 class FragmentPart(Part):
     """A fragment of a ``pyarrow.dataset``, or all of one that is filtered."""
 
-    def __init__(self, fragment: Any, schema: Any, name: str) -> None:
+    def __init__(
+        self, fragment: dataset.Fragment | dataset.Dataset, schema: pa.Schema, name: str
+    ) -> None:
         self._fragment, self._schema, self.name = fragment, schema, name
-        self.columns = _names(schema)
+        self.columns = column_names(schema)
         self.kinds = kinds_of(schema)
         self._text = {field.name for field in schema if is_text(field.type)}
 
@@ -99,9 +105,3 @@ class WholePart(Part):
         frame = frame.select(self.chosen(wanted))
         for start in range(0, frame.n_rows, rows):
             yield frame.block(start, min(start + rows, frame.n_rows))
-
-
-def _names(schema: Any) -> tuple[str, ...]:
-    """Name the columns, but for the row index that pandas stores."""
-    index = (schema.pandas_metadata or {}).get("index_columns", ())
-    return tuple(name for name in schema.names if name not in index)
