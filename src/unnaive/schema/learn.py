@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -19,11 +19,15 @@ from unnaive.schema.columns import (
     refuse_infinite,
     sorted_labels,
 )
-from unnaive.schema.schema import Schema, refuse_unusable_target
+from unnaive.schema.schema import Schema, cell_of, refuse_unusable_target
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
+    from unnaive.schema.columns import Label
+
+    Features = str | Sequence[str | int] | AnyArray | None  # "auto", names, positions, a mask
+    Categories = str | Mapping[str, Iterable[Label]] | Sequence[Iterable[Label] | None] | None
 
 FEW_VALUES = 10  # whole numbers with no more distinct values than this are categories,
 OFTEN = 2  # if each of them occurs that often on average
@@ -46,7 +50,9 @@ class Discretizer(Protocol):
         """Edges of bins for values without gaps."""
 
 
-def learn_target(column: Column, classes: Sequence[Any] | None = None) -> tuple[Any, IntArray]:
+def learn_target(
+    column: Column, classes: Sequence[Label] | None = None
+) -> tuple[AnyArray, IntArray]:
     """Return the class labels in sorted order, as scikit-learn has them, and the codes.
 
     A declared domain (a pandas category) or ``classes`` may hold labels that no row has.
@@ -61,7 +67,7 @@ def learn_target(column: Column, classes: Sequence[Any] | None = None) -> tuple[
     return label_array(labels, column if classes is None else None), schema.encode_target(column)
 
 
-def label_array(labels: Sequence[Any], column: Column | None = None) -> AnyArray:
+def label_array(labels: Sequence[Label], column: Column | None = None) -> AnyArray:
     """Make an array of labels, of the column's own type if it has numbers."""
     if column is not None and not column.is_text:
         return np.array(labels, dtype=column.values.dtype)
@@ -78,9 +84,9 @@ def learn_schema(
     target: Column,
     *,
     discretizer: Discretizer | None = None,
-    categorical_features: Any = "auto",
-    categories: Any = None,
-    classes: Sequence[Any] | None = None,
+    categorical_features: Features = "auto",
+    categories: Categories = None,
+    classes: Sequence[Label] | None = None,
     weights: FloatArray | None = None,
     n_jobs: int | None = None,
 ) -> tuple[Schema, CodeArray, IntArray]:
@@ -120,7 +126,7 @@ def learn_schema(
     )
     warn_of_columns(schema, frame.n_rows)
     _warn_of_light_weights(weights)
-    return schema, _stack(codes, schema, frame.n_rows), class_codes
+    return schema, _stack([one for one in codes if one is not None], schema), class_codes
 
 
 def encode_declared(found: ColumnSchema, column: Column) -> CodeArray:
@@ -128,19 +134,18 @@ def encode_declared(found: ColumnSchema, column: Column) -> CodeArray:
     codes = found.encode(column)
     strange = np.flatnonzero((codes == found.size) & ~column.missing)
     if len(strange):
-        value = column.values[strange[0]]
-        label = value.item() if column.categories is None else column.categories[value]
         raise UnnaiveError(
-            f"column {column.name!r} has value {label!r} ({len(strange)} rows with such values), "
-            "which categories= does not list; add it there, or make these cells missing"
+            f"column {column.name!r} has value {cell_of(column, strange[0])!r} ({len(strange)} "
+            "rows with such values), which categories= does not list; add it there, or make these "
+            "cells missing"
         )
     return codes
 
 
-def _stack(codes: list[Any], schema: Schema, n_rows: int) -> CodeArray:
+def _stack(codes: Sequence[CodeArray], schema: Schema) -> CodeArray:
     """Put the columns' codes below each other; no copy where they are one array already."""
     base = codes[0].base
-    whole = (len(codes), n_rows)
+    whole = (len(codes), len(codes[0]))
     if (
         base is not None
         and base.shape == whole
@@ -154,7 +159,12 @@ def _stack(codes: list[Any], schema: Schema, n_rows: int) -> CodeArray:
     return stacked
 
 
-def _scan_matrix(frame: Frame, columns: list[Any], codes: list[Any], n_jobs: int | None) -> None:
+def _scan_matrix(
+    frame: Frame,
+    columns: list[ColumnSchema | None],
+    codes: list[CodeArray | None],
+    n_jobs: int | None,
+) -> None:
     """Learn the columns of an integer array in one pass; wide-ranging ones are left alone."""
     matrix = frame.matrix
     if matrix is None or matrix.dtype.kind not in "iub" or matrix.dtype == np.uint64:
@@ -254,7 +264,9 @@ def warn_of_columns(schema: Schema, n_rows: int) -> None:
             warnings.warn(told, stacklevel=3)
 
 
-def declared_categories(categories: Any, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+def declared_categories(
+    categories: Categories, names: Sequence[str]
+) -> dict[str, tuple[Label, ...]]:
     """Read ``categories=``: a mapping by name, or a list with one entry (or None) a column."""
     if categories is None or (isinstance(categories, str) and categories == "auto"):
         return {}
@@ -273,7 +285,7 @@ def declared_categories(categories: Any, names: Sequence[str]) -> dict[str, tupl
     return {name: _declared(name, labels) for name, labels in given.items()}
 
 
-def _declared(name: str, labels: Any) -> tuple[Any, ...]:
+def _declared(name: str, labels: object) -> tuple[Label, ...]:
     """Read the declared values of one column."""
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise ValueError(
@@ -291,7 +303,7 @@ def _declared(name: str, labels: Any) -> tuple[Any, ...]:
     return values
 
 
-def categorical_mask(features: Any, names: Sequence[str]) -> BoolArray | None:
+def categorical_mask(features: Features, names: Sequence[str]) -> BoolArray | None:
     """Read ``categorical_features=``: "auto" (None here), names, positions or a mask."""
     if isinstance(features, str) and features == "auto":
         return None
