@@ -24,7 +24,7 @@ from unnaive.cli import (
     report,
     reproduce,
 )
-from unnaive.cli.terminal import notes, say
+from unnaive.cli.terminal import blame, notes, say
 
 # The commands import the rooms they use when they run, so that --help and a mistyped option
 # answer at once. Some of them need nothing of scikit-learn, whose import alone takes longer than
@@ -55,7 +55,7 @@ class Commands(TyperGroup):
             if os.environ.get("UNNAIVE_TRACEBACK"):
                 raise
             if not isinstance(error, BrokenPipeError):
-                say(f"error: {_one_line(error)}")
+                blame(_one_line(error))
             raise typer.Exit(1) from None
         return result
 

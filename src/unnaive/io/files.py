@@ -87,11 +87,12 @@ def read(
     else:
         frame = _read_csv(path, ending, labels)
     if target is not None and target not in frame.names:
-        raise DataFileError(f"{path} has no column {target!r}; {_known(frame.names, target)}")
+        raise DataFileError(f"{path} has no column {target!r}; {nearest(target, frame.names)}")
     return frame
 
 
-def _known(names: Sequence[str], wanted: str) -> str:
+def nearest(wanted: str, names: Sequence[str]) -> str:
+    """Say which column may have been meant, or what columns there are."""
     if close := get_close_matches(wanted, names, n=1):
         return f"did you mean {close[0]!r}?"
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
