@@ -99,12 +99,11 @@ def converted(text: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
     """Make trimmed cells what their kind says, or raise pyarrow's error."""
     if kind == "comma":
         text = import_module("pyarrow.compute").replace_substring(text, ",", ".")
-    return text.cast(arrow_type(kind))
+    return text.cast(arrow_type("float" if kind == "comma" else kind))
 
 
 def arrow_type(kind: str) -> pa.DataType:
-    """Return pyarrow's type for a kind of cells."""
+    """Return the type by which pyarrow reads a kind of cells; numbers with commas are text to it."""
     arrow = import_module("pyarrow")
-    types = {"int": arrow.int64, "float": arrow.float64, "comma": arrow.float64}
-    types |= {"bool": arrow.bool_, "none": arrow.null}
+    types = {"int": arrow.int64, "float": arrow.float64, "bool": arrow.bool_, "none": arrow.null}
     return types.get(kind, arrow.string)()

@@ -26,13 +26,14 @@ from unnaive.io.content import arrow_for, check_names, open_bytes
 from unnaive.io.parts.base import RESTART, Part, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import pyarrow as pa
 
     from unnaive._typing import AnyArray
     from unnaive.io.frames import Frame
+    from unnaive.io.parts.base import Frames, Told
 
 PIECE = 1 << 23  # bytes that one thread reads at a time
 _WORKERS = 8
@@ -64,7 +65,7 @@ class CsvPart(Part):
         self.columns = tuple(name.strip() for name in self._raw)
         check_names(self.columns, path)
         with self._explained():
-            first = self._tables("text", {}, self.columns, self._look, size=_LOOKED_AT)
+            first = self._tables("text", {}, list(self.columns), self._look, size=_LOOKED_AT)
             self._kinds = next(first, {})
 
     @property
@@ -73,25 +74,16 @@ class CsvPart(Part):
         numbers = {"int": "number", "float": "number", "comma": "number"}
         return {n: numbers.get(kind, kind) for n, kind in self._kinds.items() if kind != "none"}
 
-    def frames(
-        self,
-        rows: int,
-        told: Mapping[str, str],
-        threads: bool,
-        wanted: Collection[str] | None = None,
-    ) -> Generator[Frame | str]:
+    def read(self, rows: int, columns: list[str], threads: bool, told: Told) -> Frames:
         """Yield frames; columns that are not ``told`` are what the file makes them look like."""
-        arrow, chosen = arrow_for(self.path), self.chosen(wanted)
-        kinds = {**self._kinds, **told}
         try:
-            yield from self._read(rows, kinds, chosen, by_arrow=True, threads=threads)
-        except arrow.ArrowInvalid:
+            kinds = {**self._kinds, **told}
+            yield from self._read(rows, kinds, columns, by_arrow=True, threads=threads)
+        except arrow_for(self.path).ArrowInvalid:
             yield RESTART
-            yield from self._read_carefully(rows, told, chosen, threads)
+            yield from self._read_carefully(rows, columns, threads, told)
 
-    def _read_carefully(
-        self, rows: int, told: Mapping[str, str], chosen: tuple[str, ...], threads: bool
-    ) -> Generator[Frame | str]:
+    def _read_carefully(self, rows: int, chosen: list[str], threads: bool, told: Told) -> Frames:
         """Look at every cell, then read all as text and convert it."""
         with self._explained():
             for kinds in self._tables("text", {}, chosen, self._look, threads=threads):
@@ -104,7 +96,7 @@ class CsvPart(Part):
         self,
         rows: int,
         kinds: Mapping[str, str],
-        chosen: tuple[str, ...],
+        chosen: list[str],
         *,
         by_arrow: bool,
         threads: bool,
@@ -113,7 +105,7 @@ class CsvPart(Part):
         labels = {"text"} if by_arrow else {"text", "none"}
         text = {name for name in chosen if kinds.get(name, "none") in labels}
 
-        def frames(table: pa.Table, _: tuple[str, ...]) -> list[Frame]:
+        def frames(table: pa.Table, _: list[str]) -> list[Frame]:
             starts = range(0, table.num_rows, rows)
             return [self._frame(table.slice(i, rows), kinds, chosen, text) for i in starts]
 
@@ -122,13 +114,13 @@ class CsvPart(Part):
             yield from some
 
     def _frame(
-        self, table: pa.Table, kinds: Mapping[str, str], chosen: tuple[str, ...], text: set[str]
+        self, table: pa.Table, kinds: Mapping[str, str], chosen: list[str], text: set[str]
     ) -> Frame:
         columns = [
             column if name in text else self._convert(name, column, kinds.get(name, "none"))
             for name, column in zip(chosen, table.itercolumns(), strict=True)
         ]
-        table = import_module("pyarrow").table(columns, names=list(chosen))
+        table = import_module("pyarrow").table(columns, names=chosen)
         with naming(self.name):
             return frame_of(table.combine_chunks(), text, MISSING)
 
@@ -149,7 +141,7 @@ class CsvPart(Part):
             what = f"column {name!r} has {odd!r}, where it should have {wanted}"
             raise DataFileError(f"{self.path}: {what}; correct it, or leave it empty") from error
 
-    def _look(self, table: pa.Table, chosen: tuple[str, ...]) -> dict[str, str]:
+    def _look(self, table: pa.Table, chosen: list[str]) -> dict[str, str]:
         """Tell what each column of a table of text looks like."""
         columns = zip(chosen, table.columns, strict=True)
         return {name: kind_of(trimmed(column), self._separator) for name, column in columns}
@@ -168,8 +160,8 @@ class CsvPart(Part):
         self,
         every: str,
         kinds: Mapping[str, str],
-        chosen: tuple[str, ...],
-        use: Callable[[pa.Table, tuple[str, ...]], Used],
+        chosen: list[str],
+        use: Callable[[pa.Table, list[str]], Used],
         *,
         threads: bool = False,
         size: int = PIECE,
