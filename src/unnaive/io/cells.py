@@ -103,7 +103,7 @@ def converted(text: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
 
 
 def arrow_type(kind: str) -> pa.DataType:
-    """Return the type by which pyarrow reads a kind of cells; numbers with commas are text to it."""
+    """Return the type by which pyarrow reads a kind of cells; "comma" is text to it."""
     arrow = import_module("pyarrow")
     types = {"int": arrow.int64, "float": arrow.float64, "bool": arrow.bool_, "none": arrow.null}
     return types.get(kind, arrow.string)()

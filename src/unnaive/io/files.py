@@ -6,33 +6,31 @@ found and the cure.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from unnaive.exceptions import DataFileError
 from unnaive.io.arff import parse_arff
 from unnaive.io.arrow import column_names, frame_of, is_text, with_plain_types
-from unnaive.io.cells import BLOCK, conversion, converted, diagnose, kind_of, sniff, trimmed
-from unnaive.io.content import (
-    arrow_for,
-    check_names,
-    checked_ending,
-    is_compressed,
-    open_bytes,
-    text_of,
-)
+from unnaive.io.cells import diagnose
+from unnaive.io.content import arrow_for, check_names, checked_ending, open_bytes, text_of
+from unnaive.io.frames import Column, Frame
+from unnaive.io.parts.text import CsvPart
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Hashable, Sequence
     from os import PathLike
-    from typing import IO
 
     import pyarrow as pa
 
-    from unnaive.io.frames import Frame
+_ROWS = 1 << 30  # of a frame: as many as a piece of the file has
+_PIECE = 1 << 24  # bytes
+_NO_ROWS = "{} has a header but no rows; add at least one"
 
 
 def read(
@@ -101,7 +99,7 @@ def nearest(wanted: str, names: Sequence[str]) -> str:
 
 def _to_frame(table: pa.Table, path: Path) -> Frame:
     if not table.num_rows:
-        raise DataFileError(f"{path} has a header but no rows; add at least one")
+        raise DataFileError(_NO_ROWS.format(path))
     try:
         return frame_of(table, {field.name for field in table.schema if is_text(field.type)})
     except (TypeError, ValueError, NotImplementedError) as error:
@@ -120,71 +118,30 @@ def _read_parquet(path: Path) -> Frame:
 
 
 def _read_csv(path: Path, ending: str, labels: Collection[str]) -> Frame:
-    arrow = arrow_for(path)
-    separator, block = sniff(path, ending)
-    table = _parse(path, separator, block)
-    text = [
-        field.name
-        for field in table.schema
-        if arrow.types.is_temporal(field.type) or field.name.strip() in labels
-    ]
-    if text:
-        table = _parse(path, separator, block, text)
-    last = table.slice(max(0, table.num_rows - 1)).to_pylist()
-    swallowed = any("\n" in cell for row in last for cell in row.values() if isinstance(cell, str))
-    if swallowed or any(arrow.types.is_binary(kind) for kind in table.schema.types):
-        diagnose(path, separator)
-    names = [name.strip() for name in table.column_names]
-    columns = [
-        _settle(column, separator, is_label=name in labels)
-        if arrow.types.is_string(column.type)
-        else column
-        for name, column in zip(names, table.itercolumns(), strict=True)
-    ]
-    return _to_frame(arrow.table(columns, names=names), path)
+    part, frames = CsvPart(path, ending), list[Frame]()
+    for frame in part.frames(_ROWS, dict.fromkeys(labels, "text"), threads=True):
+        if isinstance(frame, str):  # read anew, with more care
+            frames.clear()
+        else:
+            frames.append(frame)
+    with open_bytes(path) as stream:
+        quotes = sum(piece.count(b'"') for piece in iter(partial(stream.read, _PIECE), b""))
+    if quotes % 2:  # the last cell may have swallowed rows
+        diagnose(path, part.separator)
+    if not frames:
+        raise DataFileError(_NO_ROWS.format(path))
+    columns = zip(*(frame.columns for frame in frames), strict=True)
+    n_rows = sum(frame.n_rows for frame in frames)
+    return Frame(part.columns, n_rows, tuple(map(_joined, columns)))
 
 
-def _parse(path: Path, separator: str, block: int, text: Sequence[str] = ()) -> pa.Table:
-    """Let pyarrow read a CSV, with the columns ``text`` left as they stand."""
-    arrow, arrow_csv = arrow_for(path), arrow_for(path, "pyarrow.csv")
-    try:
-        with _native_stream(path) as stream:
-            table = arrow_csv.read_csv(
-                stream,
-                arrow_csv.ReadOptions(block_size=block),
-                arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=_has_quotes(path)),
-                conversion(path, dict.fromkeys(text, arrow.string())),
-            )
-        check_names([name.strip() for name in table.column_names], path)
-    except (arrow.ArrowInvalid, UnicodeDecodeError) as error:
-        diagnose(path, separator)
-        raise DataFileError(f"{path}: {error}; check that line") from error
-    return table
-
-
-def _has_quotes(path: Path) -> bool:
-    """Whether a file has a quote somewhere, so that a cell may hold the end of a line.
-
-    Where there is none, pyarrow reads blocks side by side. Compressed files are not looked at.
-    """
-    if is_compressed(path):
-        return True
-    with path.open("rb") as stream:
-        return any(b'"' in piece for piece in iter(partial(stream.read, 4 * BLOCK), b""))
-
-
-@contextmanager
-def _native_stream(path: Path) -> Iterator[IO[bytes] | pa.NativeFile]:
-    """Open a file for pyarrow, which reads plain ones without Python's help."""
-    with open_bytes(path) if is_compressed(path) else arrow_for(path).OSFile(str(path)) as stream:
-        yield stream
-
-
-def _settle(column: pa.ChunkedArray, separator: str, *, is_label: bool) -> pa.ChunkedArray:
-    """Trim a column of text and blank its missing cells; make it numbers if all of it is."""
-    text = trimmed(column)
-    # What pyarrow left as it stands is no number to it.
-    if is_label or (separator != ";" and text.equals(column)):
-        return text
-    kind = kind_of(text, separator)
-    return text if kind == "text" else converted(text, "float" if kind == "none" else kind)
+def _joined(parts: Sequence[Column]) -> Column:
+    """Put pieces of a column together; labels that are not declared get common numbers."""
+    places: dict[Hashable, int] = {}
+    pieces = [part.values for part in parts]
+    if parts[0].is_text and not parts[0].declared:
+        for number, part in enumerate(parts):
+            codes = [places.setdefault(label, len(places)) for label in part.categories or ()]
+            pieces[number] = np.array([*codes, -1], dtype=np.int32)[part.values]
+        return Column(parts[0].name, np.concatenate(pieces), tuple(places))
+    return replace(parts[0], values=np.concatenate(pieces))

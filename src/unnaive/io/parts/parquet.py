@@ -6,9 +6,9 @@ from abc import abstractmethod
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from unnaive.io.arff import parse_arff
 from unnaive.io.arrow import column_names, frame_of, is_text
-from unnaive.io.content import arrow_for, check_names
-from unnaive.io.files import read
+from unnaive.io.content import arrow_for, check_names, text_of
 from unnaive.io.parts.base import Part, naming
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class WholePart(Part):
 
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, str(path)
-        frame = read(path)
+        frame = parse_arff(text_of(path), self.name)
         self.columns, self.kinds = frame.names, {}
         for column in frame.columns:
             if not column.missing.all():
@@ -88,7 +88,7 @@ class WholePart(Part):
 
     def read(self, rows: int, columns: list[str], _: bool, __: Told) -> Frames:
         """Yield blocks of the whole."""
-        frame = read(self.path).select(columns)
+        frame = parse_arff(text_of(self.path), self.name).select(columns)
         for start in range(0, frame.n_rows, rows):
             yield frame.block(start, min(start + rows, frame.n_rows))
 

@@ -57,7 +57,7 @@ class CsvPart(Part):
 
     def __init__(self, path: Path, ending: str) -> None:
         self.path, self.name = path, str(path)
-        self._separator, self._block = sniff(path, ending)
+        self.separator, self._block = sniff(path, ending)
         with self._explained():
             header = next(self._lines())
             self._header = len(header)
@@ -133,7 +133,7 @@ class CsvPart(Part):
         try:
             return converted(plain, kind)
         except arrow.ArrowInvalid as error:
-            if kind == "float" and self._separator == ";":
+            if kind == "float" and self.separator == ";":
                 return self._convert(name, column, "comma")
             wanted = "true or false" if kind == "bool" else "a number"
             cells = plain.unique().to_pylist()
@@ -144,16 +144,16 @@ class CsvPart(Part):
     def _look(self, table: pa.Table, chosen: list[str]) -> dict[str, str]:
         """Tell what each column of a table of text looks like."""
         columns = zip(chosen, table.columns, strict=True)
-        return {name: kind_of(trimmed(column), self._separator) for name, column in columns}
+        return {name: kind_of(trimmed(column), self.separator) for name, column in columns}
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """Say which line is wrong where pyarrow refuses a file."""
         try:
             yield
-        except arrow_for(self.path).ArrowInvalid as error:
+        except (arrow_for(self.path).ArrowInvalid, UnicodeDecodeError) as error:
             if self.path.stat().st_size < _SMALL:
-                diagnose(self.path, self._separator)
+                diagnose(self.path, self.separator)
             raise DataFileError(f"{self.path}: {error}; check that line") from error
 
     def _tables(
@@ -220,7 +220,7 @@ class CsvPart(Part):
         arrow, arrow_csv = arrow_for(self.path), arrow_for(self.path, "pyarrow.csv")
         convert = conversion(self.path, types, list(types))
         quoted = has_quote(np.frombuffer(piece, np.uint8))  # or no cell holds the end of a line
-        parse = arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=quoted)
+        parse = arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=quoted)
 
         def parsed(block: int) -> pa.Table:
             read = arrow_csv.ReadOptions(block_size=block, use_threads=False, column_names=names)
