@@ -21,19 +21,17 @@ if TYPE_CHECKING:
     from pyarrow import csv as arrow_csv
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "Null", "NULL")
-BLOCK = 1 << 22  # bytes; no row may be longer than a block of pyarrow's
 _TRUE = ("true", "True", "TRUE")
 _FALSE = ("false", "False", "FALSE")
 _COMMA_NUMBER = r"^[+-]?(\d+|\d*,\d+)([eE][+-]?\d+)?$"
 
 
-def sniff(path: Path, ending: str) -> tuple[str, int]:
-    """Tell the separator of a CSV from its header, and a block size that holds a row."""
+def sniff(path: Path, ending: str) -> str:
+    """Tell the separator of a CSV from its header."""
     with open_bytes(path) as stream:
         line = next(line for line in stream if line.strip()).decode(errors="replace")
     bare = re.sub(r'"[^"]*"?', "", line)
-    separator = "\t" if ending == ".tsv" and "\t" in bare else max(",;\t", key=bare.count)
-    return separator, max(BLOCK, 16 * len(line))
+    return "\t" if ending == ".tsv" and "\t" in bare else max(",;\t", key=bare.count)
 
 
 def diagnose(path: Path, separator: str) -> None:

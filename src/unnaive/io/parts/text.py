@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PIECE = 1 << 23  # bytes that one thread reads at a time
 _WORKERS = 8
 _LOOKED_AT = 1 << 20  # bytes by which columns are judged at first
-_BLOCK = 1 << 20
+_BLOCK = 1 << 20  # bytes that pyarrow reads at a time, more where rows seem to be long
 _FIRST = 1 << 16  # bytes that tell how lines end
 _LONGEST = 16  # pieces that a row may take, or a quote was left open
 _SMALL = 1 << 28  # bytes: what may be read whole to say which line is wrong
@@ -57,7 +57,7 @@ class CsvPart(Part):
 
     def __init__(self, path: Path, ending: str) -> None:
         self.path, self.name = path, str(path)
-        self.separator, self._block = sniff(path, ending)
+        self.separator = sniff(path, ending)
         with self._explained():
             header = next(self._lines())
             self._header = len(header)
@@ -164,7 +164,7 @@ class CsvPart(Part):
         use: Callable[[pa.Table, list[str]], Used],
         *,
         threads: bool = False,
-        size: int = PIECE,
+        size: int | None = None,
     ) -> Iterator[Used]:
         """Yield what is made of arrow tables of pieces, some of them at a time.
 
@@ -180,7 +180,7 @@ class CsvPart(Part):
             return use(self._parse(piece, types, names=self._raw), chosen)
 
         workers = min(_WORKERS, _parallel.effective_n_jobs(-1)) if threads else 1
-        yield from _parallel.map_ahead(read, self._pieces(size), workers)
+        yield from _parallel.map_ahead(read, self._pieces(size or PIECE), workers)
 
     def _pieces(self, size: int) -> Iterator[pa.Buffer]:
         """Yield the bytes below the header, whole rows at a time."""
@@ -226,7 +226,7 @@ class CsvPart(Part):
             read = arrow_csv.ReadOptions(block_size=block, use_threads=False, column_names=names)
             return arrow_csv.read_csv(arrow.BufferReader(piece), read, parse, convert)
 
-        if (block := max(_BLOCK, self._block // 4)) <= len(piece):
+        if (block := max(_BLOCK, 4 * self._header)) <= len(piece):
             with suppress(arrow.ArrowInvalid):  # a row may be longer than a block
                 return parsed(block)
         return parsed(len(piece) + 1)
