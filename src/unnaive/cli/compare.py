@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import unnaive
 from unnaive.cli import options
 from unnaive.cli.completion import complete_models
 from unnaive.cli.output import require_apart, write
@@ -107,8 +108,6 @@ def _words(text: str) -> list[str]:
 
 
 def _keys(text: str) -> list[str]:
-    import unnaive  # noqa: PLC0415 - see app.py
-
     keys = list(unnaive.all_models()) if text.strip() == "all" else _words(text)
     if not keys:
         raise typer.BadParameter("name at least one model, or say all", param_hint="--models")

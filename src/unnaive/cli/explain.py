@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import unnaive
 from unnaive.cli import options
 from unnaive.cli.rows import match, text_columns
 from unnaive.cli.terminal import note, print_json, progress
@@ -67,7 +68,6 @@ def _chosen_rows(
     model: Path, data: Path, rows: list[int] | None
 ) -> tuple["Classifier", "Frame", list[int]]:
     """Read the model, the rows of the file, and which of them are asked for."""
-    import unnaive  # noqa: PLC0415 - see app.py
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
     classifier = unnaive.load(model)

@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING, TypedDict
 
+import unnaive
 from unnaive.cli import options
 from unnaive.cli.terminal import print_json, print_table
 
@@ -18,8 +19,6 @@ Described = TypedDict(
 
 def models(json: options.AsJson = False) -> None:
     """List the models: what they are and where they come from."""
-    import unnaive  # noqa: PLC0415 - see app.py
-
     found = [_describe(key, factory) for key, factory in unnaive.all_models().items()]
     if json:
         print_json(found)

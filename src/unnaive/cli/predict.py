@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
+import unnaive
 from unnaive.cli import options, output
 from unnaive.cli.rows import matched_batches
 from unnaive.cli.terminal import plain, progress, say
@@ -45,7 +46,6 @@ def predict(
     columns that the model does not know (an id, the class itself) are left out. Rows are read,
     predicted and written some at a time, so that a file may be larger than memory.
     """
-    import unnaive  # noqa: PLC0415 - see app.py
     from unnaive.models.classifier import chosen_classes  # noqa: PLC0415
 
     if to is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import unnaive
 from unnaive.cli import options
 from unnaive.cli.output import require_writable, size_of
 from unnaive.cli.rows import match, text_columns
@@ -89,7 +90,6 @@ def report(
     no network. It shows some rows of the data as they are: those that the model got most wrong.
     With --json what the page says is printed, and a page is written only where --output names one.
     """
-    import unnaive  # noqa: PLC0415 - see app.py
     from unnaive.report import summarise, write  # noqa: PLC0415 - see app.py
 
     if output is not None:
