@@ -117,8 +117,7 @@ UNNAIVE_TRACEBACK=1 shows where an error comes from; NO_COLOR=1 takes colours aw
 @app.callback()
 def describe(
     _: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Bayesian classifiers that do not pretend features are independent."""
@@ -171,10 +170,7 @@ _add(
 )
 _add(models.models, "models", "models --json")
 _add(demo.demo, "demo")
-_add(
-    counts.schema,
-    "schema patients.csv --target diagnosis --ignore id -o schema.json",
-)
+_add(counts.schema, "schema patients.csv --target diagnosis --ignore id -o schema.json")
 _add(
     counts.count,
     "count patients.csv --schema schema.json -o site.counts",

@@ -11,15 +11,7 @@ from unnaive.cli import options
 from unnaive.cli.completion import complete_models
 from unnaive.cli.output import require_apart, write
 from unnaive.cli.rows import read_training
-from unnaive.cli.terminal import (
-    console,
-    milliseconds,
-    note,
-    print_json,
-    print_table,
-    progress,
-    say,
-)
+from unnaive.cli.terminal import console, milliseconds, note, print_json, print_table, progress, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

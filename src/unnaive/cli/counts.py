@@ -47,10 +47,7 @@ Output = Annotated[
 Target = Annotated[
     str | None,
     typer.Option(
-        "--target",
-        "-t",
-        metavar="COLUMN",
-        help="Column that holds the class; a schema knows it.",
+        "--target", "-t", metavar="COLUMN", help="Column that holds the class; a schema knows it."
     ),
 ]
 Agreed = Annotated[
@@ -185,12 +182,7 @@ def count(
         _show_counts(summary, f"unnaive merge {quote(str(output))} OTHER{ENDING} -o all{ENDING}")
 
 
-def merge(
-    data: CountsFiles,
-    *,
-    output: Output,
-    json: options.AsJson = False,
-) -> None:
+def merge(data: CountsFiles, *, output: Output, json: options.AsJson = False) -> None:
     """Add counts up, as if all their rows had been in one place.
 
     They must have been made with the same schema.

@@ -56,8 +56,7 @@ Rows = Annotated[
     ),
 ]
 Positive = Annotated[
-    str | None,
-    typer.Option("--positive", metavar="LABEL", help="Of two classes the one to find."),
+    str | None, typer.Option("--positive", metavar="LABEL", help="Of two classes the one to find.")
 ]
 Errors = Annotated[
     int, typer.Option("--errors", metavar="N", min=0, help="Rows shown of those it got wrong.")

@@ -10,15 +10,7 @@ import typer
 
 from unnaive.cli import options
 from unnaive.cli.output import require_apart, write
-from unnaive.cli.terminal import (
-    console,
-    error_console,
-    new_bar,
-    note,
-    print_json,
-    print_table,
-    say,
-)
+from unnaive.cli.terminal import console, error_console, new_bar, note, print_json, print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -78,10 +78,7 @@ def show_classes(metrics: "Metrics") -> None:
 def summary(found: "dict[str, Evaluation]") -> dict[str, object]:
     """Return evaluations as plain values."""
     first = next(iter(found.values()))
-    return {
-        "classes": first.classes,
-        "models": {key: _summary(one) for key, one in found.items()},
-    }
+    return {"classes": first.classes, "models": {key: _summary(one) for key, one in found.items()}}
 
 
 def _summary(one: "Evaluation") -> dict[str, object]:

@@ -211,10 +211,7 @@ class CsvPart(Part):
         yield line
 
     def _parse(
-        self,
-        piece: pa.Buffer,
-        types: Mapping[str, pa.DataType],
-        names: list[str] | None = None,
+        self, piece: pa.Buffer, types: Mapping[str, pa.DataType], names: list[str] | None = None
     ) -> pa.Table:
         """Let pyarrow read some rows; without names their first is the header."""
         arrow, arrow_csv = arrow_for(self.path), arrow_for(self.path, "pyarrow.csv")
