@@ -7,21 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unnaive.cli import options
-from unnaive.cli.counting import (
-    ENDING,
-    Counting,
-    Summary,
-    added,
-    counted,
-    describe_counts,
-    describe_schema,
-    first_of,
-    learned,
-    named,
-    show_columns,
-    show_rows,
-)
+from unnaive.cli import counting, options
+from unnaive.cli.counting import ENDING, Counting, Summary, named
 from unnaive.cli.output import require_apart, require_writable, size_of
 from unnaive.cli.terminal import print_json, progress
 
@@ -113,16 +100,16 @@ def schema(
     given = options.binning(discretize, bins, categorical)
     require_writable(output, *data)
     with progress(f"reading {named(data)}", len(data)) as advance, options.checked(given):
-        found, n_rows = learned(data, target, given, advance, ignore=ignore, n_jobs=n_jobs)
+        found, n_rows = counting.learned(data, target, given, advance, ignore=ignore, n_jobs=n_jobs)
     save_schema(found, output, __version__)
-    summary: Summary = {"rows": n_rows, **describe_schema(found), "file": str(output)}
+    summary: Summary = {"rows": n_rows, **counting.describe_schema(found), "file": str(output)}
     if json:
         print_json(summary)
         return
     _show(
         data=f"{named(data)}: {n_rows:,} rows",
-        columns=show_columns(summary),
-        classes=f"{found.target}: {first_of(list(map(str, found.classes)))}",
+        columns=counting.show_columns(summary),
+        classes=f"{found.target}: {counting.first_of(list(map(str, found.classes)))}",
         written=f"{output} ({size_of(output)})",
         next=f"unnaive count SITE.csv --schema {quote(str(output))} -o site{ENDING}",
     )
@@ -165,13 +152,13 @@ def count(
         **given,
     }
     with options.checked(given):
-        counts = counted(data, agreed, target, how)
+        counts = counting.counted(data, agreed, target, how)
     counts = _protected(counts, min_cell, epsilon)
     counts.save(output)
     summary: Summary = {
         "files": [str(path) for path in data],
         "schema": None if schema is None else str(schema),
-        **describe_counts(counts),
+        **counting.describe_counts(counts),
         **privacy,
         "file": str(output),
         "seconds": round(perf_counter() - start, 3),
@@ -190,10 +177,10 @@ def merge(data: CountsFiles, *, output: Output, json: options.AsJson = False) ->
     require_writable(output, *data)
     _refuse_twice(data)
     with progress(f"adding {len(data)} counts", len(data)) as advance:
-        total = added(data, advance)
+        total = counting.added(data, advance)
     total.save(output)
     files = [str(path) for path in data]
-    summary: Summary = {"files": files, **describe_counts(total), "file": str(output)}
+    summary: Summary = {"files": files, **counting.describe_counts(total), "file": str(output)}
     if json:
         print_json(summary)
     else:
@@ -286,7 +273,7 @@ def _protected(counts: "JointCounts", min_cell: int | None, epsilon: float | Non
 
 
 def _show_counts(summary: Summary, following: str) -> None:
-    lines = show_rows(summary, named(summary["files"]))
+    lines = counting.show_rows(summary, named(summary["files"]))
     if "min_cell" in summary:
         lines["hidden"] = f"cells of 1 to {summary['min_cell'] - 1} rows are 0 now, in every table"
     if "epsilon" in summary:

@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unnaive.cli import options
+from unnaive.cli import counting, options
 from unnaive.cli.completion import complete_model
-from unnaive.cli.counting import (
-    Summary,
-    class_rows,
-    describe_counts,
-    describe_schema,
-    is_counts,
-    load_counts,
-    show_rows,
-)
+from unnaive.cli.counting import Summary
 from unnaive.cli.output import require_writable, size_of
 from unnaive.cli.rows import read_training
 from unnaive.cli.terminal import print_json, progress
@@ -80,12 +72,12 @@ def fit(
     that they were made of, for most models.
     """
     given = options.parameters(discretize, bins, smoothing, categorical, settings)
-    model = model or ("tan" if is_counts(data) else "auto")
+    model = model or ("tan" if counting.is_counts(data) else "auto")
     classifier = options.build(model, given)
     require_writable(output, data)
     start = perf_counter()
     classifier.set_params(n_jobs=n_jobs)
-    if is_counts(data):
+    if counting.is_counts(data):
         _refuse_row_options(data, {**given, "ignore": ignore, "weight": weight})
         with progress(f"learning {model}"), options.checked(given):
             summary = _fit_counts(classifier, data, model, target)
@@ -118,7 +110,7 @@ def _fit_counts(classifier: "Classifier", path: Path, model: str, target: str | 
             f"model {model!r} learns from rows, and {path} holds counts; fit it on a file of rows, "
             "or choose a model of counts, such as nb, tan, aode or hnb"
         )
-    counts = load_counts(path)
+    counts = counting.load_counts(path)
     if target not in {None, counts.schema.target}:
         raise ValueError(
             f"{path} counts the classes of {counts.schema.target!r}, not of {target!r}; leave "
@@ -128,7 +120,7 @@ def _fit_counts(classifier: "Classifier", path: Path, model: str, target: str | 
         classifier.fit_counts(counts)
     except ValueError as error:
         raise ValueError(f"model {model!r} cannot be learned from {path}: {error}") from error
-    return describe_counts(counts)
+    return counting.describe_counts(counts)
 
 
 def _refuse_row_options(path: Path, given: dict[str, object]) -> None:
@@ -152,9 +144,9 @@ def _summary(model: "Classifier", rows: "TrainingRows") -> Summary:
     return {
         "rows": frame.n_rows,
         **board,
-        **describe_schema(schema),
+        **counting.describe_schema(schema),
         "missing_cells": sum(int(column.missing.sum()) for column in frame.columns),
-        "classes": class_rows(schema, counts.tolist()),
+        "classes": counting.class_rows(schema, counts.tolist()),
     }
 
 
@@ -162,7 +154,7 @@ def _show(summary: Summary, data: Path) -> None:
     settings = ", ".join(f"{name}={value!r}" for name, value in summary["parameters"].items())
     file = summary["file"]
     for name, value in {
-        **show_rows(summary, str(data)),
+        **counting.show_rows(summary, str(data)),
         "model": f"{summary['model']}: {summary['class_name']}({settings})",
         **_blend(summary.get("leaderboard", [])),
         "written": f"{file} ({size_of(Path(file))}) in {summary['seconds']:.2f} s",

@@ -11,17 +11,9 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.coding import has_quote, row_end
 from unnaive.exceptions import DataFileError
+from unnaive.io import cells
 from unnaive.io.arrow import frame_of, strings
-from unnaive.io.cells import (
-    MISSING,
-    arrow_type,
-    conversion,
-    converted,
-    diagnose,
-    kind_of,
-    sniff,
-    trimmed,
-)
+from unnaive.io.cells import MISSING, arrow_type, kind_of, trimmed
 from unnaive.io.content import arrow_for, check_names, open_bytes
 from unnaive.io.parts.base import RESTART, Part, naming
 
@@ -57,7 +49,7 @@ class CsvPart(Part):
 
     def __init__(self, path: Path, ending: str) -> None:
         self.path, self.name = path, str(path)
-        self.separator = sniff(path, ending)
+        self.separator = cells.sniff(path, ending)
         with self._explained():
             header = next(self._lines())
             self._header = len(header)
@@ -131,13 +123,13 @@ class CsvPart(Part):
             return column
         plain = trimmed(column)
         try:
-            return converted(plain, kind)
+            return cells.converted(plain, kind)
         except arrow.ArrowInvalid as error:
             if kind == "float" and self.separator == ";":
                 return self._convert(name, column, "comma")
             wanted = "true or false" if kind == "bool" else "a number"
-            cells = plain.unique().to_pylist()
-            odd = next((cell for cell in cells if not _casts(cell, kind)), str(error))
+            held = plain.unique().to_pylist()
+            odd = next((cell for cell in held if not _casts(cell, kind)), str(error))
             what = f"column {name!r} has {odd!r}, where it should have {wanted}"
             raise DataFileError(f"{self.path}: {what}; correct it, or leave it empty") from error
 
@@ -153,7 +145,7 @@ class CsvPart(Part):
             yield
         except (arrow_for(self.path).ArrowInvalid, UnicodeDecodeError) as error:
             if self.path.stat().st_size < _SMALL:
-                diagnose(self.path, self.separator)
+                cells.diagnose(self.path, self.separator)
             raise DataFileError(f"{self.path}: {error}; check that line") from error
 
     def _tables(
@@ -215,7 +207,7 @@ class CsvPart(Part):
     ) -> pa.Table:
         """Let pyarrow read some rows; without names their first is the header."""
         arrow, arrow_csv = arrow_for(self.path), arrow_for(self.path, "pyarrow.csv")
-        convert = conversion(self.path, types, list(types))
+        convert = cells.conversion(self.path, types, list(types))
         quoted = has_quote(np.frombuffer(piece, np.uint8))  # or no cell holds the end of a line
         parse = arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=quoted)
 
@@ -248,7 +240,7 @@ def _casts(cell: str | None, kind: str) -> bool:
     if cell is None:
         return True
     with suppress(import_module("pyarrow").ArrowInvalid):
-        return len(converted(strings([cell]), kind)) == 1
+        return len(cells.converted(strings([cell]), kind)) == 1
     return False
 
 
