@@ -158,31 +158,18 @@ def learned(
 
     def read(path: Path) -> "TrainingRows":
         chosen = how.get("categorical_features")
-        rows = read_training(path, target, ignore=ignore, categorical=chosen)
-        return _relabelled(path, rows, labels)
+        return read_training(path, target, ignore=ignore, categorical=chosen, labels=labels)
 
     if len(files) == 1:
         return _schema_of_one(read(files[0]), how, n_jobs)
     while True:
         try:
-            return _schema_of_many(
-                files, read, SchemaSketch(target=target, n_jobs=n_jobs, **how), advance
-            )
+            sketch = SchemaSketch(target=target, n_jobs=n_jobs, **how)
+            return _schema_of_many(files, read, sketch, advance)
         except MixedColumn as error:  # numbers in one file, text in another: text in all of them
             if error.name in labels:
                 raise
             labels.add(error.name)
-
-
-def _relabelled(path: Path, rows: "TrainingRows", labels: set[str]) -> "TrainingRows":
-    """Read some columns as text even if all of their cells look like numbers."""
-    from unnaive.io.files import read  # noqa: PLC0415 - see app.py
-
-    if not labels:
-        return rows
-    frame = read(path, labels=labels)
-    target = frame.column(frame.names.index(rows.target.name))
-    return rows._replace(frame=frame.select(rows.frame.names), target=target)
 
 
 def _schema_of_one(rows: "TrainingRows", how: Binning, n_jobs: int) -> "tuple[Schema, int]":

@@ -7,7 +7,7 @@ from unnaive.cli.terminal import listed, note
 from unnaive.exceptions import DataFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Collection, Hashable, Iterator, Sequence
 
     from unnaive._typing import FloatArray
     from unnaive.io.frames import Column, Frame
@@ -32,14 +32,16 @@ def read_training(
     ignore: "Sequence[str] | None" = None,
     weight: str | None = None,
     categorical: "Sequence[str] | None" = None,
+    labels: "Collection[str]" = (),
 ) -> TrainingRows:
     """Read a file and separate the class, the weights and the columns to leave out.
 
-    Columns that the user named must be there.
+    Columns that the user named must be there. Those that are ``labels`` are text even if all of
+    their cells look like numbers.
     """
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
-    frame = read(path, target=target)
+    frame = read(path, target=target, labels=labels)
     apart = [target, *(ignore or []), *([weight] if weight else [])]
     for name in [*apart, *(categorical or [])]:
         _require(path, name, frame.names)

@@ -123,6 +123,11 @@ def with_plain_types(table: pa.Table) -> pa.Table:
     return table.cast(arrow.schema(fields))
 
 
+def text_names(schema: pa.Schema) -> set[str]:
+    """Name the columns of strings."""
+    return {field.name for field in schema if is_text(field.type)}
+
+
 def column_names(schema: pa.Schema) -> tuple[str, ...]:
     """Name the columns, but for the row index that pandas stores."""
     index = (schema.pandas_metadata or {}).get("index_columns", ())

@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING
 
 from unnaive.exceptions import DataFileError
 from unnaive.io.arrow import strings
-from unnaive.io.content import arrow_for, open_bytes, text_of
+from unnaive.io.content import open_bytes, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
-    from pyarrow import csv as arrow_csv
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "Null", "NULL")
-_TRUE = ("true", "True", "TRUE")
-_FALSE = ("false", "False", "FALSE")
+TRUE = ("true", "True", "TRUE")
+FALSE = ("false", "False", "FALSE")
 _COMMA_NUMBER = r"^[+-]?(\d+|\d*,\d+)([eE][+-]?\d+)?$"
 
 
@@ -52,20 +50,6 @@ def diagnose(path: Path, separator: str) -> None:
             raise DataFileError(f"{path}: {what}; close it") from error
 
 
-def conversion(
-    path: Path, types: Mapping[str, pa.DataType], only: Sequence[str] | None = None
-) -> arrow_csv.ConvertOptions:
-    """Tell pyarrow which cells are missing, true or false, and what some columns are."""
-    return arrow_for(path, "pyarrow.csv").ConvertOptions(
-        null_values=MISSING,
-        strings_can_be_null=True,
-        true_values=_TRUE,
-        false_values=_FALSE,
-        column_types=dict(types),
-        include_columns=only,
-    )
-
-
 def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Take blanks off a column of text, and make the cells that say so missing."""
     arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
@@ -87,7 +71,7 @@ def kind_of(text: pa.ChunkedArray, separator: str) -> str:
         with suppress(arrow.ArrowInvalid):
             distinct.cast(arrow_type(kind))
             return kind
-    if compute.all(compute.is_in(distinct, value_set=strings([*_TRUE, *_FALSE]))).as_py():
+    if compute.all(compute.is_in(distinct, value_set=strings([*TRUE, *FALSE]))).as_py():
         return "bool"
     commas = compute.match_substring_regex(distinct, _COMMA_NUMBER)
     return "comma" if separator == ";" and compute.all(commas).as_py() else "text"

@@ -16,7 +16,7 @@ import numpy as np
 
 from unnaive.exceptions import DataFileError
 from unnaive.io.arff import parse_arff
-from unnaive.io.arrow import column_names, frame_of, is_text, with_plain_types
+from unnaive.io.arrow import column_names, frame_of, text_names, with_plain_types
 from unnaive.io.cells import diagnose
 from unnaive.io.content import arrow_for, check_names, checked_ending, open_bytes, text_of
 from unnaive.io.frames import Column, Frame
@@ -25,8 +25,6 @@ from unnaive.io.parts.text import CsvPart
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Sequence
     from os import PathLike
-
-    import pyarrow as pa
 
 _ROWS = 1 << 30  # of a frame: as many as a piece of the file has
 _PIECE = 1 << 24  # bytes
@@ -97,15 +95,6 @@ def nearest(wanted: str, names: Sequence[str]) -> str:
     return f"its columns are {', '.join(map(repr, names[:20]))}{more}"
 
 
-def _to_frame(table: pa.Table, path: Path) -> Frame:
-    if not table.num_rows:
-        raise DataFileError(_NO_ROWS.format(path))
-    try:
-        return frame_of(table, {field.name for field in table.schema if is_text(field.type)})
-    except (TypeError, ValueError, NotImplementedError) as error:
-        raise DataFileError(f"{path}: {error}") from error
-
-
 def _read_parquet(path: Path) -> Frame:
     arrow, parquet = arrow_for(path), arrow_for(path, "pyarrow.parquet")
     try:
@@ -114,7 +103,13 @@ def _read_parquet(path: Path) -> Frame:
             table = file.read()
     except (arrow.ArrowException, OSError, EOFError) as error:
         raise DataFileError(f"{path} is damaged ({error}); write or fetch it again") from error
-    return _to_frame(with_plain_types(table.select(column_names(table.schema))), path)
+    if not table.num_rows:
+        raise DataFileError(_NO_ROWS.format(path))
+    table = with_plain_types(table.select(column_names(table.schema)))
+    try:
+        return frame_of(table, text_names(table.schema))
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise DataFileError(f"{path}: {error}") from error
 
 
 def _read_csv(path: Path, ending: str, labels: Collection[str]) -> Frame:

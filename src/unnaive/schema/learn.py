@@ -153,10 +153,7 @@ def _stack(codes: Sequence[CodeArray], schema: Schema) -> CodeArray:
         and all(column.base is base for column in codes)
     ):
         return np.asarray(base)
-    stacked = np.empty(whole, dtype=schema.code_type)
-    for index, column in enumerate(codes):
-        stacked[index] = column
-    return stacked
+    return np.stack(codes, dtype=schema.code_type, casting="unsafe")
 
 
 def _scan_matrix(

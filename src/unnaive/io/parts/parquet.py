@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from unnaive.io.arff import parse_arff
-from unnaive.io.arrow import column_names, frame_of, is_text
+from unnaive.io.arrow import column_names, frame_of, is_text, text_names
 from unnaive.io.content import arrow_for, check_names, text_of
 from unnaive.io.parts.base import Part, naming
 
@@ -27,7 +27,7 @@ class ArrowPart(Part):
     def __init__(self, name: str, schema: pa.Schema) -> None:
         self.name, self._schema = name, schema
         self.columns, self.kinds = column_names(schema), kinds_of(schema)
-        self._text = {field.name for field in schema if is_text(field.type)}
+        self._text = text_names(schema)
 
     @abstractmethod
     def batches(self, **how: int | list[str]) -> Iterator[pa.RecordBatch]:

@@ -207,7 +207,14 @@ class CsvPart(Part):
     ) -> pa.Table:
         """Let pyarrow read some rows; without names their first is the header."""
         arrow, arrow_csv = arrow_for(self.path), arrow_for(self.path, "pyarrow.csv")
-        convert = cells.conversion(self.path, types, list(types))
+        convert = arrow_csv.ConvertOptions(
+            null_values=MISSING,
+            strings_can_be_null=True,
+            true_values=cells.TRUE,
+            false_values=cells.FALSE,
+            column_types=types,
+            include_columns=list(types),
+        )
         quoted = has_quote(np.frombuffer(piece, np.uint8))  # or no cell holds the end of a line
         parse = arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=quoted)
 
