@@ -28,7 +28,7 @@ ROOMS = {
     "structure": "Structures",
     "tables": "Smoothing and networks",
     "search": "Estimation-of-distribution algorithms",
-    "exceptions": "Errors",
+    "exceptions": "Errors and warnings",
 }
 MORE = {  # what users are told to import, and no ``__all__`` of a room names
     "counts": ("privacy.suppress", "privacy.noisy", "privacy.noise", "engines.files.count_files"),
@@ -37,6 +37,7 @@ MORE = {  # what users are told to import, and no ``__all__`` of a room names
     "tables": ("network.Network", "barrow.Quirks"),
     "exceptions": (
         *("UnnaiveError", "SchemaMismatch", "TableTooLarge", "DataFileError", "ModelFileError"),
+        *("WrongKindError", "DataWarning"),
     ),
 }
 FOREIGN = "BaseEstimator, ClassifierMixin, ABC, tuple, dict, Exception"

@@ -1,4 +1,4 @@
-"""Names for the array types that cross rooms."""
+"""Names for the types that cross rooms."""
 
 from __future__ import annotations
 

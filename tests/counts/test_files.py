@@ -18,7 +18,7 @@ import pytest
 
 import unnaive
 from unnaive.exceptions import DataFileError, ModelFileError, SchemaMismatch, TableTooLarge
-from unnaive.io.parts import list_files
+from unnaive.io.parts import list_files, text
 
 ROWS, FILES = 1200, 4
 
@@ -154,7 +154,8 @@ CSV = {
 @pytest.mark.parametrize("cells", CSV.values(), ids=CSV)
 @pytest.mark.parametrize("parted", [False, True])
 def test_what_a_csv_column_is_takes_all_of_it(tmp_path, monkeypatch, cells, parted):
-    monkeypatch.setattr("unnaive.io.files._BLOCK", 64)
+    monkeypatch.setattr(text, "PIECE", 1 << 10)
+    monkeypatch.setattr(text, "_LOOKED_AT", 64)
     lines = [f"{cell},{i % 3},{'ab'[i % 2]}\n" for i, cell in enumerate(np.repeat(cells, 30))]
     (tmp_path / "all.csv").write_text("x,z,y\n" + "".join(lines))
     expected = unnaive.count(tmp_path / "all.csv", "y")

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from unnaive.exceptions import DataFileError
-from unnaive.io import files
 from unnaive.io.arff import parse_arff
-from unnaive.io.files import MISSING, read
+from unnaive.io.cells import MISSING
+from unnaive.io.files import read
+from unnaive.io.parts import text as parts_text
 
 
 def values(column):
@@ -117,7 +118,8 @@ def test_decimal_commas_among_semicolons(write):
 )
 @pytest.mark.parametrize("first", ["7", "", "2020-01-01"])
 def test_types_are_those_of_the_whole_file(write, monkeypatch, cell, expected, first):
-    monkeypatch.setattr(files, "_BLOCK", 1 << 12)
+    monkeypatch.setattr(parts_text, "PIECE", 1 << 12)
+    monkeypatch.setattr(parts_text, "_LOOKED_AT", 1 << 12)
     frame = read(write("d.csv", "a,b\n" + f"{first},x\n" * 20_000 + f"{cell},y\n"))
     column = frame.column(0)
     assert column.is_text == (expected == "labels" or first == "2020-01-01")
@@ -157,7 +159,8 @@ def test_block_size_changes_nothing(write, monkeypatch, columns):
     path = write("d.csv", text.getvalue())
     one = table(read(path))
     with monkeypatch.context() as patch:
-        patch.setattr(files, "_BLOCK", 64)
+        patch.setattr(parts_text, "PIECE", 64)
+        patch.setattr(parts_text, "_LOOKED_AT", 64)
         assert table(read(path)) == one
     for name, column in zip(one, columns, strict=True):
         for raw, value in zip(column, one[name], strict=True):
@@ -167,9 +170,10 @@ def test_block_size_changes_nothing(write, monkeypatch, columns):
 
 
 def test_rows_longer_than_a_block(write, monkeypatch):
-    monkeypatch.setattr(files, "_BLOCK", 64)
+    monkeypatch.setattr(parts_text, "_BLOCK", 64)
     names = [f"column-{i}" for i in range(2000)]
-    path = write("d.csv", ",".join(names) + "\n" + ",".join(["a longer cell"] * 2000) + "\n")
+    row = ",".join(["a cell much longer than what is said of it in the header"] * 2000)
+    path = write("d.csv", ",".join(names) + f"\n{row}\n")
     assert len(read(path).names) == 2000
 
 

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import os
+import pickle
 import stat
 import struct
 import zipfile
@@ -18,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from unnaive.exceptions import ModelFileError
+from unnaive.exceptions import ModelFileError, WrongKindError
 from unnaive.io.store import load, save
 
 STATE = {
@@ -384,3 +385,12 @@ def test_places_that_cannot_hold_a_file(tmp_path):
         save(tmp_path / "absent" / "m", {})
     with pytest.raises(PermissionError, match="device"):
         save("/dev/null", {})
+
+
+def test_a_file_of_another_kind_is_told_by_fields(tmp_path):
+    save(tmp_path / "counts.unb", {"rows": 3}, kind="counts")
+    with pytest.raises(WrongKindError, match="is of kind 'counts', not 'model'") as told:
+        load(tmp_path / "counts.unb")
+    for error in (told.value, pickle.loads(pickle.dumps(told.value))):
+        assert (error.found, error.wanted) == ("counts", "model")
+        assert str(error) == str(told.value)

@@ -10,7 +10,7 @@ from sklearn.metrics import get_scorer
 import unnaive
 from problems import COUNTING
 from unnaive import AODE, TAN, JointCounts, NaiveBayes
-from unnaive.exceptions import ModelFileError, TableTooLarge
+from unnaive.exceptions import DataWarning, ModelFileError, TableTooLarge
 from unnaive.io import store
 
 RANDOM = np.random.default_rng(0)
@@ -150,10 +150,14 @@ def test_two_identifiers_are_sized_before_they_are_counted():
     names = [f"a{i}" for i in range(20_000)]
     frame = pd.DataFrame({"a": names, "b": names[::-1]})
     with (
-        pytest.warns(UserWarning, match="leave it out"),
+        pytest.warns(DataWarning, match="leave it out") as told,
         pytest.raises(TableTooLarge, match="one pair of columns alone would take 5"),
     ):
         TAN().fit(frame, np.arange(20_000) % 2)
+    assert [(one.message.kind, one.message.names) for one in told] == [
+        ("identifier", ("a",)),
+        ("identifier", ("b",)),
+    ]
 
 
 def test_large_integers():

@@ -24,7 +24,7 @@ from unnaive.cli import (
     report,
     reproduce,
 )
-from unnaive.cli.terminal import notes, say
+from unnaive.cli.terminal import blame, notes, say
 
 # The commands import the rooms they use when they run, so that --help and a mistyped option
 # answer at once. Some of them need nothing of scikit-learn, whose import alone takes longer than
@@ -55,7 +55,7 @@ class Commands(TyperGroup):
             if os.environ.get("UNNAIVE_TRACEBACK"):
                 raise
             if not isinstance(error, BrokenPipeError):
-                say(f"error: {_one_line(error)}")
+                blame(_one_line(error))
             raise typer.Exit(1) from None
         return result
 
@@ -117,8 +117,7 @@ UNNAIVE_TRACEBACK=1 shows where an error comes from; NO_COLOR=1 takes colours aw
 @app.callback()
 def describe(
     _: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Bayesian classifiers that do not pretend features are independent."""
@@ -171,10 +170,7 @@ _add(
 )
 _add(models.models, "models", "models --json")
 _add(demo.demo, "demo")
-_add(
-    counts.schema,
-    "schema patients.csv --target diagnosis --ignore id -o schema.json",
-)
+_add(counts.schema, "schema patients.csv --target diagnosis --ignore id -o schema.json")
 _add(
     counts.count,
     "count patients.csv --schema schema.json -o site.counts",

@@ -2,19 +2,21 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import unnaive
 from unnaive.cli import options
 from unnaive.cli.completion import complete_models
-from unnaive.cli.output import require_writable
+from unnaive.cli.output import require_apart, write
 from unnaive.cli.rows import read_training
-from unnaive.cli.terminal import console, milliseconds, print_json, print_table, progress, say
+from unnaive.cli.terminal import console, milliseconds, note, print_json, print_table, progress, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from unnaive._typing import State
     from unnaive.cli.rows import TrainingRows
     from unnaive.evaluate import Comparison
     from unnaive.models import Classifier
@@ -32,9 +34,6 @@ Models = Annotated[
         autocompletion=complete_models,
     ),
 ]
-Folds = Annotated[int, typer.Option("--folds", metavar="N", min=2, help="Folds of a repeat.")]
-Repeats = Annotated[int, typer.Option("--repeats", metavar="N", min=1, help="Times to deal anew.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the folds.")]
 Scores = Annotated[
     str, typer.Option("--metrics", metavar="NAMES", help="The first one decides the order.")
 ]
@@ -49,27 +48,16 @@ Resume = Annotated[
         help="Keep every finished fold in this file, and take from it what is there.",
     ),
 ]
-Jobs = Annotated[
-    int,
-    typer.Option(
-        "--jobs",
-        "--n-jobs",
-        metavar="N",
-        help="Threads; -1: every core. The result is the same but for the times.",
-    ),
-]
 
 
 def compare(
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="Rows: .csv, .tsv, .parquet or .arff.")
-    ],
+    data: options.Data,
     *,
     target: options.Target,
     models: Models = "nb,tan,aode",
-    folds: Folds = 10,
-    repeats: Repeats = 1,
-    seed: Seed = 0,
+    folds: options.Folds = 10,
+    repeats: options.Repeats = 1,
+    seed: options.Seed = 0,
     metrics: Scores = "accuracy,log_loss,auc,brier",
     html: Page = None,
     resume: Resume = None,
@@ -80,7 +68,7 @@ def compare(
     ignore: options.Ignore = None,
     weight: options.Weight = None,
     settings: options.Settings = None,
-    n_jobs: Jobs = -1,
+    n_jobs: options.TimedJobs = -1,
     json: options.AsJson = False,
 ) -> None:
     """Rank models and tell which differences are real.
@@ -90,7 +78,7 @@ def compare(
     """
     given = options.parameters(discretize, bins, smoothing, categorical, settings)
     classifiers = {key: options.build(key, given) for key in _keys(models)}
-    _check_files(data, html, resume)
+    require_apart(data, html=html, resume=resume)
     with progress(f"reading {data.name}"):
         rows = read_training(data, target, ignore=ignore, weight=weight, categorical=categorical)
     protocol = {"folds": folds, "repeats": repeats, "seed": seed}
@@ -98,20 +86,12 @@ def compare(
     _tell_failures(found)
     title = f"{data}: {rows.frame.n_rows:,} rows"
     if html is not None:
-        _write_page(found, f"Models for {target} in {data.name}", html)
+        write(html, found.to_html(f"Models for {target} in {data.name}"))
+        say(f"table written to {html}")
     if json:
         print_json({"data": str(data), "target": target, **found.to_dict()})
     else:
         _show(found, title)
-
-
-def _check_files(data: Path, html: Path | None, resume: Path | None) -> None:
-    """Raise before the work if what is to be written cannot be, or would be lost."""
-    for path in (html, resume):
-        if path is not None:
-            require_writable(path, data)
-    if html is not None and resume is not None and html.resolve() == resume.resolve():
-        raise ValueError(f"--html and --resume both name {html}; name two files")
 
 
 def _words(text: str) -> list[str]:
@@ -120,8 +100,6 @@ def _words(text: str) -> list[str]:
 
 
 def _keys(text: str) -> list[str]:
-    import unnaive  # noqa: PLC0415 - see app.py
-
     keys = list(unnaive.all_models()) if text.strip() == "all" else _words(text)
     if not keys:
         raise typer.BadParameter("name at least one model, or say all", param_hint="--models")
@@ -159,7 +137,7 @@ def _compared(
                 say(f"finished folds are in {store}; the same command goes on from there")
             raise
     if found.resumed:
-        say(f"note: {found.resumed} of {total} folds were in {store}")
+        note(f"{found.resumed} of {total} folds were in {store}")
     return found
 
 
@@ -172,15 +150,7 @@ def _tell_failures(found: "Comparison") -> None:
     if len(found.failures) == folds * len(found.models):
         raise ValueError(f"no model got through: {lines[0]}")
     for line in lines:
-        say(f"note: {line}")
-
-
-def _write_page(found: "Comparison", title: str, path: Path) -> None:
-    from unnaive.io.store import replacing  # noqa: PLC0415 - see app.py
-
-    with replacing(path) as stream:
-        stream.write(found.to_html(title).encode())
-    say(f"table written to {path}")
+        note(line)
 
 
 def _show(found: "Comparison", title: str) -> None:
@@ -197,7 +167,7 @@ def _show(found: "Comparison", title: str) -> None:
     say("# rank of the mean. * worse than the best: p < 0.05, corrected resampled t-test, Holm.")
 
 
-def _line(row: dict[str, Any], metrics: "Sequence[str]", joint: str) -> list[str]:
+def _line(row: "State", metrics: "Sequence[str]", joint: str) -> list[str]:
     cells = [row["model"]]
     for metric in metrics:
         mean, deviation = row[metric], row[f"{metric}_std"]

@@ -3,21 +3,13 @@
 from pathlib import Path
 from shlex import quote
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unnaive.cli import options
-from unnaive.cli.counting import (
-    ENDING,
-    added,
-    counted,
-    describe_counts,
-    describe_schema,
-    learned,
-    named,
-)
-from unnaive.cli.output import require_writable, size_of
+from unnaive.cli import counting, options
+from unnaive.cli.counting import ENDING, Counting, Summary, named
+from unnaive.cli.output import require_apart, require_writable, size_of
 from unnaive.cli.terminal import print_json, progress
 
 if TYPE_CHECKING:
@@ -26,7 +18,6 @@ if TYPE_CHECKING:
     from unnaive.counts import JointCounts
     from unnaive.schema import Schema
 
-_SHOWN = 10
 
 Files = Annotated[
     list[Path], typer.Argument(metavar="DATA...", help="Rows: .csv, .tsv, .parquet or .arff.")
@@ -43,10 +34,7 @@ Output = Annotated[
 Target = Annotated[
     str | None,
     typer.Option(
-        "--target",
-        "-t",
-        metavar="COLUMN",
-        help="Column that holds the class; a schema knows it.",
+        "--target", "-t", metavar="COLUMN", help="Column that holds the class; a schema knows it."
     ),
 ]
 Agreed = Annotated[
@@ -109,19 +97,19 @@ def schema(
     from unnaive import __version__  # noqa: PLC0415 - see app.py
     from unnaive.schema.document import save_schema  # noqa: PLC0415 - see app.py
 
-    given = options.parameters(discretize, bins, None, categorical, None)
+    given = options.binning(discretize, bins, categorical)
     require_writable(output, *data)
     with progress(f"reading {named(data)}", len(data)) as advance, options.checked(given):
-        found, n_rows = learned(data, target, ignore, {**given, "n_jobs": n_jobs}, advance)
+        found, n_rows = counting.learned(data, target, given, advance, ignore=ignore, n_jobs=n_jobs)
     save_schema(found, output, __version__)
-    summary = {"rows": n_rows, **describe_schema(found), "file": str(output)}
+    summary: Summary = {"rows": n_rows, **counting.describe_schema(found), "file": str(output)}
     if json:
         print_json(summary)
         return
     _show(
         data=f"{named(data)}: {n_rows:,} rows",
-        columns=_columns(summary),
-        classes=f"{found.target}: {_some(list(map(str, found.classes)))}",
+        columns=counting.show_columns(summary),
+        classes=f"{found.target}: {counting.first_of(list(map(str, found.classes)))}",
         written=f"{output} ({size_of(output)})",
         next=f"unnaive count SITE.csv --schema {quote(str(output))} -o site{ENDING}",
     )
@@ -149,22 +137,28 @@ def count(
     Counts are all that most models need, and hold no row. Those that were made with one --schema
     add up. Columns that it does not name are left out.
     """
-    given = options.parameters(discretize, bins, None, categorical, None)
+    given = options.binning(discretize, bins, categorical)
     _check_options(target, schema, min_cell, epsilon, given)
-    _check_files(data, schema, output, resume)
+    require_apart(*data, *([schema] if schema else []), output=output, resume=resume)
+    _refuse_twice(data)
     start = perf_counter()
     agreed = _agreed(schema, target)
     privacy = _privacy(agreed, min_cell, epsilon, no_pairs)
-    how = {"pairs": None if no_pairs else "all", "n_jobs": n_jobs, **given}
-    how |= {"checkpoint": resume, "skip_bad_files": skip_bad_files}
+    how: Counting = {
+        "pairs": None if no_pairs else "all",
+        "n_jobs": n_jobs,
+        "checkpoint": resume,
+        "skip_bad_files": skip_bad_files,
+        **given,
+    }
     with options.checked(given):
-        counts = counted(data, agreed, target, how)
+        counts = counting.counted(data, agreed, target, how)
     counts = _protected(counts, min_cell, epsilon)
     counts.save(output)
-    summary = {
+    summary: Summary = {
         "files": [str(path) for path in data],
         "schema": None if schema is None else str(schema),
-        **describe_counts(counts),
+        **counting.describe_counts(counts),
         **privacy,
         "file": str(output),
         "seconds": round(perf_counter() - start, 3),
@@ -175,12 +169,7 @@ def count(
         _show_counts(summary, f"unnaive merge {quote(str(output))} OTHER{ENDING} -o all{ENDING}")
 
 
-def merge(
-    data: CountsFiles,
-    *,
-    output: Output,
-    json: options.AsJson = False,
-) -> None:
+def merge(data: CountsFiles, *, output: Output, json: options.AsJson = False) -> None:
     """Add counts up, as if all their rows had been in one place.
 
     They must have been made with the same schema.
@@ -188,10 +177,10 @@ def merge(
     require_writable(output, *data)
     _refuse_twice(data)
     with progress(f"adding {len(data)} counts", len(data)) as advance:
-        total = added(data, advance)
+        total = counting.added(data, advance)
     total.save(output)
     files = [str(path) for path in data]
-    summary = {"files": files, **describe_counts(total), "file": str(output)}
+    summary: Summary = {"files": files, **counting.describe_counts(total), "file": str(output)}
     if json:
         print_json(summary)
     else:
@@ -220,7 +209,7 @@ def _check_options(
     schema: Path | None,
     min_cell: int | None,
     epsilon: float | None,
-    given: dict[str, Any],
+    given: options.Binning,
 ) -> None:
     """Refuse options that contradict each other, before anything is read."""
     if schema is None and target is None:
@@ -243,18 +232,6 @@ def _check_options(
         )
 
 
-def _check_files(
-    data: "Sequence[Path]", schema: Path | None, output: Path, resume: Path | None
-) -> None:
-    inputs = [*data, *([schema] if schema else [])]
-    require_writable(output, *inputs)
-    if resume is not None:
-        require_writable(resume, *inputs)
-        if resume.resolve() == output.resolve():
-            raise ValueError(f"--resume and --output both name {output}; name two files")
-    _refuse_twice(data)
-
-
 def _refuse_twice(paths: "Sequence[Path]") -> None:
     seen = set()
     for path in paths:
@@ -268,7 +245,7 @@ def _refuse_twice(paths: "Sequence[Path]") -> None:
 
 def _privacy(
     agreed: "Schema | None", min_cell: int | None, epsilon: float | None, no_pairs: bool
-) -> dict[str, Any]:
+) -> Summary:
     """Tell what will be done to the counts; raise before the work if it cannot be."""
     from unnaive.counts.joint import all_pairs  # noqa: PLC0415 - see app.py
     from unnaive.counts.privacy import noise  # noqa: PLC0415 - see app.py
@@ -295,17 +272,8 @@ def _protected(counts: "JointCounts", min_cell: int | None, epsilon: float | Non
 # What people see
 
 
-def _show_counts(summary: dict[str, Any], following: str) -> None:
-    classes = [f"{entry['class']} {entry['rows']:,}" for entry in summary["classes"]]
-    cells, gaps = summary["rows"] * summary["columns"], summary["missing_cells"]
-    missing = (
-        f"{gaps:,} cells missing or unknown ({gaps / cells:.2%})" if gaps else "no cell missing"
-    )
-    lines = {
-        "data": f"{named(summary['files'])}: {summary['rows']:,} rows",
-        "columns": f"{_columns(summary)}, {summary['pairs']:,} pairs, {missing}",
-        "classes": f"{summary['target']}: {_some(classes)}",
-    }
+def _show_counts(summary: Summary, following: str) -> None:
+    lines = counting.show_rows(summary, named(summary["files"]))
     if "min_cell" in summary:
         lines["hidden"] = f"cells of 1 to {summary['min_cell'] - 1} rows are 0 now, in every table"
     if "epsilon" in summary:
@@ -316,17 +284,6 @@ def _show_counts(summary: dict[str, Any], following: str) -> None:
     _show(**lines, written=f"{file} ({size_of(file)}){spent}", next=following)
 
 
-def _columns(summary: dict[str, Any]) -> str:
-    kinds = f"{summary['categorical']:,} categorical, {summary['numeric']:,} numeric"
-    return f"{summary['columns']:,} ({kinds})"
-
-
 def _show(**lines: str) -> None:
     for name, value in lines.items():
         typer.echo(f"{name:<9}{value}")
-
-
-def _some(words: list[str]) -> str:
-    if len(words) > _SHOWN:
-        words = [*words[:_SHOWN], f"… {len(words)} in all"]
-    return ", ".join(words)

@@ -4,6 +4,7 @@ from time import perf_counter
 
 import typer
 
+import unnaive
 from unnaive.cli import options
 from unnaive.cli.evaluate import cross_validated
 from unnaive.cli.rows import TrainingRows
@@ -20,7 +21,6 @@ def demo(n_jobs: options.Jobs = 1, json: options.AsJson = False) -> None:
     They are cross-validated side by side on the Wisconsin breast cancer data, which comes
     with scikit-learn: nothing is downloaded.
     """
-    import unnaive  # noqa: PLC0415 - see app.py
     from unnaive.datasets import load_wdbc  # noqa: PLC0415 - see app.py
     from unnaive.io.frames import to_column  # noqa: PLC0415 - see app.py
 

@@ -1,7 +1,6 @@
 """``unnaive evaluate``: models side by side on the same folds of a file."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,9 +19,7 @@ _USUAL = ["nb", "tan", "aode"]
 
 
 def evaluate(
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="Rows: .csv, .tsv, .parquet or .arff.")
-    ],
+    data: options.Data,
     *,
     target: options.Target,
     model: Annotated[
@@ -35,13 +32,9 @@ def evaluate(
             autocompletion=complete_model,
         ),
     ] = None,
-    folds: Annotated[
-        int, typer.Option("--folds", metavar="N", min=2, help="Folds of a repeat.")
-    ] = 10,
-    repeats: Annotated[
-        int, typer.Option("--repeats", metavar="N", min=1, help="Times to deal anew.")
-    ] = 1,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the folds.")] = 0,
+    folds: options.Folds = 10,
+    repeats: options.Repeats = 1,
+    seed: options.Seed = 0,
     loo: options.LeaveOneOut = False,
     discretize: options.Discretize = None,
     bins: options.Bins = None,
@@ -115,7 +108,7 @@ def _leave_one_out(
         return leave_one_out(model, rows.frame, rows.target, sample_weight=rows.weights)
 
 
-def _protocol(loo: bool, folds: int, repeats: int, seed: int) -> dict[str, Any]:
+def _protocol(loo: bool, folds: int, repeats: int, seed: int) -> dict[str, str | int]:
     if loo:
         how = "leave-one-out (counts without the row; structure and bins from all rows)"
         return {"kind": "leave-one-out", "description": how}

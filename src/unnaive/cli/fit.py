@@ -3,22 +3,22 @@
 from pathlib import Path
 from shlex import quote
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unnaive.cli import options
+from unnaive.cli import counting, options
 from unnaive.cli.completion import complete_model
-from unnaive.cli.counting import describe_counts, describe_schema, is_counts, load_counts
+from unnaive.cli.counting import Summary
 from unnaive.cli.output import require_writable, size_of
 from unnaive.cli.rows import read_training
 from unnaive.cli.terminal import print_json, progress
 
 if TYPE_CHECKING:
+    from unnaive._typing import State
     from unnaive.cli.rows import TrainingRows
     from unnaive.models import Classifier
 
-_SHOWN = 10
 _OF_ROWS = ("discretize", "bins", "categorical_features", "ignore", "weight")
 
 Data = Annotated[
@@ -72,12 +72,12 @@ def fit(
     that they were made of, for most models.
     """
     given = options.parameters(discretize, bins, smoothing, categorical, settings)
-    model = model or ("tan" if is_counts(data) else "auto")
+    model = model or ("tan" if counting.is_counts(data) else "auto")
     classifier = options.build(model, given)
     require_writable(output, data)
     start = perf_counter()
     classifier.set_params(n_jobs=n_jobs)
-    if is_counts(data):
+    if counting.is_counts(data):
         _refuse_row_options(data, {**given, "ignore": ignore, "weight": weight})
         with progress(f"learning {model}"), options.checked(given):
             summary = _fit_counts(classifier, data, model, target)
@@ -103,16 +103,14 @@ def fit(
         _show(summary, data)
 
 
-def _fit_counts(
-    classifier: "Classifier", path: Path, model: str, target: str | None
-) -> dict[str, Any]:
+def _fit_counts(classifier: "Classifier", path: Path, model: str, target: str | None) -> Summary:
     """Learn from a counts file, and describe it."""
     if not hasattr(classifier, "fit_counts"):
         raise ValueError(
             f"model {model!r} learns from rows, and {path} holds counts; fit it on a file of rows, "
             "or choose a model of counts, such as nb, tan, aode or hnb"
         )
-    counts = load_counts(path)
+    counts = counting.load_counts(path)
     if target not in {None, counts.schema.target}:
         raise ValueError(
             f"{path} counts the classes of {counts.schema.target!r}, not of {target!r}; leave "
@@ -122,10 +120,10 @@ def _fit_counts(
         classifier.fit_counts(counts)
     except ValueError as error:
         raise ValueError(f"model {model!r} cannot be learned from {path}: {error}") from error
-    return describe_counts(counts)
+    return counting.describe_counts(counts)
 
 
-def _refuse_row_options(path: Path, given: dict[str, Any]) -> None:
+def _refuse_row_options(path: Path, given: dict[str, object]) -> None:
     """Name an option that has no say any more once rows are counted."""
     for name in _OF_ROWS:
         if given.get(name) is not None:
@@ -136,39 +134,27 @@ def _refuse_row_options(path: Path, given: dict[str, Any]) -> None:
             )
 
 
-def _summary(model: "Classifier", rows: "TrainingRows") -> dict[str, Any]:
+def _summary(model: "Classifier", rows: "TrainingRows") -> Summary:
     """Describe what was learned from, in plain values."""
     import numpy as np  # noqa: PLC0415 - see app.py
 
     frame, schema = rows.frame, model.schema_
     counts = np.bincount(schema.encode_target(rows.target), minlength=len(schema.classes))
-    board = {"leaderboard": model.leaderboard_} if hasattr(model, "leaderboard_") else {}
+    board: Summary = {"leaderboard": model.leaderboard_} if hasattr(model, "leaderboard_") else {}
     return {
         "rows": frame.n_rows,
         **board,
-        **describe_schema(schema),
+        **counting.describe_schema(schema),
         "missing_cells": sum(int(column.missing.sum()) for column in frame.columns),
-        "classes": [
-            {"class": label, "rows": count}
-            for label, count in zip(schema.classes, counts.tolist(), strict=True)
-        ],
+        "classes": counting.class_rows(schema, counts.tolist()),
     }
 
 
-def _show(summary: dict[str, Any], data: Path) -> None:
-    cells = summary["rows"] * summary["columns"]
-    gaps = summary["missing_cells"]
-    missing = f"{gaps:,} missing cells ({gaps / cells:.2%})" if gaps else "no missing cells"
-    classes = [f"{entry['class']} {entry['rows']:,}" for entry in summary["classes"]]
-    if len(classes) > _SHOWN:
-        classes = [*classes[:_SHOWN], f"… {len(classes)} in all"]
+def _show(summary: Summary, data: Path) -> None:
     settings = ", ".join(f"{name}={value!r}" for name, value in summary["parameters"].items())
     file = summary["file"]
     for name, value in {
-        "data": f"{data}: {summary['rows']:,} rows",
-        "columns": f"{summary['columns']:,} ({summary['categorical']:,} categorical, "
-        f"{summary['numeric']:,} numeric), {missing}",
-        "classes": f"{summary['target']}: {', '.join(classes)}",
+        **counting.show_rows(summary, str(data)),
         "model": f"{summary['model']}: {summary['class_name']}({settings})",
         **_blend(summary.get("leaderboard", [])),
         "written": f"{file} ({size_of(Path(file))}) in {summary['seconds']:.2f} s",
@@ -178,7 +164,7 @@ def _show(summary: dict[str, Any], data: Path) -> None:
         typer.echo(f"{name:<9}{value}")
 
 
-def _blend(board: list[dict[str, Any]]) -> dict[str, str]:
+def _blend(board: "list[State]") -> dict[str, str]:
     """Say how many models were tried, and which of them answer together."""
     tried = [line for line in board if "log_loss" in line]
     members = [

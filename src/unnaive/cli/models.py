@@ -1,17 +1,24 @@
 """``unnaive models``: what there is to choose from."""
 
 import re
-from inspect import cleandoc
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
+import unnaive
 from unnaive.cli import options
 from unnaive.cli.terminal import print_json, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unnaive.models import Classifier
+
+Described = TypedDict(
+    "Described", {"key": str, "class": str, "summary": str, "references": list[str]}
+)
 
 
 def models(json: options.AsJson = False) -> None:
     """List the models: what they are and where they come from."""
-    import unnaive  # noqa: PLC0415 - see app.py
-
     found = [_describe(key, factory) for key, factory in unnaive.all_models().items()]
     if json:
         print_json(found)
@@ -28,19 +35,17 @@ def models(json: options.AsJson = False) -> None:
     print_table(["key", "class", "what it is", "reference"], lines, left=4)
 
 
-def _describe(key: str, factory: Any) -> dict[str, Any]:
+def _describe(key: str, factory: "Callable[[], Classifier]") -> Described:
     """Read a model's class, first line and references from its docstring."""
-    kind = getattr(factory, "func", factory)
+    from unnaive.models.docstrings import references_of, summary_of  # noqa: PLC0415 - see app.py
+
+    kind = type(factory())
     settings = ", ".join(f"{k}={v!r}" for k, v in getattr(factory, "keywords", {}).items())
-    text = cleandoc(kind.__doc__ or "")
-    section = re.search(r"^References\n-+\n(.+?)(?=\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
-    cited = " ".join(section.group(1).split()) if section else ""
-    references = [one for one in re.split(r"(?<=\d{4}\.) |(?<=\d{4}); ", cited) if one]
     return {
         "key": key,
         "class": f"{kind.__name__}({settings})" if settings else kind.__name__,
-        "summary": text.split("\n", 1)[0],
-        "references": references,
+        "summary": summary_of(kind),
+        "references": references_of(kind),
     }
 
 

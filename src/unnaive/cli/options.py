@@ -4,13 +4,18 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from unnaive.models import Classifier
 
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="Rows: .csv, .tsv, .parquet or .arff.")]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="Model that unnaive fit saved.")]
 Target = Annotated[
     str, typer.Option("--target", "-t", metavar="COLUMN", help="Column that holds the class.")
 ]
@@ -65,6 +70,18 @@ Jobs = Annotated[
     int,
     typer.Option("--n-jobs", metavar="N", help="Threads; -1: every core. The result is the same."),
 ]
+TimedJobs = Annotated[
+    int,
+    typer.Option(
+        "--jobs",
+        "--n-jobs",
+        metavar="N",
+        help="Threads; -1: every core. The result is the same but for the times.",
+    ),
+]
+Folds = Annotated[int, typer.Option("--folds", metavar="N", min=2, help="Folds of a repeat.")]
+Repeats = Annotated[int, typer.Option("--repeats", metavar="N", min=1, help="Times to deal anew.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the folds.")]
 LeaveOneOut = Annotated[
     bool,
     typer.Option(
@@ -76,23 +93,37 @@ LeaveOneOut = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
+class Binning(TypedDict, total=False):
+    """How columns become categories and bins, as far as it was said."""
+
+    discretize: str | None
+    bins: int
+    categorical_features: list[str]
+
+
+def binning(discretize: str | None, bins: int | None, categorical: list[str] | None) -> Binning:
+    """Return how columns become categories and bins, as far as it was said."""
+    given = Binning()
+    if discretize is not None:
+        given["discretize"] = None if discretize == "none" else discretize
+    if bins is not None:
+        given["bins"] = bins
+    if categorical:
+        given["categorical_features"] = categorical
+    return given
+
+
 def parameters(
     discretize: str | None,
     bins: int | None,
     smoothing: str | None,
     categorical: list[str] | None,
     settings: list[str] | None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the parameters of a model that were given."""
-    chosen: dict[str, Any] = {
-        "discretize": discretize,
-        "bins": bins,
-        "smoothing": smoothing,
-        "categorical_features": categorical or None,
-    }
-    given = {name: value for name, value in chosen.items() if value is not None}
-    if discretize == "none":
-        given["discretize"] = None
+    given: dict[str, object] = {**binning(discretize, bins, categorical)}
+    if smoothing is not None:
+        given["smoothing"] = smoothing
     for setting in settings or []:
         name, equals, text = setting.partition("=")
         if not equals:
@@ -101,7 +132,7 @@ def parameters(
     return given
 
 
-def build(key: str, given: dict[str, Any]) -> "Classifier":
+def build(key: str, given: dict[str, object]) -> "Classifier":
     """Make a model; a parameter that it does not have is named."""
     from unnaive.models import make, model_keys  # noqa: PLC0415 - see app.py
 
@@ -124,7 +155,7 @@ def build(key: str, given: dict[str, Any]) -> "Classifier":
 
 
 @contextmanager
-def checked(given: dict[str, Any]) -> Iterator[None]:
+def checked(given: "Mapping[str, object]") -> Iterator[None]:
     """Blame a type that does not fit on the parameters, if there were any."""
     try:
         yield
@@ -135,8 +166,9 @@ def checked(given: dict[str, Any]) -> Iterator[None]:
         raise ValueError(f"{error}; check {named}") from error
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     try:
-        return json.loads(text)
+        value: object = json.loads(text)
     except ValueError:
         return text
+    return value

@@ -18,6 +18,26 @@ def require_writable(path: Path, *inputs: Path) -> None:
         raise ValueError(f"{path} cannot be written: you have no permission; save elsewhere")
 
 
+def require_apart(*inputs: Path, **outputs: Path | None) -> None:
+    """Raise likewise for files by their options, and if two options name the same one."""
+    seen: dict[Path, tuple[str, Path]] = {}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        require_writable(path, *inputs)
+        first, same = seen.setdefault(path.resolve(), (option, path))
+        if first != option:
+            raise ValueError(f"--{first} and --{option} both name {same}; name two files")
+
+
+def write(path: Path, text: str) -> None:
+    """Write a text as UTF-8, or leave what was there untouched."""
+    from unnaive.io.store import replacing  # noqa: PLC0415 - see app.py
+
+    with replacing(path) as stream:
+        stream.write(text.encode())
+
+
 def size_of(path: Path) -> str:
     """Return a file's size in words."""
     size = float(path.stat().st_size)

@@ -5,25 +5,28 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
+import unnaive
 from unnaive.cli import options, output
 from unnaive.cli.rows import matched_batches
 from unnaive.cli.terminal import plain, progress, say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unnaive._typing import FloatArray, IntArray
     from unnaive.models import Classifier
+    from unnaive.schema.columns import Label
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model that unnaive fit saved.")],
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="Rows: .csv, .tsv, .parquet or .arff.")
-    ],
+    model: options.ModelFile,
+    data: options.Data,
     *,
     to: Annotated[
         Path | None,
@@ -43,7 +46,6 @@ def predict(
     columns that the model does not know (an id, the class itself) are left out. Rows are read,
     predicted and written some at a time, so that a file may be larger than memory.
     """
-    import unnaive  # noqa: PLC0415 - see app.py
     from unnaive.models.classifier import chosen_classes  # noqa: PLC0415
 
     if to is not None:
@@ -55,7 +57,7 @@ def predict(
         with _stream(to) as stream:
             writer = (JsonLines if json else CsvLines)(classifier, stream, proba=proba)
             rows = 0
-            for frame in _after(first, batches):
+            for frame in chain([first], batches):
                 chances = classifier.predict_proba(frame)
                 writer.write(chosen_classes(classifier, chances), chances)
                 rows += frame.n_rows
@@ -63,11 +65,6 @@ def predict(
             writer.finish()
     if to is not None:
         say(f"{rows:,} rows written to {to}")
-
-
-def _after(first: Any, others: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    yield from others
 
 
 @contextmanager
@@ -106,7 +103,7 @@ class CsvLines:
         self._stream.flush()
 
 
-def _line(cells: list[Any]) -> str:
+def _line(cells: "Sequence[object]") -> str:
     """One line of CSV, without its end."""
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(cells)
@@ -136,7 +133,7 @@ class JsonLines:
 
     def __init__(self, model: "Classifier", stream: IO[bytes], *, proba: bool) -> None:
         self._model, self._stream, self._proba = model, stream, proba
-        self._predicted: list[Any] = []
+        self._predicted: list[Label] = []
         self._chances: list[list[float]] = []
 
     def write(self, chosen: "IntArray", chances: "FloatArray") -> None:

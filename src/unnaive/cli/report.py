@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import unnaive
 from unnaive.cli import options
 from unnaive.cli.output import require_writable, size_of
-from unnaive.cli.rows import match
+from unnaive.cli.rows import match, text_columns
 from unnaive.cli.terminal import print_json, progress, say
 
 if TYPE_CHECKING:
@@ -55,8 +56,7 @@ Rows = Annotated[
     ),
 ]
 Positive = Annotated[
-    str | None,
-    typer.Option("--positive", metavar="LABEL", help="Of two classes the one to find."),
+    str | None, typer.Option("--positive", metavar="LABEL", help="Of two classes the one to find.")
 ]
 Errors = Annotated[
     int, typer.Option("--errors", metavar="N", min=0, help="Rows shown of those it got wrong.")
@@ -64,7 +64,7 @@ Errors = Annotated[
 
 
 def report(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model that unnaive fit saved.")],
+    model: options.ModelFile,
     data: Annotated[
         Path, typer.Argument(metavar="DATA", help="Rows it learned from: .csv, .parquet or .arff.")
     ],
@@ -79,7 +79,7 @@ def report(
     title: Annotated[
         str | None, typer.Option("--title", metavar="TEXT", help="Title of the page.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the folds.")] = 0,
+    seed: options.Seed = 0,
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
@@ -89,7 +89,6 @@ def report(
     no network. It shows some rows of the data as they are: those that the model got most wrong.
     With --json what the page says is printed, and a page is written only where --output names one.
     """
-    import unnaive  # noqa: PLC0415 - see app.py
     from unnaive.report import summarise, write  # noqa: PLC0415 - see app.py
 
     if output is not None:
@@ -129,14 +128,9 @@ def _rows(path: Path, model: "Classifier", target: str | None) -> "tuple[Frame, 
 
     schema = model.schema_
     name = target or schema.target
-    text = [column.name for column in schema.columns if getattr(column, "is_text", False)]
-    if any(isinstance(label, str) for label in schema.classes):
-        text.append(name)
-    frame = read(path, target=name, labels=text)
-    features, labels = frame.split(name) if name not in schema.names else (frame, None)
-    if labels is None:
-        labels = frame.column(frame.names.index(name))
-    return match(path, features, model), labels
+    frame = read(path, target=name, labels=text_columns(schema, name))
+    features, labels = frame.split(name)
+    return match(path, features if name not in schema.names else frame, model), labels
 
 
 def _origin(path: Path) -> dict[str, str]:

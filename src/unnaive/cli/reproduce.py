@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnaive.cli import options
-from unnaive.cli.output import require_writable
-from unnaive.cli.terminal import console, error_console, new_bar, print_json, print_table, say
+from unnaive.cli.output import require_apart, write
+from unnaive.cli.terminal import console, error_console, new_bar, note, print_json, print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,15 +51,6 @@ Resume = Annotated[
         help="Keep every finished unit in this file, and take from it what is there.",
     ),
 ]
-Jobs = Annotated[
-    int,
-    typer.Option(
-        "--jobs",
-        "--n-jobs",
-        metavar="N",
-        help="Threads; -1: every core. The result is the same but for the times.",
-    ),
-]
 Output = Annotated[
     Path | None,
     typer.Option("-o", "--output", metavar="FILE", help="Write the result as JSON, too."),
@@ -75,7 +66,7 @@ def reproduce(
     seed: Seed = 0,
     only: Only = None,
     resume: Resume = None,
-    n_jobs: Jobs = -1,
+    n_jobs: options.TimedJobs = -1,
     json: options.AsJson = False,
     output: Output = None,
 ) -> None:
@@ -85,26 +76,18 @@ def reproduce(
     packaged hidden naive Bayes; eda: semi-naive Bayes by evolutionary search; knaive: between
     naive and full Bayes. The data sets come from the folder $UNNAIVE_DATA, or from OpenML.
     """
-    _check_files(output, resume)
+    require_apart(output=output, resume=resume)
     made = _experiment(paper)
     names = _names(made, only or [])
     experiment = made(quick=quick, honest=honest, runs=runs, seed=seed, only=names)
     found = _reproduced(experiment, n_jobs=n_jobs, store=resume)
     if output is not None:
-        _write(found, output)
+        write(output, found.to_json())
+        say(f"result written to {output}")
     if json:
         print_json(found.to_dict())
     else:
         _show(found)
-
-
-def _check_files(output: Path | None, resume: Path | None) -> None:
-    """Raise before the work if what is to be written cannot be, or would be lost."""
-    for path in (output, resume):
-        if path is not None:
-            require_writable(path)
-    if output is not None and resume is not None and output.resolve() == resume.resolve():
-        raise ValueError(f"--output and --resume both name {output}; name two files")
 
 
 def _experiment(paper: Paper) -> "type[Experiment]":
@@ -138,7 +121,7 @@ def _reproduced(experiment: "Experiment", *, n_jobs: int, store: Path | None) ->
     costs = {unit.key: unit.cost for unit in experiment.units()}
     left = {key: cost for key, cost in costs.items() if key not in kept}
     if len(left) < len(costs):
-        say(f"note: {len(costs) - len(left)} of {len(costs)} units were in {store}")
+        note(f"{len(costs) - len(left)} of {len(costs)} units were in {store}")
     try:
         with _progress(experiment.key, left) as watch:
             return papers.reproduce(experiment, store=store, n_jobs=n_jobs, watch=watch)
@@ -165,14 +148,6 @@ def _progress(label: str, costs: dict[str, float]) -> "Iterator[Callable[[Step],
             bar.update(task, advance=costs.get(step.key, 0.0), description=done)
 
         yield watch
-
-
-def _write(found: "Reproduction", path: Path) -> None:
-    from unnaive.io.store import replacing  # noqa: PLC0415 - see app.py
-
-    with replacing(path) as stream:
-        stream.write(found.to_json().encode())
-    say(f"result written to {path}")
 
 
 def _show(found: "Reproduction") -> None:

@@ -1,20 +1,19 @@
 """Rows from a file: to learn from, and to match with what a model knows."""
 
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from unnaive.cli.terminal import say
+from unnaive.cli.terminal import listed, note
+from unnaive.exceptions import DataFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Hashable, Iterator, Sequence
 
     from unnaive._typing import FloatArray
     from unnaive.io.frames import Column, Frame
     from unnaive.models import Classifier
     from unnaive.schema import ColumnSchema, Schema
 
-_SHOWN = 5
 _BATCH_ROWS = 1 << 16
 
 
@@ -33,14 +32,16 @@ def read_training(
     ignore: "Sequence[str] | None" = None,
     weight: str | None = None,
     categorical: "Sequence[str] | None" = None,
+    labels: "Collection[str]" = (),
 ) -> TrainingRows:
     """Read a file and separate the class, the weights and the columns to leave out.
 
-    Columns that the user named must be there.
+    Columns that the user named must be there. Those that are ``labels`` are text even if all of
+    their cells look like numbers.
     """
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
-    frame = read(path, target=target)
+    frame = read(path, target=target, labels=labels)
     apart = [target, *(ignore or []), *([weight] if weight else [])]
     for name in [*apart, *(categorical or [])]:
         _require(path, name, frame.names)
@@ -49,6 +50,13 @@ def read_training(
         raise ValueError(f"{path} has no column to learn from besides {target!r}")
     weights = None if weight is None else _weights(frame.column(frame.names.index(weight)))
     return TrainingRows(features, frame.column(frame.names.index(target)), weights)
+
+
+def text_columns(schema: "Schema", target: str | None = None) -> list[str]:
+    """Name the columns whose cells are labels to a schema, whatever they look like in a file."""
+    text = [column.name for column in schema.columns if getattr(column, "is_text", False)]
+    labels = target is not None and any(isinstance(label, str) for label in schema.classes)
+    return [*text, target] if target is not None and labels else text
 
 
 def match(path: Path, frame: "Frame", model: "Classifier") -> "Frame":
@@ -67,7 +75,6 @@ def matched_batches(path: Path, model: "Classifier", n_jobs: int | None) -> "Ite
     """
     from unnaive._parallel import effective_n_jobs  # noqa: PLC0415 - see app.py
     from unnaive.counts.engines.streaming import READ_CELLS, read_ahead  # noqa: PLC0415
-    from unnaive.exceptions import DataFileError  # noqa: PLC0415
     from unnaive.io.parts import open_part  # noqa: PLC0415
 
     part, schema, unseen = open_part(path), model.schema_, Unseen(model)
@@ -107,7 +114,7 @@ class Unseen:
     def __init__(self, model: "Classifier") -> None:
         missing = getattr(model, "handle_unknown", "missing") == "missing"
         self._columns = model.schema_.columns if missing else ()
-        self._found: dict[str, set[Any]] = {}
+        self._found: dict[str, set[Hashable]] = {}
 
     def add(self, frame: "Frame") -> None:
         """Look at some rows, whose columns are those of the model."""
@@ -119,25 +126,24 @@ class Unseen:
     def tell(self) -> None:
         """Say what was found."""
         for name, values in self._found.items():
-            what = f"column {name!r} has values never seen in fit"
-            some = _some(sorted(values, key=str))
-            say(f"note: {what}, which count as missing: {some}")
+            what = f"column {name!r} has values never seen in fit, which count as missing"
+            note(f"{what}: {listed(sorted(values, key=str))}")
 
 
 def _tell_extra(extra: list[str], target: str) -> None:
     """Note which columns of a file are of no use."""
     if extra == [target]:
-        say(f"note: column {target!r} is what the model predicts; it is not used")
+        note(f"column {target!r} is what the model predicts; it is not used")
     elif extra:
         own = f"; {target!r} is what it predicts" if target in extra else ""
-        say(f"note: not used, because the model does not know them: {_some(extra)}{own}")
+        note(f"not used, because the model does not know them: {listed(extra)}{own}")
 
 
 def _require(path: Path, name: str, names: "Sequence[str]", why: str = "") -> None:
     if name not in names:
-        close = get_close_matches(name, names, n=1)
-        cure = f"did you mean {close[0]!r}?" if close else f"its columns are {_some(names, 20)}"
-        raise ValueError(f"{path} has no column {name!r}{why}; {cure}")
+        from unnaive.io.files import nearest  # noqa: PLC0415 - see app.py
+
+        raise ValueError(f"{path} has no column {name!r}{why}; {nearest(name, names)}")
 
 
 def _weights(column: "Column") -> "FloatArray":
@@ -147,7 +153,7 @@ def _weights(column: "Column") -> "FloatArray":
     return column.values.astype(float)
 
 
-def _unseen(known: "ColumnSchema", column: "Column") -> set[Any]:
+def _unseen(known: "ColumnSchema", column: "Column") -> "set[Hashable]":
     """Values of a column that are no category of the model's."""
     import numpy as np  # noqa: PLC0415 - see app.py
 
@@ -161,8 +167,3 @@ def _unseen(known: "ColumnSchema", column: "Column") -> set[Any]:
     else:
         held = column.categories
     return set(held) - set(known.categories)
-
-
-def _some(names: "Sequence[Any]", shown: int = _SHOWN) -> str:
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return ", ".join(repr(name) for name in names[:shown]) + more

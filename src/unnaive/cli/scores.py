@@ -1,7 +1,7 @@
 """Evaluations as tables and as plain values."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unnaive.cli.terminal import console, milliseconds, print_table, say
 
@@ -75,16 +75,13 @@ def show_classes(metrics: "Metrics") -> None:
     print_table(["class", "rows", *columns], lines, title="Each class against the rest")
 
 
-def summary(found: "dict[str, Evaluation]") -> dict[str, Any]:
+def summary(found: "dict[str, Evaluation]") -> dict[str, object]:
     """Return evaluations as plain values."""
     first = next(iter(found.values()))
-    return {
-        "classes": first.classes,
-        "models": {key: _summary(one) for key, one in found.items()},
-    }
+    return {"classes": first.classes, "models": {key: _summary(one) for key, one in found.items()}}
 
 
-def _summary(one: "Evaluation") -> dict[str, Any]:
+def _summary(one: "Evaluation") -> dict[str, object]:
     pooled = one.pooled
     return {
         "mean": one.mean,

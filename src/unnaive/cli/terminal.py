@@ -1,10 +1,8 @@
 """What people see: lines, tables, notes, progress; and JSON for programs."""
 
-import ast
 import json
 import math
 import os
-import re
 import shlex
 import sys
 import warnings
@@ -12,23 +10,27 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Timer
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from unnaive._progress import watched_by
+from unnaive.exceptions import DataWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn
+
+    from unnaive.models.auto import Tried
+    from unnaive.search import Generation
+    from unnaive.structure.groups import Step
 
 PATIENCE = 2.0  # seconds that work may take before it shows how far it is
 _PIPE_WIDTH = 140  # columns of a table that goes to a file or another program
 _MEMORY_OF_SPEED = 3600.0  # seconds that the time left is judged by: steps may take minutes
 _FOLDED = 8  # columns that text needs at least
 _BAR = 40  # columns of a bar, where there is room
-_COLOURS = {"error": typer.colors.RED, "note": typer.colors.YELLOW}
-_NAMES_ROWS = re.compile(r"column (?P<name>'.*'|\".*\") has [\d,]+ labels in .*leave it out")
+_SHOWN = 5  # names of many
 
 
 def console() -> "Console":
@@ -40,20 +42,37 @@ def console() -> "Console":
 
 
 def say(line: str) -> None:
-    """Print a line on standard error, which is for people; on a terminal, its kind in colour."""
-    kind, _, _ = line.partition(": ")
-    plainly = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    if kind in _COLOURS and not plainly:
-        line = typer.style(f"{kind}:", fg=_COLOURS[kind], bold=True) + line[len(kind) + 1 :]
+    """Print a line on standard error, which is for people."""
     typer.echo(line, err=True)
 
 
-def print_json(value: Any) -> None:
+def note(line: str) -> None:
+    """Say what the user may want to know, or to change."""
+    say(f"{_coloured('note:', typer.colors.YELLOW)} {line}")
+
+
+def blame(line: str) -> None:
+    """Say why nothing came of it."""
+    say(f"{_coloured('error:', typer.colors.RED)} {line}")
+
+
+def _coloured(word: str, colour: str) -> str:
+    plainly = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return word if plainly else typer.style(word, fg=colour, bold=True)
+
+
+def listed(names: "Sequence[object]") -> str:
+    """Name the first few, and say how many more there are."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(map(repr, names[:_SHOWN])) + more
+
+
+def print_json(value: object) -> None:
     """Print a value for programs; what is not a number, such as NaN, is null."""
     typer.echo(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """Turn dictionaries, sequences and arrays into what JSON knows."""
     if hasattr(value, "tolist"):
         value = value.tolist()
@@ -67,7 +86,7 @@ def plain(value: Any) -> Any:
 
 
 def print_table(
-    header: Sequence[str], lines: Sequence[Sequence[Any]], left: int = 1, title: str = ""
+    header: Sequence[str], lines: Sequence[Sequence[str]], left: int = 1, title: str = ""
 ) -> None:
     """Print a table whose first ``left`` columns are text and whose others are numbers."""
     from rich.box import SIMPLE  # noqa: PLC0415 - see app.py
@@ -88,7 +107,7 @@ def print_table(
     screen.print(table)
 
 
-def _width(header: Sequence[str], lines: Sequence[Sequence[Any]], left: int) -> int:
+def _width(header: Sequence[str], lines: Sequence[Sequence[str]], left: int) -> int:
     """Return the columns that a table needs at least: text can be folded, numbers cannot."""
     from rich.cells import cell_len  # noqa: PLC0415 - see app.py
 
@@ -100,7 +119,7 @@ def _width(header: Sequence[str], lines: Sequence[Sequence[Any]], left: int) -> 
     return total + 1
 
 
-def _print_record(screen: "Console", header: Sequence[str], line: Sequence[Any], left: int) -> None:
+def _print_record(screen: "Console", header: Sequence[str], line: Sequence[str], left: int) -> None:
     """Print a line of a table as lines of their own, where a terminal is too narrow for it."""
     from rich.cells import cell_len  # noqa: PLC0415 - see app.py
 
@@ -115,10 +134,10 @@ def notes() -> Iterator[None]:
     """Show the library's warnings as lines of their own, each once."""
     seen: set[str] = set()
 
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+    def show(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in seen:
             seen.add(str(message))
-            say(f"note: {_with_option(str(message))}")
+            note(_with_option(message))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
@@ -126,13 +145,11 @@ def notes() -> Iterator[None]:
         yield
 
 
-def _with_option(message: str) -> str:
+def _with_option(message: Warning | str) -> str:
     """Name the option that cures what the library warns of."""
-    found = _NAMES_ROWS.fullmatch(message)
-    if found is None:
-        return message
-    name = shlex.quote(ast.literal_eval(found["name"]))
-    return f"{message} when you fit, with --ignore {name}"
+    if isinstance(message, DataWarning) and message.kind == "identifier":
+        return f"{message} when you fit, with --ignore {shlex.quote(message.names[0])}"
+    return str(message)
 
 
 def error_console() -> "Console | None":
@@ -162,7 +179,7 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
     timer.daemon = True
     timer.start()
 
-    def describe(step: Any) -> None:
+    def describe(step: "Generation | Step | Tried") -> None:
         bar.update(task, description=f"{label}: {searching(step, perf_counter() - start)}")
 
     start = perf_counter()
@@ -197,7 +214,7 @@ def new_bar(errors: "Console", *, timed: bool) -> "Progress":
     )
 
 
-def searching(step: Any, seconds: float) -> str:
+def searching(step: "Generation | Step | Tried", seconds: float) -> str:
     """Say how far a search is.
 
     >>> from unnaive.search import Generation

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from unnaive.counts.joint import JointCounts
     from unnaive.discretize import Discretizer
     from unnaive.io.frames import Column, Frame
+    from unnaive.schema.learn import Categories, Features
 
 READ_WHOLE = 1 << 28  # bytes of a single file that is read as a whole
 
@@ -48,8 +49,8 @@ def count(
     sample_weight: object = None,
     discretize: str | Discretizer | None = "mdlp",
     bins: int = 5,
-    categorical_features: object = "auto",
-    categories: object = None,
+    categorical_features: Features = "auto",
+    categories: Categories = None,
     max_memory: int = 2**31,
     n_jobs: int | None = None,
     **files: Unpack[FileOptions],

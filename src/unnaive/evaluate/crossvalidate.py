@@ -276,7 +276,7 @@ def deal(
         )
     dealer = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state)
     with warnings.catch_warnings():  # of classes of one row, which are let pass with intent
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        warnings.simplefilter("ignore", UserWarning)
         return list(dealer.split(np.empty((len(data.codes), 0)), data.codes))
 
 

@@ -212,9 +212,8 @@ def _sparse(line: str, attributes: list[_Attribute], number: int, source: str) -
         given[int(match[1])] = None if match[2] == "?" else _unquote(match[2])
         position = match.end()
     if given and max(given) >= len(attributes):
-        what = (
-            f"the sparse row has index {max(given)}, and attributes are 0 to {len(attributes) - 1}"
-        )
+        last = len(attributes) - 1
+        what = f"the sparse row has index {max(given)}, and attributes are 0 to {last}"
         raise _error(source, number, what, "count attributes from 0")
     for index, attribute in enumerate(attributes):
         if attribute.kind == "string" and index not in given:
@@ -230,19 +229,14 @@ def _column(
     if attribute.kind in _NUMBERS:
         return Column(attribute.name, _to_numbers(attribute, cells, numbers, source))
     nominal = attribute.kind == "nominal"
-    labels = (
-        attribute.domain if nominal else tuple(dict.fromkeys(c for c in cells if c is not None))
-    )
-    index: dict[Cell, int] = {label: code for code, label in enumerate(labels)}
-    index[None] = -1
+    labels = attribute.domain or tuple(dict.fromkeys(cell for cell in cells if cell is not None))
+    index: dict[Cell, int] = {label: code for code, label in enumerate(labels)} | {None: -1}
     codes = np.fromiter((index.get(cell, -2) for cell in cells), np.int32, len(cells))
     if codes.min() < -1:
         row = int(codes.argmin())
         what = f"attribute {attribute.name!r} has value {cells[row]!r}, not in its domain"
-        cure = (
-            f"add it to {{{', '.join(labels[:12])}{', …' if len(labels) > 12 else ''}}}, or write ?"
-        )
-        raise _error(source, numbers[row], what, cure)
+        known = ", ".join(labels[:12]) + (", …" if len(labels) > 12 else "")
+        raise _error(source, numbers[row], what, f"add it to {{{known}}}, or write ?")
     return Column(attribute.name, codes, labels, declared=nominal)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +12,12 @@ from unnaive.io.frames import Column, Frame, to_frame
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    import pyarrow as pa
+
     from unnaive._typing import AnyArray
 
 
-def strings(texts: Sequence[str]) -> Any:
+def strings(texts: Sequence[str]) -> pa.StringArray:
     """Make an arrow array of texts; ``pyarrow.array`` would import pandas where it is installed."""
     arrow = import_module("pyarrow")
     encoded = [text.encode() for text in texts]
@@ -24,20 +26,20 @@ def strings(texts: Sequence[str]) -> Any:
     return arrow.Array.from_buffers(arrow.string(), len(texts), buffers)
 
 
-def is_text(kind: Any) -> bool:
+def is_text(kind: pa.DataType) -> bool:
     """Whether an arrow type is one of strings."""
     types = import_module("pyarrow").types
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def numbers(values: AnyArray) -> Any:
+def numbers(values: AnyArray) -> pa.Array:
     """Make an arrow array of numbers, whose memory it shares."""
     arrow = import_module("pyarrow")
     kind = arrow.from_numpy_dtype(values.dtype)
     return arrow.Array.from_buffers(kind, len(values), [None, arrow.py_buffer(values)])
 
 
-def values_of(array: Any, missing: float) -> AnyArray:
+def values_of(array: pa.Array | pa.ChunkedArray, missing: float) -> AnyArray:
     """Make a numpy array of arrow's numbers, of the same memory where it can be.
 
     ``to_numpy`` would import pandas where it is installed.
@@ -53,7 +55,9 @@ def values_of(array: Any, missing: float) -> AnyArray:
     return np.frombuffer(whole.buffers()[1], kind, len(whole), whole.offset * size)
 
 
-def frame_of(table: Any, text: Collection[str], missing: Collection[str] = ()) -> Frame:
+def frame_of(
+    table: pa.Table | pa.RecordBatch, text: Collection[str], missing: Collection[str] = ()
+) -> Frame:
     """Make plain columns of an arrow table or batch of some rows.
 
     Columns ``text`` are labels without a declared order, be they encoded or not; a label that
@@ -75,12 +79,11 @@ def frame_of(table: Any, text: Collection[str], missing: Collection[str] = ()) -
         arrow = import_module("pyarrow")
         rest = [name for name in names if name not in columns]
         others = arrow.table({name: table.column(name) for name in rest})
-        plain = arrow.schema([plain_field(field, arrow) for field in others.schema])
-        columns |= {column.name: column for column in to_frame(others.cast(plain)).columns}
+        columns |= {column.name: column for column in to_frame(with_plain_types(others)).columns}
     return Frame(tuple(names), table.num_rows, tuple(columns[name] for name in names))
 
 
-def _numbers(name: str, array: Any) -> Column:
+def _numbers(name: str, array: pa.Array) -> Column:
     """Take numbers as they are; a missing one makes floats of all."""
     arrow = import_module("pyarrow")
     if array.null_count or not arrow.types.is_integer(array.type):
@@ -88,12 +91,12 @@ def _numbers(name: str, array: Any) -> Column:
     return Column(name, values_of(array, np.nan))
 
 
-def _truths(name: str, array: Any) -> Column:
+def _truths(name: str, array: pa.Array) -> Column:
     indices = values_of(array.cast("int8"), -1).astype(np.int32)
     return Column(name, indices, (False, True), declared=True)
 
 
-def _labels(name: str, column: Any, missing: Collection[str]) -> Column:
+def _labels(name: str, column: pa.Array | pa.ChunkedArray, missing: Collection[str]) -> Column:
     """Give the labels of all chunks common numbers; texts are looked at once each."""
     arrow = import_module("pyarrow")
     places: dict[str, int] = {}
@@ -108,9 +111,24 @@ def _labels(name: str, column: Any, missing: Collection[str]) -> Column:
     return Column(name, parts[1] if len(parts) == 2 else np.concatenate(parts), tuple(places))
 
 
-def plain_field(field: Any, arrow: Any) -> Any:
+def with_plain_types(table: pa.Table) -> pa.Table:
     """Undo dictionaries of anything but strings, and string views: to_frame takes neither."""
-    kind = field.type
-    if arrow.types.is_dictionary(kind) and not arrow.types.is_string(kind.value_type):
-        kind = kind.value_type
-    return field.with_type(arrow.string() if arrow.types.is_string_view(kind) else kind)
+    arrow = import_module("pyarrow")
+    fields = []
+    for field in table.schema:
+        kind = field.type
+        if arrow.types.is_dictionary(kind) and not arrow.types.is_string(kind.value_type):
+            kind = kind.value_type
+        fields.append(field.with_type(arrow.string() if arrow.types.is_string_view(kind) else kind))
+    return table.cast(arrow.schema(fields))
+
+
+def text_names(schema: pa.Schema) -> set[str]:
+    """Name the columns of strings."""
+    return {field.name for field in schema if is_text(field.type)}
+
+
+def column_names(schema: pa.Schema) -> tuple[str, ...]:
+    """Name the columns, but for the row index that pandas stores."""
+    index = (schema.pandas_metadata or {}).get("index_columns", ())
+    return tuple(name for name in schema.names if name not in index)

@@ -16,7 +16,7 @@ import re
 import unicodedata
 from difflib import get_close_matches
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from unnaive.exceptions import DataFileError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from unnaive._typing import FloatArray
+    from unnaive._typing import FloatArray, State
     from unnaive.io.networks import Spelling
 
     Entry = tuple[str, str, int]  # "table", "default" or "(", the text after it, its line
@@ -312,7 +312,7 @@ class Draft:
         self.states: list[tuple[str, ...]] = []
         self.places: dict[str, int] = {}
         self._defined: dict[int, tuple[tuple[int, ...], FloatArray]] = {}
-        self._notes: dict[str, dict[str, Any]] = {}
+        self._notes: dict[str, State] = {}
         self._cells = 0
 
     def error(self, line: int, what: str, cure: str) -> DataFileError:

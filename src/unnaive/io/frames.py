@@ -9,18 +9,20 @@ the kernels read it once and nothing is copied.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive._scikit import check_array, column_or_1d
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable
+
+    from typing_extensions import TypeIs
 
     from unnaive._typing import AnyArray, BoolArray
 
@@ -117,7 +119,7 @@ class Frame:
         return features, self.column(at)
 
 
-def to_frame(X: Any) -> Frame:
+def to_frame(X: object) -> Frame:
     """Turn whatever holds rows into a :class:`Frame`.
 
     Raises for sparse matrices, lazy frames, duplicate column names, and columns (dates,
@@ -137,32 +139,32 @@ def to_frame(X: Any) -> Frame:
     return _from_array(X) if frame is None else _at_least_one(frame)
 
 
-def is_mappings(X: Any) -> bool:
+def is_mappings(X: object) -> TypeIs[Sequence[Mapping[str, object]]]:
     """Whether X is a list of rows, each a mapping from names to cells."""
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
-def is_few_rows(X: Any) -> bool:
+def is_few_rows(X: object) -> bool:
     """Whether X is a list of mappings, or a pandas frame, whose cells are coded one by one."""
     kind = type(X)
     is_pandas = kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
-    return is_mappings(X) or (is_pandas and 0 < len(X) <= _FEW_ROWS)
+    return is_mappings(X) or (is_pandas and isinstance(X, Sized) and 0 < len(X) <= _FEW_ROWS)
 
 
-def _from_mappings(rows: Sequence[Mapping[str, Any]]) -> Frame:
+def _from_mappings(rows: Sequence[Mapping[str, object]]) -> Frame:
     """Make columns of mappings, in the order in which names come up; what is absent is missing."""
     names = tuple(dict.fromkeys(str(name) for row in rows for name in row))
     columns = tuple(from_objects([row.get(name) for row in rows], name) for name in names)
     return _at_least_one(Frame(names, len(rows), columns))
 
 
-def _is_sparse(X: Any) -> bool:
+def _is_sparse(X: object) -> bool:
     """Whether X is a sparse matrix; there is none before scipy.sparse was imported."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and sparse.issparse(X)
 
 
-def to_column(y: Any, name: str = "y") -> Column:
+def to_column(y: object, name: str = "y") -> Column:
     """Turn a vector of labels (series, list, array, pandas categorical) into a column."""
     if isinstance(y, Column):
         return y
@@ -180,10 +182,12 @@ def to_column(y: Any, name: str = "y") -> Column:
     return _from_vector(np.asarray(values), name)
 
 
-def _as_array(labels: Sequence[Any]) -> AnyArray:
+def _as_array(labels: object) -> AnyArray:
     """Make an array of a list without turning numbers among strings into strings."""
     array = np.asarray(labels)
-    if array.dtype.kind in "US" and not all(isinstance(label, str) for label in labels):
+    if array.dtype.kind in "US" and isinstance(labels, Sequence):
+        if all(isinstance(label, str) for label in labels):
+            return array
         array = np.empty(len(labels), dtype=object)
         array[:] = labels
     return array
@@ -210,10 +214,10 @@ def _numbered(n_columns: int) -> tuple[str, ...]:
     return tuple(f"x{i}" for i in range(n_columns))
 
 
-def _from_array(X: Any) -> Frame:
-    array = X
-    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind not in "iufb" or 0 in X.shape:
-        array = check_array(X, dtype=None, ensure_all_finite=False)
+def _from_array(X: object) -> Frame:
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "iufb" and 0 not in X.shape:
+        return Frame(_numbered(X.shape[1]), len(X), matrix=X)
+    array: AnyArray = check_array(X, dtype=None, ensure_all_finite=False)
     if array.dtype.kind in "US" and not hasattr(X, "__array__"):
         array = np.array(X, dtype=object)  # or numbers and gaps in lists would be strings
     names = _numbered(array.shape[1])
@@ -235,9 +239,9 @@ def _from_vector(values: AnyArray, name: str) -> Column:
     raise unsupported(name, str(values.dtype))
 
 
-def from_objects(values: Sequence[Any], name: str) -> Column:
+def from_objects(values: Sequence[object], name: str) -> Column:
     """Index the distinct values of a list; a list of numbers becomes a numeric column."""
-    index: dict[Any, int] = {}
+    index: dict[object, int] = {}
     indices = np.empty(len(values), dtype=np.int32)
     try:
         for row, value in enumerate(values):
@@ -256,7 +260,7 @@ def from_objects(values: Sequence[Any], name: str) -> Column:
     return _numbers_or_labels(name, indices, list(index))
 
 
-def _numbers_or_labels(name: str, indices: AnyArray, categories: list[Any]) -> Column:
+def _numbers_or_labels(name: str, indices: AnyArray, categories: list[object]) -> Column:
     """Make a column of distinct objects: numbers if all of them are, else labels."""
     if any(isinstance(c, complex | np.complexfloating) for c in categories):
         raise ValueError(f"Complex data not supported: column {name!r}")

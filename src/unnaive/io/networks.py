@@ -12,7 +12,6 @@ beside it, which other programs skip, holds the true one for :func:`read_network
 
 from __future__ import annotations
 
-import errno
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ import numpy as np
 
 from unnaive.exceptions import DataFileError
 from unnaive.io.bif import EXACT, Draft, read_bif, spell_bif, write_bif
+from unnaive.io.content import require_file
 from unnaive.io.store import replacing
 from unnaive.io.xmlbif import read_xmlbif, spell_xmlbif, write_xmlbif
 
@@ -214,10 +214,7 @@ def read_network(
     FileNotFoundError: [Errno 2] no such file; check its name and folder: 'no such file.bif'
     """
     path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(errno.ENOENT, "no such file; check its name and folder", str(path))
-    if not path.is_file():
-        raise DataFileError(f"{path} is a folder or a device; name one file in it")
+    require_file(path)
     form = _format(path, format)
     with path.open("rb") as stream:
         content = stream.read(LARGEST + 1)

@@ -24,12 +24,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive.exceptions import ModelFileError
+from unnaive.exceptions import ModelFileError, WrongKindError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unnaive._typing import AnyArray
+    from unnaive._typing import AnyArray, State
 
 FORMAT = "unnaive"
 VERSION = 1
@@ -44,7 +44,7 @@ _DOUBT = "unnaive does not write such files, do not trust it"
 
 
 def save(
-    path: str | os.PathLike[str], state: dict[str, Any], kind: str = "model", written_by: str = ""
+    path: str | os.PathLike[str], state: State, kind: str = "model", written_by: str = ""
 ) -> None:
     """Write a state to one file, or leave what was there untouched.
 
@@ -77,8 +77,8 @@ def save(
     {'prior': array([0.25, 0.75])}
     """
     arrays: list[AnyArray] = []
-    document = {"format": FORMAT, "version": VERSION, "kind": kind, "written_by": written_by}
-    document["state"] = _encode(state, "state", arrays, 0)
+    document: State = {"format": FORMAT, "version": VERSION, "kind": kind}
+    document |= {"written_by": written_by, "state": _encode(state, "state", arrays, 0)}
     document["sha256"] = _checksum(_dump(document))
     with replacing(Path(path)) as stream, zipfile.ZipFile(stream, "w") as archive:
         _write_member(archive, _MEMBER, _dump(document))
@@ -86,7 +86,7 @@ def save(
             _write_member(archive, f"arrays/{number}", _bytes_of(array))
 
 
-def load(path: str | os.PathLike[str], kind: str = "model") -> dict[str, Any]:
+def load(path: str | os.PathLike[str], kind: str = "model") -> State:
     """Read back a state that :func:`save` wrote.
 
     Parameters
@@ -103,8 +103,10 @@ def load(path: str | os.PathLike[str], kind: str = "model") -> dict[str, Any]:
 
     Raises
     ------
+    WrongKindError
+        If the file is of another kind.
     ModelFileError
-        If the file is of another kind, truncated, altered, or from a newer version.
+        If it is truncated, altered, or from a newer version.
 
     Examples
     --------
@@ -113,7 +115,7 @@ def load(path: str | os.PathLike[str], kind: str = "model") -> dict[str, Any]:
     ...     save(Path(folder) / "counts.unb", {"rows": 3}, kind="counts")
     ...     load(Path(folder) / "counts.unb")
     Traceback (most recent call last):
-    unnaive.exceptions.ModelFileError: ...counts.unb is of kind 'counts', not 'model'; ...
+    unnaive.exceptions.WrongKindError: ...counts.unb is of kind 'counts', not 'model'; ...
     """
     path = Path(path)
     if path.is_dir():
@@ -125,15 +127,16 @@ def load(path: str | os.PathLike[str], kind: str = "model") -> dict[str, Any]:
         except MemoryError:
             raise
         except Exception as error:  # zipfile meets altered bytes with a dozen kinds of error
-            what = f"is {'damaged or cut off' if head else 'empty'}; {_AGAIN}"
             if isinstance(error, ModelFileError):
-                what = str(error)
-            elif not b"PK\x03\x04".startswith(head):
+                error.args = (f"{path} {error}",)  # below, nobody knows the name of the file
+                raise
+            what = f"is {'damaged or cut off' if head else 'empty'}; {_AGAIN}"
+            if not b"PK\x03\x04".startswith(head):
                 what = f"is not a zip file; {_OTHER} (a model comes before the rows)"
             raise ModelFileError(f"{path} {what}") from error
 
 
-def _encode(value: Any, place: str, arrays: list[AnyArray], depth: int) -> Any:
+def _encode(value: object, place: str, arrays: list[AnyArray], depth: int) -> object:
     """Turn a state into strict JSON, its arrays into references."""
     if depth > _DEPTH:
         raise TypeError(f"{place[:60]}… is nested deeper than {_DEPTH} levels; flatten it")
@@ -156,7 +159,7 @@ def _encode(value: Any, place: str, arrays: list[AnyArray], depth: int) -> Any:
     raise TypeError(f"{place} is a {type(value).__name__} that cannot be stored; {cure}")
 
 
-def _encode_array(array: AnyArray, place: str, arrays: list[AnyArray]) -> dict[str, Any]:
+def _encode_array(array: AnyArray, place: str, arrays: list[AnyArray]) -> State:
     kind = array.dtype.newbyteorder("<")
     if kind.str not in _TYPES:
         raise TypeError(f"{place} is an array of {array.dtype}; store bool, int, uint or float")
@@ -177,7 +180,7 @@ def _checksum(content: bytes | memoryview) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _dump(document: dict[str, Any]) -> bytes:
+def _dump(document: State) -> bytes:
     return json.dumps(document, allow_nan=False, separators=(",", ":")).encode()
 
 
@@ -212,7 +215,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             new.unlink()
 
 
-def _read(stream: IO[bytes], kind: str) -> dict[str, Any]:
+def _read(stream: IO[bytes], kind: str) -> State:
     """Read a whole file, trusting nothing that it claims."""
     size = os.fstat(stream.fileno()).st_size
     with zipfile.ZipFile(stream) as archive:
@@ -222,7 +225,7 @@ def _read(stream: IO[bytes], kind: str) -> dict[str, Any]:
         document = _parse(archive.read(_MEMBER), kind)
         _check_members(archive.infolist(), size)
         reader = _Reader(archive)
-        state: dict[str, Any] = reader.decode(document["state"], 0)
+        state: State = reader.decode(document["state"], 0)
         if reader.expected != len(archive.infolist()) - 1:
             raise ModelFileError(f"has members that no array refers to; {_DOUBT}")
     return state
@@ -234,10 +237,10 @@ def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
         raise ModelFileError(f"has compressed, encrypted or overlapping members; {_DOUBT}")
 
 
-def _parse(content: bytes, kind: str) -> dict[str, Any]:
+def _parse(content: bytes, kind: str) -> State:
     """Check the JSON before anything of the state is believed."""
     try:
-        document: dict[str, Any] = json.loads(content)
+        document: State = json.loads(content)
     except RecursionError as error:
         raise ModelFileError(f"is nested too deeply; {_DOUBT}") from error
     if document["format"] != FORMAT:
@@ -248,7 +251,8 @@ def _parse(content: bytes, kind: str) -> dict[str, Any]:
     if document.pop("sha256") != _checksum(_dump(document)):
         raise ModelFileError(f"was altered after it was saved; {_AGAIN}")
     if (found := document["kind"]) != kind:
-        raise ModelFileError(f"is of kind {found!r}, not {kind!r}; open it as what it is")
+        what = f"is of kind {found!r}, not {kind!r}; open it as what it is"
+        raise WrongKindError(what, found=found, wanted=kind)
     return document
 
 
@@ -272,7 +276,7 @@ class _Reader:
             return self.read_array(value)
         return {key: self.decode(item, depth + 1) for key, item in value.items()}
 
-    def read_array(self, reference: dict[str, Any]) -> AnyArray:
+    def read_array(self, reference: State) -> AnyArray:
         name, dtype, shape = reference[_ARRAY], reference["dtype"], reference["shape"]
         if name != f"arrays/{self.expected}" or name not in self.archive.namelist():
             raise ModelFileError(f"lacks its member {name!r}; {_AGAIN}")

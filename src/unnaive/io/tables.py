@@ -13,10 +13,14 @@ from unnaive.io.frames import Column, Frame, from_objects, unsupported
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import narwhals
+
     from unnaive._typing import AnyArray
 
+    Series = narwhals.Series[Any]  # of whatever library
 
-def from_table(X: Any) -> Frame | None:
+
+def from_table(X: object) -> Frame | None:
     """Turn a data frame into a :class:`Frame`; None if it is none."""
     if nw.dependencies.is_pandas_dataframe(X):  # narwhals would refuse it in words of its own
         _refuse_duplicates(X.columns)
@@ -33,7 +37,7 @@ def from_table(X: Any) -> Frame | None:
     return Frame(names, table.shape[0], columns)
 
 
-def from_series(y: Any, name: str) -> Column | None:
+def from_series(y: object, name: str) -> Column | None:
     """Turn a series, or a data frame of one column, into a column; None if it is neither."""
     if type(y).__name__ == "Categorical":  # pandas' own, and no series
         y = nw.dependencies.get_pandas().Series(y)
@@ -43,21 +47,21 @@ def from_series(y: Any, name: str) -> Column | None:
     return _from_series(series, name if series.name is None else str(series.name))
 
 
-def _unwrap_single_column(y: Any) -> Any:
+def _unwrap_single_column(y: object) -> object:
     table = nw.from_native(y, pass_through=True, eager_only=False)
     if isinstance(table, nw.DataFrame) and len(table.columns) == 1:
         return table[table.columns[0]].to_native()
     return y
 
 
-def _refuse_duplicates(names: Iterable[Any]) -> None:
+def _refuse_duplicates(names: Iterable[object]) -> None:
     """Raise if a column name occurs twice, be it as a number and as its text."""
     often = [name for name, times in Counter(map(str, names)).items() if times > 1]
     if often:
         raise ValueError(f"column name {often[0]!r} occurs more than once; rename the columns")
 
 
-def _from_series(series: Any, name: str) -> Column:
+def _from_series(series: Series, name: str) -> Column:
     dtype = series.dtype
     if dtype == nw.Boolean:
         indices = series.cast(nw.Int8).fill_null(-1).to_numpy().astype(np.int32)
@@ -75,13 +79,13 @@ def _from_series(series: Any, name: str) -> Column:
     raise unsupported(name, str(dtype))
 
 
-def _numeric_values(series: nw.Series[Any]) -> AnyArray:
+def _numeric_values(series: Series) -> AnyArray:
     if series.dtype.is_integer() and not series.null_count():
         return np.asarray(series.to_numpy())
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
 
-def _from_strings(series: nw.Series[Any], name: str) -> Column:
+def _from_strings(series: Series, name: str) -> Column:
     if nw.dependencies.is_pandas_series(series.to_native()):
         pandas = nw.dependencies.get_pandas()
         indices, labels = pandas.factorize(series.to_native())
@@ -89,7 +93,7 @@ def _from_strings(series: nw.Series[Any], name: str) -> Column:
     return _indexed(series, name, series.drop_nulls().unique().to_list(), declared=False)
 
 
-def _from_categorical(series: nw.Series[Any], name: str) -> Column:
+def _from_categorical(series: Series, name: str) -> Column:
     native = series.to_native()
     if nw.dependencies.is_pandas_series(native):
         indices = np.asarray(native.cat.codes, dtype=np.int32)
@@ -108,7 +112,7 @@ def _from_categorical(series: nw.Series[Any], name: str) -> Column:
     return _indexed(text, name, labels.to_list(), declared=declared)
 
 
-def _indexed(series: nw.Series[Any], name: str, labels: list[Any], *, declared: bool) -> Column:
+def _indexed(series: Series, name: str, labels: list[str], *, declared: bool) -> Column:
     """Index a series by its labels inside its own library."""
     if not labels:
         return Column(name, np.full(len(series), -1, dtype=np.int32), (), declared)

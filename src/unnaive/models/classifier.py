@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -348,8 +348,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _frame(self, X: object) -> Frame:
         """Read rows whose columns must be those of the fit."""
         if is_mappings(X):
-            names, given = self.schema_.names, cast("Sequence[Mapping[str, object]]", X)
-            X = to_frame([{name: row.get(name) for name in names} for row in given])
+            names = self.schema_.names
+            X = to_frame([{name: row.get(name) for name in names} for row in X])
         if isinstance(X, Frame):
             self._require_names(list(X.names))
             return to_frame(X)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 from unnaive.models import CountsClassifier, all_models
+from unnaive.models.docstrings import references_of, summary_of
 
 if TYPE_CHECKING:
     from unnaive.models import Classifier
@@ -25,13 +24,13 @@ def describe_model(model: Classifier, rows: ReportRows) -> dict[str, Any]:
     return {
         "name": name,
         "key": _key(model),
-        "summary": cleandoc(type(model).__doc__ or name).split("\n", 1)[0],
+        "summary": summary_of(type(model)),
         "assumes": model.assumption,
         "members": [
             {"name": member.name, "weight": float(member.weight)} for member in members_of(model)
         ],
         "without_graph": model.without_graph,
-        "references": _references(type(model).__doc__ or ""),
+        "references": references_of(type(model)),
         "parameters": [
             {"name": key, "value": repr(value), "changed": repr(value) != repr(defaults[key])}
             for key, value in given.items()
@@ -58,15 +57,6 @@ def _key(model: Classifier) -> str | None:
         if all(getattr(model, name) == value for name, value in settings.items()):
             found = key if settings or found is None else found
     return found
-
-
-def _references(text: str) -> list[str]:
-    """Read the papers from a docstring."""
-    section = re.search(
-        r"^References\n-+\n(.+?)(?=\n\n|\Z)", cleandoc(text), re.MULTILINE | re.DOTALL
-    )
-    lines = re.split(r"(?<=\d{4}\.)\n", section.group(1)) if section else []
-    return [" ".join(line.split()) for line in lines]
 
 
 def _learned_rows(model: Any) -> list[float]:

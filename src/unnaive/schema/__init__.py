@@ -1,11 +1,6 @@
 """What the columns are, and how rows become codes."""
 
-from unnaive.schema.columns import (
-    CategoricalColumn,
-    ColumnSchema,
-    NumericColumn,
-    sorted_labels,
-)
+from unnaive.schema.columns import CategoricalColumn, ColumnSchema, NumericColumn, sorted_labels
 from unnaive.schema.learn import label_array, learn_schema, learn_target
 from unnaive.schema.schema import Schema, refuse_unusable_target
 

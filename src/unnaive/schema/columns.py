@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Column
 
 Label = str | int | float | bool
+CodeType = type[np.uint8] | type[np.uint16] | type[np.uint32]
 _EXACT = 2**53  # whole numbers up to here are exact as floats
 _WIDEST_TABLE = 1 << 16  # integers further apart than this are searched, not looked up
 
@@ -48,7 +49,7 @@ class CategoricalColumn:
         return any(isinstance(label, str) for label in self.categories)
 
     @cached_property
-    def _index(self) -> dict[Label, int]:
+    def _index(self) -> dict[object, int]:
         return {label: code for code, label in enumerate(self.categories)}
 
     @cached_property
@@ -76,7 +77,7 @@ class CategoricalColumn:
         table[values.astype(np.int64) - lowest] = codes
         return lowest, table
 
-    def code(self, cell: Any) -> int:
+    def code(self, cell: object) -> int:
         """Code one cell as :meth:`encode` does, without a column around it."""
         try:
             found = self._index.get(cell)
@@ -108,7 +109,7 @@ class CategoricalColumn:
                 f"column {self.name!r} held numbers such as {self.categories[0]!r} in fit and has "
                 f"the label {text!r} now; convert it to numbers"
             )
-        codes = [self._index.get(cast("Label", label), self.size) for label in labels]
+        codes = [self._index.get(label, self.size) for label in labels]
         table = np.array([*codes, self.size], dtype=code_type(self.size))
         return np.asarray(table[column.values])
 
@@ -146,7 +147,7 @@ class NumericColumn:
             return f"≤ {high}"
         return f"> {low}" if not high else f"({low}, {high}]"
 
-    def code(self, cell: Any) -> int:
+    def code(self, cell: object) -> int:
         """Code one cell as :meth:`encode` does, without a column around it."""
         if cell is None:
             return self.size
@@ -179,7 +180,7 @@ class NumericColumn:
 ColumnSchema = CategoricalColumn | NumericColumn
 
 
-def _code_alone(column: ColumnSchema, cell: Any) -> int:
+def _code_alone(column: ColumnSchema, cell: object) -> int:
     """Code a cell that is no plain number or known label, by way of a column."""
     if isinstance(cell, np.generic):
         return column.code(cell.item())
@@ -208,14 +209,14 @@ def _look_up(values: AnyArray, lowest: int, table: CodeArray) -> CodeArray:
     return codes
 
 
-def code_type(size: int) -> type[np.uint8] | type[np.uint16] | type[np.uint32]:
+def code_type(size: int) -> CodeType:
     """Return the narrowest code type for ``size`` values and the missing slot."""
     if size <= np.iinfo(np.uint8).max:
         return np.uint8
     return np.uint16 if size <= np.iinfo(np.uint16).max else np.uint32
 
 
-def sorted_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
+def sorted_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     """Sort labels; where types do not compare, by type and then by their text."""
     distinct = list(labels)
     try:
@@ -234,24 +235,28 @@ def refuse_infinite(name: str, values: AnyArray) -> None:
         )
 
 
+def labels_of(column: Column) -> tuple[Label, ...]:
+    """Return the labels of a column; raise for one that is neither a string nor a number."""
+    labels = column.categories or ()
+    for label in labels:
+        if not isinstance(label, str | int | float | bool | np.generic):
+            raise TypeError(
+                f"column {column.name!r} has value {label!r} of type {type(label).__name__}, "
+                "which is neither a string nor a number; convert the column to strings"
+            )
+    return cast("tuple[Label, ...]", labels)  # numpy's scalars equal those of Python
+
+
 def learn_categories(column: Column) -> tuple[CategoricalColumn, CodeArray]:
     """Find the distinct values of a column, in declared or sorted order, and its codes."""
     if column.is_text:
-        labels = column.categories or ()
-        for label in labels:
-            if not isinstance(label, str | int | float | bool | np.generic):
-                raise TypeError(
-                    f"column {column.name!r} has value {label!r} of type {type(label).__name__}, "
-                    "which is neither a string nor a number; convert the column to strings"
-                )
-        found = CategoricalColumn(
-            column.name, cast("Any", labels) if column.declared else sorted_labels(labels)
-        )
+        labels = labels_of(column)
+        found = CategoricalColumn(column.name, labels if column.declared else sorted_labels(labels))
         return found, found.encode(column)
     refuse_infinite(column.name, column.values)
     observed = ~column.missing
     if column.values.dtype.kind in "iub":
-        distinct = _distinct_integers(column.values)
+        distinct = distinct_integers(column.values)
         if distinct is not None:
             found = CategoricalColumn(column.name, tuple(distinct.tolist()))
             return found, found.encode(column)
@@ -262,7 +267,7 @@ def learn_categories(column: Column) -> tuple[CategoricalColumn, CodeArray]:
     return found, codes
 
 
-def _distinct_integers(values: AnyArray) -> AnyArray | None:
+def distinct_integers(values: AnyArray) -> AnyArray | None:
     """Distinct integers in order, without sorting; None where they are far apart."""
     lowest = int(values.min(initial=values[0])) if len(values) else 0
     spread = int(values.max(initial=values[0])) - lowest if len(values) else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unnaive.exceptions import SchemaMismatch
 from unnaive.io.store import FORMAT, replacing
@@ -14,6 +14,8 @@ from unnaive.schema.schema import Schema
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
+
+    from unnaive._typing import State
 
 VERSION = 1
 _CHECKSUM = "sha256"
@@ -92,7 +94,7 @@ def load_schema(path: str | PathLike[str]) -> Schema:
     return _schema_of(document, path)
 
 
-def _schema_of(document: dict[str, Any], path: Path) -> Schema:
+def _schema_of(document: State, path: Path) -> Schema:
     """Make the schema, believing nothing."""
     try:
         state = {name: document[name] for name in ("target", "classes", "columns")}
@@ -114,7 +116,7 @@ def _schema_of(document: dict[str, Any], path: Path) -> Schema:
     return schema
 
 
-def _check_column(column: dict[str, Any]) -> None:
+def _check_column(column: State) -> None:
     name = column["name"]
     if not isinstance(name, str):
         raise TypeError(f"a column has the name {name!r}, which is no text")
@@ -124,7 +126,7 @@ def _check_column(column: dict[str, Any]) -> None:
         raise TypeError(f"an edge of column {name!r} is no number")
 
 
-def _check_labels(labels: Any, what: str, least: int = 0) -> None:
+def _check_labels(labels: object, what: str, least: int = 0) -> None:
     if not isinstance(labels, list) or any(not isinstance(x, str | int | float) for x in labels):
         raise TypeError(f"the {what} are no list of text and numbers")
     if len({(isinstance(x, str), x) for x in labels}) < len(labels):
@@ -139,14 +141,14 @@ def _check_names(names: Sequence[str]) -> None:
             raise ValueError(f"the column {name!r} is in it twice, or is also the target")
 
 
-def _entry(name: str, value: Any) -> str:
+def _entry(name: str, value: object) -> str:
     return f"  {_dump(name)}: {_dump(value)}"
 
 
-def _dump(value: Any) -> str:
+def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _sum(state: dict[str, Any]) -> str:
+def _sum(state: State) -> str:
     """Sum over what is said, whatever the blanks."""
     return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.coding import OUTSIDE, offset_integers
-from unnaive.exceptions import UnnaiveError
+from unnaive.exceptions import DataWarning, UnnaiveError
 from unnaive.schema.columns import (
     CategoricalColumn,
     ColumnSchema,
@@ -19,11 +19,15 @@ from unnaive.schema.columns import (
     refuse_infinite,
     sorted_labels,
 )
-from unnaive.schema.schema import Schema, refuse_unusable_target
+from unnaive.schema.schema import Schema, cell_of, refuse_unusable_target
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
+    from unnaive.schema.columns import Label
+
+    Features = str | Sequence[str | int] | AnyArray | None  # "auto", names, positions, a mask
+    Categories = str | Mapping[str, Iterable[Label]] | Sequence[Iterable[Label] | None] | None
 
 FEW_VALUES = 10  # whole numbers with no more distinct values than this are categories,
 OFTEN = 2  # if each of them occurs that often on average
@@ -46,7 +50,9 @@ class Discretizer(Protocol):
         """Edges of bins for values without gaps."""
 
 
-def learn_target(column: Column, classes: Sequence[Any] | None = None) -> tuple[Any, IntArray]:
+def learn_target(
+    column: Column, classes: Sequence[Label] | None = None
+) -> tuple[AnyArray, IntArray]:
     """Return the class labels in sorted order, as scikit-learn has them, and the codes.
 
     A declared domain (a pandas category) or ``classes`` may hold labels that no row has.
@@ -61,7 +67,7 @@ def learn_target(column: Column, classes: Sequence[Any] | None = None) -> tuple[
     return label_array(labels, column if classes is None else None), schema.encode_target(column)
 
 
-def label_array(labels: Sequence[Any], column: Column | None = None) -> AnyArray:
+def label_array(labels: Sequence[Label], column: Column | None = None) -> AnyArray:
     """Make an array of labels, of the column's own type if it has numbers."""
     if column is not None and not column.is_text:
         return np.array(labels, dtype=column.values.dtype)
@@ -78,9 +84,9 @@ def learn_schema(
     target: Column,
     *,
     discretizer: Discretizer | None = None,
-    categorical_features: Any = "auto",
-    categories: Any = None,
-    classes: Sequence[Any] | None = None,
+    categorical_features: Features = "auto",
+    categories: Categories = None,
+    classes: Sequence[Label] | None = None,
     weights: FloatArray | None = None,
     n_jobs: int | None = None,
 ) -> tuple[Schema, CodeArray, IntArray]:
@@ -103,7 +109,7 @@ def learn_schema(
             return
         if column.name in declared:
             found: ColumnSchema = CategoricalColumn(column.name, declared[column.name])
-            columns[index], codes[index] = found, _encode_declared(found, column)
+            columns[index], codes[index] = found, encode_declared(found, column)
         elif discretizer is None or is_categorical(
             column, None if chosen is None else bool(chosen[index]), weights
         ):
@@ -118,30 +124,28 @@ def learn_schema(
         tuple(labels.tolist()),
         target.name,
     )
-    _warn_of_empty(schema)
-    _warn_of_identifiers(schema, frame.n_rows)
+    warn_of_columns(schema, frame.n_rows)
     _warn_of_light_weights(weights)
-    return schema, _stack(codes, schema, frame.n_rows), class_codes
+    return schema, _stack([one for one in codes if one is not None], schema), class_codes
 
 
-def _encode_declared(found: ColumnSchema, column: Column) -> CodeArray:
+def encode_declared(found: ColumnSchema, column: Column) -> CodeArray:
     """Code a column by declared categories, which must hold all of its values."""
     codes = found.encode(column)
     strange = np.flatnonzero((codes == found.size) & ~column.missing)
     if len(strange):
-        value = column.values[strange[0]]
-        label = value.item() if column.categories is None else column.categories[value]
         raise UnnaiveError(
-            f"column {column.name!r} has value {label!r} ({len(strange)} rows with such values), "
-            "which categories= does not list; add it there, or make these cells missing"
+            f"column {column.name!r} has value {cell_of(column, strange[0])!r} ({len(strange)} "
+            "rows with such values), which categories= does not list; add it there, or make these "
+            "cells missing"
         )
     return codes
 
 
-def _stack(codes: list[Any], schema: Schema, n_rows: int) -> CodeArray:
+def _stack(codes: Sequence[CodeArray], schema: Schema) -> CodeArray:
     """Put the columns' codes below each other; no copy where they are one array already."""
     base = codes[0].base
-    whole = (len(codes), n_rows)
+    whole = (len(codes), len(codes[0]))
     if (
         base is not None
         and base.shape == whole
@@ -149,13 +153,15 @@ def _stack(codes: list[Any], schema: Schema, n_rows: int) -> CodeArray:
         and all(column.base is base for column in codes)
     ):
         return np.asarray(base)
-    stacked = np.empty(whole, dtype=schema.code_type)
-    for index, column in enumerate(codes):
-        stacked[index] = column
-    return stacked
+    return np.stack(codes, dtype=schema.code_type, casting="unsafe")
 
 
-def _scan_matrix(frame: Frame, columns: list[Any], codes: list[Any], n_jobs: int | None) -> None:
+def _scan_matrix(
+    frame: Frame,
+    columns: list[ColumnSchema | None],
+    codes: list[CodeArray | None],
+    n_jobs: int | None,
+) -> None:
     """Learn the columns of an integer array in one pass; wide-ranging ones are left alone."""
     matrix = frame.matrix
     if matrix is None or matrix.dtype.kind not in "iub" or matrix.dtype == np.uint64:
@@ -228,37 +234,36 @@ def _cut(
 
 def _warn_of_light_weights(weights: FloatArray | None) -> None:
     if weights is not None and weights.sum() < LITTLE * len(weights):
-        warnings.warn(
+        told = DataWarning(
             f"sample_weight sums to {weights.sum():.3g} over {len(weights)} rows; bins, min_count "
             "and smoothing take weights for numbers of rows, so there seems to be next to no data: "
             "scale the weights to a mean of 1",
-            UserWarning,
-            stacklevel=2,
+            kind="weights",
         )
+        warnings.warn(told, stacklevel=3)
 
 
-def _warn_of_identifiers(schema: Schema, n_rows: int) -> None:
+def warn_of_columns(schema: Schema, n_rows: int) -> None:
+    """Warn of columns without any value, and of those that name the rows."""
+    empty = tuple(column.name for column in schema.columns if not column.size)
+    if empty:
+        what = f"column {', '.join(map(repr, empty))} has no value in any row and is ignored"
+        warnings.warn(DataWarning(what, kind="empty", names=empty), stacklevel=3)
     for column in schema.columns:
         text = isinstance(column, CategoricalColumn) and column.is_text
         if text and column.size > IDENTIFIES * n_rows >= IDENTIFIES * MANY_ROWS:
-            warnings.warn(
+            told = DataWarning(
                 f"column {column.name!r} has {column.size:,} labels in {n_rows:,} rows, as names "
                 "or numbers of rows have; it cannot help with new rows: leave it out",
-                UserWarning,
-                stacklevel=2,
+                kind="identifier",
+                names=(column.name,),
             )
+            warnings.warn(told, stacklevel=3)
 
 
-def _warn_of_empty(schema: Schema) -> None:
-    empty = [column.name for column in schema.columns if not column.size]
-    if empty:
-        names = ", ".join(repr(name) for name in empty)
-        warnings.warn(
-            f"column {names} has no value in any row and is ignored", UserWarning, stacklevel=2
-        )
-
-
-def declared_categories(categories: Any, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+def declared_categories(
+    categories: Categories, names: Sequence[str]
+) -> dict[str, tuple[Label, ...]]:
     """Read ``categories=``: a mapping by name, or a list with one entry (or None) a column."""
     if categories is None or (isinstance(categories, str) and categories == "auto"):
         return {}
@@ -277,7 +282,7 @@ def declared_categories(categories: Any, names: Sequence[str]) -> dict[str, tupl
     return {name: _declared(name, labels) for name, labels in given.items()}
 
 
-def _declared(name: str, labels: Any) -> tuple[Any, ...]:
+def _declared(name: str, labels: object) -> tuple[Label, ...]:
     """Read the declared values of one column."""
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise ValueError(
@@ -295,7 +300,7 @@ def _declared(name: str, labels: Any) -> tuple[Any, ...]:
     return values
 
 
-def categorical_mask(features: Any, names: Sequence[str]) -> BoolArray | None:
+def categorical_mask(features: Features, names: Sequence[str]) -> BoolArray | None:
     """Read ``categorical_features=``: "auto" (None here), names, positions or a mask."""
     if isinstance(features, str) and features == "auto":
         return None

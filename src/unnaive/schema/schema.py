@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import is_mappings
 from unnaive.schema.columns import (
     CategoricalColumn,
+    CodeType,
     ColumnSchema,
     Label,
     NumericColumn,
@@ -26,9 +27,12 @@ from unnaive.schema.columns import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
+    import pandas as pd
+
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
     from unnaive.io.frames import Column, Frame
 
+    BlockEncoder = Callable[[tuple[int, int]], None]  # of the rows from here to there
     Offsets = tuple[IntArray, AnyArray, dict[int, CodeArray]]
 
 _BLOCK_ROWS = 1 << 13
@@ -85,7 +89,7 @@ class Schema:
         return cell_kind(CategoricalColumn(self.target, self.classes))
 
     @cached_property
-    def code_type(self) -> type[np.unsignedinteger[Any]]:
+    def code_type(self) -> CodeType:
         """The narrowest type that holds every column's codes."""
         return code_type(int(self.sizes.max(initial=0)))
 
@@ -114,7 +118,7 @@ class Schema:
             raise ValueError(f"handle_unknown={handle_unknown!r}; it must be 'missing' or 'error'")
         return codes
 
-    def encode_few(self, X: Any) -> CodeArray:
+    def encode_few(self, X: Sequence[Mapping[str, object]] | pd.DataFrame) -> CodeArray:
         """Code a few rows, mappings or a pandas frame, cell by cell; shape (d, n).
 
         What a mapping lacks is missing.
@@ -129,7 +133,7 @@ class Schema:
         codes = [[code(cell) for code, cell in zip(coders, row, strict=True)] for row in rows]
         return np.ascontiguousarray(np.array(codes, dtype=self.code_type).T)
 
-    def _refuse_strange(self, row: Mapping[str, Any]) -> None:
+    def _refuse_strange(self, row: Mapping[str, object]) -> None:
         if not self._known.issuperset(row):
             name = next(name for name in row if name not in self._known)
             close = get_close_matches(str(name), self.names, n=1)
@@ -137,7 +141,7 @@ class Schema:
             raise SchemaMismatch(f"a row has {name!r}, which is no column of the fit; {cure}")
 
     @cached_property
-    def _coders(self) -> list[Callable[[Any], int]]:
+    def _coders(self) -> list[Callable[[object], int]]:
         return [column.code for column in self.columns]
 
     @cached_property
@@ -152,7 +156,7 @@ class Schema:
         unknown = np.flatnonzero(codes == labels.size)
         if len(unknown):
             raise UnnaiveError(
-                f"the target has the label {_cell(column, unknown[0])!r} in row {unknown[0]}, "
+                f"the target has the label {cell_of(column, unknown[0])!r} in row {unknown[0]}, "
                 f"which is not one of the classes {list(self.classes)}; name all classes at the "
                 "first partial_fit, or fit anew"
             )
@@ -171,7 +175,7 @@ class Schema:
         _parallel.run(encode_block, _parallel.row_blocks(len(matrix), _BLOCK_ROWS), n_jobs)
         return True
 
-    def _float_encoder(self, matrix: AnyArray, codes: CodeArray) -> Any:
+    def _float_encoder(self, matrix: AnyArray, codes: CodeArray) -> BlockEncoder:
         edges, starts = self._all_edges
 
         def encode_block(rows: tuple[int, int]) -> None:
@@ -194,7 +198,7 @@ class Schema:
         return all(isinstance(column, NumericColumn) for column in self.columns)
 
     @staticmethod
-    def _integer_encoder(offsets: Offsets, matrix: AnyArray, codes: CodeArray) -> Any:
+    def _integer_encoder(offsets: Offsets, matrix: AnyArray, codes: CodeArray) -> BlockEncoder:
         base, limit, tables = offsets
 
         def encode_block(rows: tuple[int, int]) -> None:
@@ -228,11 +232,11 @@ class Schema:
             unknown = np.flatnonzero((codes[index] == column.size) & ~source.missing)
             if len(unknown):
                 raise UnnaiveError(
-                    f"column {column.name!r} has value {_cell(source, unknown[0])!r} not seen in "
+                    f"column {column.name!r} has value {cell_of(source, unknown[0])!r} not seen in "
                     'fit; use handle_unknown="missing", or declare it in categories='
                 )
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values for the store."""
         return {
             "target": self.target,
@@ -246,7 +250,7 @@ class Schema:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Schema:
+    def from_state(cls, state: State) -> Schema:
         """Make the schema that :meth:`state` described."""
         columns: list[ColumnSchema] = [
             NumericColumn(column["name"], tuple(column["edges"]))
@@ -296,7 +300,8 @@ def refuse_unusable_target(column: Column) -> None:
         )
 
 
-def _cell(column: Column, row: int) -> Any:
+def cell_of(column: Column, row: int) -> object:
+    """Return what a cell of a column holds; None if it is a label that is missing."""
     value = column.values[row]
     if column.categories is not None:
         return column.categories[value] if value >= 0 else None

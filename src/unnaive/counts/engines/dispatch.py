@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from unnaive.discretize import Discretizer
     from unnaive.schema import Schema
     from unnaive.schema.columns import Label
+    from unnaive.schema.learn import Categories, Features
     from unnaive.schema.sketch import SchemaSketch
 
 ENGINES = {"dask": "dask", "dask_expr": "dask", "distributed": "dask", "pyspark": "spark"}
@@ -43,8 +44,8 @@ class Learning(TypedDict, total=False):
 
     discretize: str | Discretizer | None
     bins: int
-    categorical_features: object
-    categories: object
+    categorical_features: Features
+    categories: Categories
 
 
 class SketchLearning(Learning, total=False):

@@ -13,7 +13,7 @@ from unnaive.counts.engines.memory import CodedRows, count_codes
 from unnaive.counts.engines.streaming import CountProgress, Files
 from unnaive.counts.joint import JointCounts
 from unnaive.counts.sizes import pair_bytes, require_memory
-from unnaive.exceptions import DataFileError, UnnaiveError
+from unnaive.exceptions import DataFileError, DataWarning, UnnaiveError
 from unnaive.io.parts import entries
 from unnaive.schema import Schema
 
@@ -169,13 +169,14 @@ def _warn_of_rough(sketch: SchemaSketch) -> None:
     rough = {name: error for name, error in sketch.rank_errors().items() if error > ROUGH}
     if rough:
         name = max(rough, key=lambda name: rough[name])
-        warnings.warn(
+        told = DataWarning(
             f"the bins of {len(rough)} columns are cut roughly, those of {name!r} with up to "
             f"{rough[name]:.1%} of its rows on the wrong side of an edge: its numbers crowd in "
             "some places; transform it (a logarithm, a difference), or give a schema=",
-            UserWarning,
-            stacklevel=4,
+            kind="rough",
+            names=tuple(rough),
         )
+        warnings.warn(told, stacklevel=4)
 
 
 class ReadAgainError(Exception):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from unnaive import _parallel
 from unnaive.counts.engines.dispatch import KNOWN_ERRORS, features_of
-from unnaive.exceptions import DataFileError
+from unnaive.exceptions import DataFileError, DataWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -110,7 +110,7 @@ class Files:
 
     def bad(self, name: str, error: Exception) -> None:
         """Leave a file out and say so later, or raise."""
-        text = str(error) if name in str(error) else f"{name}: {error}"
+        text = str(error) if isinstance(error, DataFileError) else f"{name}: {error}"
         if not self.skip_bad_files:
             raise DataFileError(text) from error
         self.notes.skipped[name] = text
@@ -118,13 +118,10 @@ class Files:
     def warn(self) -> None:
         """Say which files were left out, and why."""
         if self.notes.skipped:
-            reasons = "\n".join(f"  {reason}" for reason in self.notes.skipped.values())
-            warnings.warn(
-                f"{len(self.notes.skipped)} of {len(self.entries)} files are bad and were left "
-                f"out:\n{reasons}",
-                UserWarning,
-                stacklevel=4,
-            )
+            names, reasons = zip(*self.notes.skipped.items(), strict=True)
+            what = f"{len(names)} of {len(self.entries)} files are bad and were left out"
+            told = "\n".join([f"{what}:", *(f"  {reason}" for reason in reasons)])
+            warnings.warn(DataWarning(told, kind="files", names=names), stacklevel=4)
 
     def fold(self, run: Pass, parts: list[Part], told: dict[str, str]) -> None:
         """Run a pass over parts: rows of a part are kept once all of them were read."""

@@ -8,29 +8,34 @@ from glob import has_magic
 from itertools import pairwise
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unnaive.exceptions import DataFileError
-from unnaive.io.files import ENDINGS, _check_content, _ending
+from unnaive.io.content import ENDINGS, checked_ending
 from unnaive.io.parts.base import RESTART, Part
 from unnaive.io.parts.parquet import FragmentPart, ParquetPart, WholePart
 from unnaive.io.parts.text import CsvPart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from pyarrow import dataset
+
+    Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 __all__ = ["RESTART", "Entry", "Part", "entries", "is_dataset", "is_files", "list_files"]
 
 
-def is_files(source: Any) -> bool:
+def is_files(source: object) -> bool:
     """Whether a source is a path, a pattern, a list of paths, or a ``pyarrow.dataset``."""
     if isinstance(source, str | PathLike) or is_dataset(source):
         return True
-    some = isinstance(source, list | tuple) and len(source) > 0
-    return some and all(isinstance(path, str | PathLike) for path in source)
+    if not isinstance(source, list | tuple) or not source:
+        return False
+    return all(isinstance(path, str | PathLike) for path in source)
 
 
-def is_dataset(source: Any) -> bool:
+def is_dataset(source: object) -> bool:
     """Whether a source is a ``pyarrow.dataset.Dataset``; pyarrow is not imported for it."""
     return any(
         (kind.__module__, kind.__name__) == ("pyarrow._dataset", "Dataset")
@@ -38,7 +43,7 @@ def is_dataset(source: Any) -> bool:
     )
 
 
-def list_files(source: Any) -> list[Path]:
+def list_files(source: Paths) -> list[Path]:
     """List the files that a path, pattern, folder, or a list of these names, in order.
 
     Examples
@@ -93,7 +98,7 @@ class Entry:
             return [-1, -1]
 
 
-def entries(source: Any) -> list[Entry]:
+def entries(source: Paths | dataset.Dataset) -> list[Entry]:
     """Name the parts of a source, in order."""
     if is_dataset(source):
         return _fragments(source)
@@ -103,8 +108,7 @@ def entries(source: Any) -> list[Entry]:
 def open_part(path: Path) -> Part:
     """Look at one file: its ending, its first bytes, its columns."""
     try:
-        ending = _ending(path)
-        _check_content(path, ending)
+        ending = checked_ending(path)
     except OSError as error:
         raise DataFileError(f"{path}: {error.strerror or error}") from error
     if ending == ".parquet":
@@ -117,13 +121,13 @@ def _look(path: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _fragments(dataset: Any) -> list[Entry]:
+def _fragments(source: dataset.Dataset) -> list[Entry]:
     """Take a dataset apart; one that is filtered, or in memory, is a single part."""
-    name, schema = "the dataset", dataset.schema
+    name, schema = "the dataset", source.schema
     try:
-        fragments = sorted(dataset.get_fragments(), key=lambda fragment: str(fragment.path))
+        fragments = sorted(source.get_fragments(), key=lambda fragment: str(fragment.path))
     except (ValueError, AttributeError):
-        return [Entry(name, partial(FragmentPart, dataset, schema, name), _no_stamp)]
+        return [Entry(name, partial(FragmentPart, source, schema, name), _no_stamp)]
     return [
         Entry(
             str(fragment.path),
@@ -134,7 +138,7 @@ def _fragments(dataset: Any) -> list[Entry]:
     ]
 
 
-def _look_far(fragment: Any) -> tuple[int, int]:
+def _look_far(fragment: dataset.Fragment) -> tuple[int, int]:
     status = fragment.filesystem.get_file_info(fragment.path)
     return status.size or 0, status.mtime_ns or 0
 

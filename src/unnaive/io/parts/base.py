@@ -5,15 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unnaive.exceptions import DataFileError
-from unnaive.io.arrow import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator, Mapping
 
     from unnaive.io.frames import Frame
+
+    Frames = Generator[Frame | str]
+    Told = Mapping[str, str]
 
 RESTART = "restart"  # between frames: those of this part so far do not count, it begins anew
 
@@ -38,23 +40,20 @@ class Part(ABC):
     kinds: dict[str, str]
     typed = True
 
-    @abstractmethod
     def frames(
-        self,
-        rows: int,
-        told: Mapping[str, str],
-        threads: bool,
-        wanted: Collection[str] | None = None,
-    ) -> Generator[Frame | str]:
+        self, rows: int, told: Told, threads: bool, wanted: Collection[str] | None = None
+    ) -> Frames:
         """Yield frames of at most about ``rows`` rows, or ``RESTART``.
 
         ``told`` says what columns are where the file does not: "int" and "float" (numbers),
         "bool", "text". ``wanted`` names the columns that are read; None: all.
         """
+        columns = [name for name in self.columns if wanted is None or name in wanted]
+        return self.read(rows, columns, threads, told)
 
-    def chosen(self, wanted: Collection[str] | None) -> tuple[str, ...]:
-        """Columns to read, in the order of the file."""
-        return tuple(name for name in self.columns if wanted is None or name in wanted)
+    @abstractmethod
+    def read(self, rows: int, columns: list[str], threads: bool, told: Told) -> Frames:
+        """Yield frames of some columns, which are in the order of the file."""
 
 
 @contextmanager
@@ -69,18 +68,3 @@ def naming(name: str) -> Iterator[None]:
         raise DataFileError(f"{name} is damaged ({error}); write or fetch it again") from error
     except (TypeError, NotImplementedError) as error:
         raise DataFileError(f"{name}: {error}") from error
-
-
-def kinds_of(schema: Any) -> dict[str, str]:
-    """Say what the columns of an arrow schema are; those of other types are not listed."""
-    types = import_module("pyarrow").types
-    kinds = {}
-    for field in schema:
-        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
-        if types.is_boolean(kind):
-            kinds[field.name] = "bool"
-        elif is_text(kind):
-            kinds[field.name] = "text"
-        elif types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-            kinds[field.name] = "number"
-    return kinds

@@ -2,76 +2,77 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from abc import abstractmethod
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from unnaive.io.arrow import frame_of, is_text
-from unnaive.io.files import _arrow, _check_names, read
-from unnaive.io.parts.base import Part, kinds_of, naming
+from unnaive.io.arff import parse_arff
+from unnaive.io.arrow import column_names, frame_of, is_text, text_names
+from unnaive.io.content import arrow_for, check_names, text_of
+from unnaive.io.parts.base import Part, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from unnaive.io.frames import Frame
+    import pyarrow as pa
+    from pyarrow import dataset
+
+    from unnaive.io.parts.base import Frames, Told
 
 
-class ParquetPart(Part):
+class ArrowPart(Part):
+    """Rows that pyarrow reads in batches, by a schema that it knows."""
+
+    def __init__(self, name: str, schema: pa.Schema) -> None:
+        self.name, self._schema = name, schema
+        self.columns, self.kinds = column_names(schema), kinds_of(schema)
+        self._text = text_names(schema)
+
+    @abstractmethod
+    def batches(self, **how: int | list[str]) -> Iterator[pa.RecordBatch]:
+        """Yield batches of rows, of the size, columns and threads that pyarrow is told."""
+
+    def read(self, rows: int, columns: list[str], threads: bool, _: Told) -> Frames:
+        """Yield a frame a batch."""
+        with naming(self.name):
+            for batch in self.batches(batch_size=rows, columns=columns, use_threads=threads):
+                if batch.num_rows:
+                    yield frame_of(batch, self._text)
+
+
+class ParquetPart(ArrowPart):
     """A Parquet file; its footer is read at once, its rows in batches."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.name = path, str(path)
-        parquet = _arrow("pyarrow.parquet", path)
-        with naming(self.name), parquet.ParquetFile(path) as file:
+        self.path, parquet = path, arrow_for(path, "pyarrow.parquet")
+        with naming(str(path)), parquet.ParquetFile(path) as file:
             schema = file.schema_arrow
-        _check_names(schema.names, path)
-        self.columns = _names(schema)
-        self.kinds = kinds_of(schema)
-        self._text = {field.name for field in schema if is_text(field.type)}
+        check_names(schema.names, path)
+        super().__init__(str(path), schema)
 
-    def frames(
-        self,
-        rows: int,
-        told: Mapping[str, str],  # noqa: ARG002
-        threads: bool,
-        wanted: Collection[str] | None = None,
-    ) -> Generator[Frame | str]:
-        """Yield frames; ``told`` is not needed."""
-        parquet = _arrow("pyarrow.parquet", self.path)
-        with (
-            naming(self.name),
-            parquet.ParquetFile(self.path, read_dictionary=sorted(self._text)) as file,
-        ):
-            how = {"batch_size": rows, "columns": list(self.chosen(wanted)), "use_threads": threads}
-            for batch in file.iter_batches(**how):
-                if batch.num_rows:
-                    yield frame_of(batch, self._text)
+    def batches(self, **how: int | list[str]) -> Iterator[pa.RecordBatch]:
+        """Yield batches of the file."""
+        parquet = arrow_for(self.path, "pyarrow.parquet")
+        with parquet.ParquetFile(self.path, read_dictionary=sorted(self._text)) as file:
+            yield from file.iter_batches(**how)
 
 
-class FragmentPart(Part):
+class FragmentPart(ArrowPart):
     """A fragment of a ``pyarrow.dataset``, or all of one that is filtered."""
 
-    def __init__(self, fragment: Any, schema: Any, name: str) -> None:
-        self._fragment, self._schema, self.name = fragment, schema, name
-        self.columns = _names(schema)
-        self.kinds = kinds_of(schema)
-        self._text = {field.name for field in schema if is_text(field.type)}
+    def __init__(
+        self, fragment: dataset.Fragment | dataset.Dataset, schema: pa.Schema, name: str
+    ) -> None:
+        super().__init__(name, schema)
+        self._fragment = fragment
 
-    def frames(
-        self,
-        rows: int,
-        told: Mapping[str, str],  # noqa: ARG002
-        threads: bool,
-        wanted: Collection[str] | None = None,
-    ) -> Generator[Frame | str]:
-        """Yield frames; ``told`` is not needed."""
-        how = {"batch_size": rows, "columns": list(self.chosen(wanted)), "use_threads": threads}
-        how |= {"batch_readahead": 1, "fragment_readahead": 1}
-        if not hasattr(self._fragment, "get_fragments"):  # a dataset knows its own
-            how["schema"] = self._schema
-        with naming(self.name):
-            for batch in self._fragment.to_batches(**how):
-                if batch.num_rows:
-                    yield frame_of(batch, self._text)
+    def batches(self, **how: int | list[str]) -> Iterator[pa.RecordBatch]:
+        """Yield batches of the fragment."""
+        is_whole = hasattr(self._fragment, "get_fragments")  # a dataset, which knows its schema
+        known = {} if is_whole else {"schema": self._schema}
+        known |= {"batch_readahead": 1, "fragment_readahead": 1}
+        yield from self._fragment.to_batches(**how, **known)
 
 
 class WholePart(Part):
@@ -79,29 +80,29 @@ class WholePart(Part):
 
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, str(path)
-        frame = read(path)
-        self.columns = frame.names
-        self.kinds = {}
-        for index, name in enumerate(frame.names):
-            column = frame.column(index)
+        frame = parse_arff(text_of(path), self.name)
+        self.columns, self.kinds = frame.names, {}
+        for column in frame.columns:
             if not column.missing.all():
-                self.kinds[name] = "text" if column.is_text else "number"
+                self.kinds[column.name] = "text" if column.is_text else "number"
 
-    def frames(
-        self,
-        rows: int,
-        told: Mapping[str, str],  # noqa: ARG002
-        threads: bool,  # noqa: ARG002
-        wanted: Collection[str] | None = None,
-    ) -> Generator[Frame | str]:
-        """Yield blocks of the whole; ``told`` is not needed."""
-        frame = read(self.path)
-        frame = frame.select(self.chosen(wanted))
+    def read(self, rows: int, columns: list[str], _: bool, __: Told) -> Frames:
+        """Yield blocks of the whole."""
+        frame = parse_arff(text_of(self.path), self.name).select(columns)
         for start in range(0, frame.n_rows, rows):
             yield frame.block(start, min(start + rows, frame.n_rows))
 
 
-def _names(schema: Any) -> tuple[str, ...]:
-    """Name the columns, but for the row index that pandas stores."""
-    index = (schema.pandas_metadata or {}).get("index_columns", ())
-    return tuple(name for name in schema.names if name not in index)
+def kinds_of(schema: pa.Schema) -> dict[str, str]:
+    """Say what the columns of an arrow schema are; those of other types are not listed."""
+    types = import_module("pyarrow").types
+    kinds = {}
+    for field in schema:
+        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
+        if types.is_boolean(kind):
+            kinds[field.name] = "bool"
+        elif is_text(kind):
+            kinds[field.name] = "text"
+        elif types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+            kinds[field.name] = "number"
+    return kinds

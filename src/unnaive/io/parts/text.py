@@ -4,42 +4,36 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.coding import has_quote, row_end
 from unnaive.exceptions import DataFileError
+from unnaive.io import cells
 from unnaive.io.arrow import frame_of, strings
-from unnaive.io.files import (
-    _FALSE,
-    _TRUE,
-    MISSING,
-    _arrow,
-    _check_names,
-    _diagnose,
-    _open,
-    _sniff,
-)
+from unnaive.io.cells import MISSING, arrow_type, kind_of, trimmed
+from unnaive.io.content import arrow_for, check_names, open_bytes
 from unnaive.io.parts.base import RESTART, Part, naming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+
+    import pyarrow as pa
 
     from unnaive._typing import AnyArray
     from unnaive.io.frames import Frame
+    from unnaive.io.parts.base import Frames, Told
 
 PIECE = 1 << 23  # bytes that one thread reads at a time
 _WORKERS = 8
 _LOOKED_AT = 1 << 20  # bytes by which columns are judged at first
-_BLOCK = 1 << 20
+_BLOCK = 1 << 20  # bytes that pyarrow reads at a time, more where rows seem to be long
 _FIRST = 1 << 16  # bytes that tell how lines end
 _LONGEST = 16  # pieces that a row may take, or a quote was left open
 _SMALL = 1 << 28  # bytes: what may be read whole to say which line is wrong
-_COMMA_NUMBER = r"^[+-]?(\d+|\d*,\d+)([eE][+-]?\d+)?$"
-
 
 Used = TypeVar("Used")
 
@@ -55,15 +49,15 @@ class CsvPart(Part):
 
     def __init__(self, path: Path, ending: str) -> None:
         self.path, self.name = path, str(path)
-        self._separator, self._block = _sniff(path, ending)
+        self.separator = cells.sniff(path, ending)
         with self._explained():
             header = next(self._lines())
             self._header = len(header)
             self._raw = self._parse(import_module("pyarrow").py_buffer(header), {}).column_names
         self.columns = tuple(name.strip() for name in self._raw)
-        _check_names(self.columns, path)
+        check_names(self.columns, path)
         with self._explained():
-            first = self._tables("text", {}, self.columns, self._look, size=_LOOKED_AT)
+            first = self._tables("text", {}, list(self.columns), self._look, size=_LOOKED_AT)
             self._kinds = next(first, {})
 
     @property
@@ -72,25 +66,16 @@ class CsvPart(Part):
         numbers = {"int": "number", "float": "number", "comma": "number"}
         return {n: numbers.get(kind, kind) for n, kind in self._kinds.items() if kind != "none"}
 
-    def frames(
-        self,
-        rows: int,
-        told: Mapping[str, str],
-        threads: bool,
-        wanted: Collection[str] | None = None,
-    ) -> Generator[Frame | str]:
+    def read(self, rows: int, columns: list[str], threads: bool, told: Told) -> Frames:
         """Yield frames; columns that are not ``told`` are what the file makes them look like."""
-        arrow, chosen = _arrow("pyarrow", self.path), self.chosen(wanted)
-        kinds = {**self._kinds, **told}
         try:
-            yield from self._read(rows, kinds, chosen, by_arrow=True, threads=threads)
-        except arrow.ArrowInvalid:
+            kinds = {**self._kinds, **told}
+            yield from self._read(rows, kinds, columns, by_arrow=True, threads=threads)
+        except arrow_for(self.path).ArrowInvalid:
             yield RESTART
-            yield from self._read_carefully(rows, told, chosen, threads)
+            yield from self._read_carefully(rows, columns, threads, told)
 
-    def _read_carefully(
-        self, rows: int, told: Mapping[str, str], chosen: tuple[str, ...], threads: bool
-    ) -> Generator[Frame | str]:
+    def _read_carefully(self, rows: int, chosen: list[str], threads: bool, told: Told) -> Frames:
         """Look at every cell, then read all as text and convert it."""
         with self._explained():
             for kinds in self._tables("text", {}, chosen, self._look, threads=threads):
@@ -103,7 +88,7 @@ class CsvPart(Part):
         self,
         rows: int,
         kinds: Mapping[str, str],
-        chosen: tuple[str, ...],
+        chosen: list[str],
         *,
         by_arrow: bool,
         threads: bool,
@@ -112,7 +97,7 @@ class CsvPart(Part):
         labels = {"text"} if by_arrow else {"text", "none"}
         text = {name for name in chosen if kinds.get(name, "none") in labels}
 
-        def frames(table: Any, _: tuple[str, ...]) -> list[Frame]:
+        def frames(table: pa.Table, _: list[str]) -> list[Frame]:
             starts = range(0, table.num_rows, rows)
             return [self._frame(table.slice(i, rows), kinds, chosen, text) for i in starts]
 
@@ -121,82 +106,78 @@ class CsvPart(Part):
             yield from some
 
     def _frame(
-        self, table: Any, kinds: Mapping[str, str], chosen: tuple[str, ...], text: set[str]
+        self, table: pa.Table, kinds: Mapping[str, str], chosen: list[str], text: set[str]
     ) -> Frame:
         columns = [
             column if name in text else self._convert(name, column, kinds.get(name, "none"))
             for name, column in zip(chosen, table.itercolumns(), strict=True)
         ]
-        table = import_module("pyarrow").table(columns, names=list(chosen))
+        table = import_module("pyarrow").table(columns, names=chosen)
         with naming(self.name):
             return frame_of(table.combine_chunks(), text, MISSING)
 
-    def _convert(self, name: str, column: Any, kind: str) -> Any:
+    def _convert(self, name: str, column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
         """Make numbers or booleans of a column that was read as text."""
         arrow = import_module("pyarrow")
         if not arrow.types.is_string(column.type):
             return column
-        plain = _trimmed(column)
+        plain = trimmed(column)
         try:
-            if kind != "comma":
-                return plain.cast(_arrow_type(kind))
-            return (
-                import_module("pyarrow.compute").replace_substring(plain, ",", ".").cast("double")
-            )
+            return cells.converted(plain, kind)
         except arrow.ArrowInvalid as error:
-            if kind == "float" and self._separator == ";":
+            if kind == "float" and self.separator == ";":
                 return self._convert(name, column, "comma")
             wanted = "true or false" if kind == "bool" else "a number"
-            cells = plain.unique().to_pylist()
-            odd = next((cell for cell in cells if not _casts(cell, kind)), str(error))
+            held = plain.unique().to_pylist()
+            odd = next((cell for cell in held if not _casts(cell, kind)), str(error))
             what = f"column {name!r} has {odd!r}, where it should have {wanted}"
             raise DataFileError(f"{self.path}: {what}; correct it, or leave it empty") from error
 
-    def _look(self, table: Any, chosen: tuple[str, ...]) -> dict[str, str]:
+    def _look(self, table: pa.Table, chosen: list[str]) -> dict[str, str]:
         """Tell what each column of a table of text looks like."""
         columns = zip(chosen, table.columns, strict=True)
-        return {name: _kind(_trimmed(column), self._separator) for name, column in columns}
+        return {name: kind_of(trimmed(column), self.separator) for name, column in columns}
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """Say which line is wrong where pyarrow refuses a file."""
         try:
             yield
-        except _arrow("pyarrow", self.path).ArrowInvalid as error:
+        except (arrow_for(self.path).ArrowInvalid, UnicodeDecodeError) as error:
             if self.path.stat().st_size < _SMALL:
-                _diagnose(self.path, self._separator)
+                cells.diagnose(self.path, self.separator)
             raise DataFileError(f"{self.path}: {error}; check that line") from error
 
     def _tables(
         self,
         every: str,
         kinds: Mapping[str, str],
-        chosen: tuple[str, ...],
-        use: Callable[[Any, tuple[str, ...]], Used],
+        chosen: list[str],
+        use: Callable[[pa.Table, list[str]], Used],
         *,
         threads: bool = False,
-        size: int = PIECE,
+        size: int | None = None,
     ) -> Iterator[Used]:
         """Yield what is made of arrow tables of pieces, some of them at a time.
 
         All columns are of the kind ``every`` if one is given.
         """
         types = {
-            raw: _arrow_type(every) if every else _encoded_type(kinds.get(name, "none"))
+            raw: arrow_type(every) if every else _encoded_type(kinds.get(name, "none"))
             for raw, name in zip(self._raw, self.columns, strict=True)
             if name in chosen
         }
 
-        def read(piece: Any) -> Used:
+        def read(piece: pa.Buffer) -> Used:
             return use(self._parse(piece, types, names=self._raw), chosen)
 
         workers = min(_WORKERS, _parallel.effective_n_jobs(-1)) if threads else 1
-        yield from _parallel.map_ahead(read, self._pieces(size), workers)
+        yield from _parallel.map_ahead(read, self._pieces(size or PIECE), workers)
 
-    def _pieces(self, size: int) -> Iterator[Any]:
+    def _pieces(self, size: int) -> Iterator[pa.Buffer]:
         """Yield the bytes below the header, whole rows at a time."""
         rest: AnyArray = np.empty(0, np.uint8)
-        with _open(self.path) as stream:
+        with open_bytes(self.path) as stream:
             stream.seek(self._header)
             while True:
                 text = np.empty(len(rest) + size, np.uint8)
@@ -213,7 +194,7 @@ class CsvPart(Part):
     def _lines(self) -> Iterator[bytes]:
         """Yield the first lines of the file, each with the blank ones before it."""
         line = b""
-        with _open(self.path) as stream:
+        with open_bytes(self.path) as stream:
             for more in stream:
                 line += more
                 if line.strip(b"\xef\xbb\xbf \t\r\n") and not line.count(b'"') % 2:
@@ -222,31 +203,29 @@ class CsvPart(Part):
         yield line
 
     def _parse(
-        self,
-        piece: Any,
-        types: Mapping[str, Any],
-        names: list[str] | None = None,
-    ) -> Any:
+        self, piece: pa.Buffer, types: Mapping[str, pa.DataType], names: list[str] | None = None
+    ) -> pa.Table:
         """Let pyarrow read some rows; without names their first is the header."""
-        arrow, arrow_csv = _arrow("pyarrow", self.path), _arrow("pyarrow.csv", self.path)
+        arrow, arrow_csv = arrow_for(self.path), arrow_for(self.path, "pyarrow.csv")
         convert = arrow_csv.ConvertOptions(
             null_values=MISSING,
             strings_can_be_null=True,
-            true_values=_TRUE,
-            false_values=_FALSE,
-            column_types=dict(types),
+            true_values=cells.TRUE,
+            false_values=cells.FALSE,
+            column_types=types,
             include_columns=list(types),
         )
         quoted = has_quote(np.frombuffer(piece, np.uint8))  # or no cell holds the end of a line
-        parse = arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=quoted)
-        for block in (max(_BLOCK, self._block // 4), len(piece) + 1):
+        parse = arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=quoted)
+
+        def parsed(block: int) -> pa.Table:
             read = arrow_csv.ReadOptions(block_size=block, use_threads=False, column_names=names)
-            try:
-                return arrow_csv.read_csv(arrow.BufferReader(piece), read, parse, convert)
-            except arrow.ArrowInvalid as error:
-                if "straddl" not in str(error) or block > len(piece):
-                    raise
-        raise AssertionError("a piece is shorter than its last block")
+            return arrow_csv.read_csv(arrow.BufferReader(piece), read, parse, convert)
+
+        if (block := max(_BLOCK, 4 * self._header)) <= len(piece):
+            with suppress(arrow.ArrowInvalid):  # a row may be longer than a block
+                return parsed(block)
+        return parsed(len(piece) + 1)
 
 
 def _row_end(text: AnyArray, pieces: int) -> int:
@@ -263,51 +242,20 @@ def _fill(stream: IO[bytes], room: AnyArray) -> int:
     return filled
 
 
-def _arrow_type(kind: str) -> Any:
-    arrow = import_module("pyarrow")
-    types = {"int": arrow.int64, "float": arrow.float64, "bool": arrow.bool_, "none": arrow.null}
-    return types.get(kind, arrow.string)()
-
-
 def _casts(cell: str | None, kind: str) -> bool:
     """Whether a cell is missing, or can be read as a kind."""
     if cell is None:
         return True
-    plain, wanted = (cell.replace(",", "."), "float") if kind == "comma" else (cell, kind)
     with suppress(import_module("pyarrow").ArrowInvalid):
-        return len(strings([plain]).cast(_arrow_type(wanted))) == 1
+        return len(cells.converted(strings([cell]), kind)) == 1
     return False
 
 
-def _encoded_type(kind: str) -> Any:
+def _encoded_type(kind: str) -> pa.DataType:
     """Type by which cells of a kind are read for good: labels as numbers into a list of them."""
     arrow = import_module("pyarrow")
     encoded = arrow.dictionary(arrow.int32(), arrow.string())
-    return encoded if kind == "text" else _arrow_type(kind)
-
-
-def _trimmed(column: Any) -> Any:
-    """Take blanks off a column of text, and make the cells that say so missing."""
-    arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
-    text = compute.utf8_trim_whitespace(column)
-    absent = compute.is_in(text, value_set=strings(MISSING))
-    return compute.if_else(absent, arrow.nulls(1, arrow.string())[0], text)
-
-
-def _kind(text: Any, separator: str) -> str:
-    """Tell what trimmed cells look like, as :func:`unnaive.io.files.read` does for a column."""
-    arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
-    distinct = text.unique().drop_null()
-    if not len(distinct):
-        return "none"
-    for kind in ("int", "float"):
-        with suppress(arrow.ArrowInvalid):
-            distinct.cast(_arrow_type(kind))
-            return kind
-    if compute.all(compute.is_in(distinct, value_set=strings([*_TRUE, *_FALSE]))).as_py():
-        return "bool"
-    commas = compute.match_substring_regex(distinct, _COMMA_NUMBER)
-    return "comma" if separator == ";" and compute.all(commas).as_py() else "text"
+    return encoded if kind == "text" else arrow_type(kind)
 
 
 def _join(first: str, second: str) -> str:

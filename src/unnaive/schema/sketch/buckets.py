@@ -6,14 +6,16 @@ were parted: two sketches of parts, merged, are the sketch of all, to the bit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive._core.buckets import BINADES, add_rows, fill_index, find_buckets
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, FloatArray, IntArray
+    from collections.abc import Callable
+
+    from unnaive._typing import AnyArray, FloatArray, IntArray, State
 
 EXACT = 4096  # distinct values that are kept as they are
 ACCURACY = 1 << 14  # buckets beyond that, shared by the powers of two
@@ -144,7 +146,7 @@ class Buckets:
         order = np.argsort(keys)
         return ends[order], counts[order]
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values and arrays, buckets in order."""
         ends, counts = self.ordered()
         return {
@@ -157,14 +159,14 @@ class Buckets:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Buckets:
+    def from_state(cls, state: State) -> Buckets:
         """Make the buckets that :meth:`state` described."""
         buckets = cls(0, int(state["accuracy"]))
         buckets.exact, buckets.shifts = bool(state["exact"]), state["shifts"].copy()
         buckets.hold(state["keys"], state["ends"], state["counts"])
         return buckets
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Callable[[State], Buckets], tuple[State]]:
         """Travel without the empty room."""
         return type(self).from_state, (self.state(),)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -14,8 +13,8 @@ from unnaive.schema.columns import (
     CategoricalColumn,
     ColumnSchema,
     NumericColumn,
-    _distinct_integers,
-    learn_categories,
+    distinct_integers,
+    labels_of,
     refuse_infinite,
     sorted_labels,
 )
@@ -23,8 +22,9 @@ from unnaive.schema.learn import FEW_VALUES, OFTEN
 from unnaive.schema.sketch.buckets import Buckets
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, FloatArray, IntArray, State
     from unnaive.io.frames import Column
+    from unnaive.schema.columns import Label
     from unnaive.schema.learn import Discretizer
 
 MANY = 1_000_000  # categories of a column; more are names or measurements
@@ -45,7 +45,7 @@ class MixedColumn(SchemaMismatch):
             "it to strings, or make these cells missing"
         )
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[Self], tuple[str, object]]:
         return type(self), (self.name, self.label)
 
 
@@ -53,7 +53,7 @@ def distinct_numbers(column: Column) -> AnyArray:
     """Distinct values of a numeric column, in order."""
     values = column.values
     if values.dtype.kind in "iub" and len(values):
-        found = _distinct_integers(values)
+        found = distinct_integers(values)
         if found is not None:
             return found
     return np.unique(values if values.dtype.kind != "f" else values[~np.isnan(values)])
@@ -74,15 +74,14 @@ class Values:
 
     def __init__(self, name: str, most: int = MANY, cure: str = CURE) -> None:
         self.name, self.most, self.cure = name, most, cure
-        self.labels: set[Any] = set()
-        self.domains: set[tuple[Any, ...]] = set()  # (): some rows declared none
+        self.labels: set[Label] = set()
+        self.domains: set[tuple[Label, ...]] = set()  # (): some rows declared none
         self.numbers: AnyArray | None = np.empty(0, dtype=np.bool_)
 
     def add(self, column: Column) -> None:
         """Take note of a column's values."""
         if column.is_text:
-            learn_categories(replace(column, values=column.values[:0]))  # refuses odd labels
-            labels = [x.item() if isinstance(x, np.generic) else x for x in column.categories or ()]
+            labels = [x.item() if isinstance(x, np.generic) else x for x in labels_of(column)]
             self.labels.update(labels)
             if len(self.domains) < 2:
                 self.domains.add(tuple(labels) if column.declared else ())
@@ -113,7 +112,7 @@ class Values:
                 f"column {self.name!r} has more than {self.most:,} different values; {self.cure}"
             )
 
-    def categories(self) -> tuple[Any, ...]:
+    def categories(self) -> tuple[Label, ...]:
         """Return them in declared or sorted order."""
         if not self.labels and self.numbers is not None and len(self.numbers):
             return tuple(self.numbers.tolist())
@@ -121,7 +120,7 @@ class Values:
             return declared
         return sorted_labels(self.labels)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values and arrays."""
         return {
             "labels": list(sorted_labels(self.labels)),
@@ -129,7 +128,7 @@ class Values:
             "numbers": self.numbers,
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Become what :meth:`state` described."""
         self.labels = set(state["labels"])
         self.domains = {tuple(domain) for domain in state["domains"]}
@@ -218,7 +217,7 @@ class ColumnSketch:
         several = ends[:, 0] < ends[:, 1]
         return float(counts[several].sum(axis=1).max(initial=0.0) / counts.sum())
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values and arrays."""
         return {
             "values": self.values.state(),
@@ -229,7 +228,7 @@ class ColumnSketch:
             "weight": self.weight,
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Become what :meth:`state` described."""
         self.values.restore(state["values"])
         self.labels.restore(state["labels"])

@@ -10,14 +10,13 @@ from unnaive import _parallel
 from unnaive.discretize import discretizer
 from unnaive.discretize.base import BinnedDiscretizer
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
-from unnaive.schema.columns import CategoricalColumn, ColumnSchema, sorted_labels
+from unnaive.schema.columns import CategoricalColumn, ColumnSchema, labels_of, sorted_labels
 from unnaive.schema.learn import (
-    _encode_declared,
-    _warn_of_empty,
-    _warn_of_identifiers,
     categorical_mask,
     declared_categories,
+    encode_declared,
     label_array,
+    warn_of_columns,
 )
 from unnaive.schema.schema import Schema, refuse_unusable_target
 from unnaive.schema.sketch.buckets import ACCURACY
@@ -26,8 +25,11 @@ from unnaive.schema.sketch.columns import ColumnSketch, Values
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import FloatArray, IntArray, State
+    from unnaive.discretize import Discretizer
     from unnaive.io.frames import Column, Frame
+    from unnaive.schema.columns import Label
+    from unnaive.schema.learn import Categories, Features
 
 MANY_CLASSES = 10_000
 _CLASSES_CURE = "a classifier needs few: cut it into classes, or name another target"
@@ -78,11 +80,11 @@ class SchemaSketch:
         self,
         *,
         target: str,
-        discretize: Any = "mdlp",
+        discretize: str | Discretizer | None = "mdlp",
         bins: int = 5,
-        categorical_features: Any = "auto",
-        categories: Any = None,
-        classes: Sequence[Any] | None = None,
+        categorical_features: Features = "auto",
+        categories: Categories = None,
+        classes: Sequence[Label] | None = None,
         accuracy: int = ACCURACY,
         n_jobs: int | None = None,
     ) -> None:
@@ -92,7 +94,7 @@ class SchemaSketch:
         self.names: tuple[str, ...] = ()
         self.n_rows = 0
         self._labels = Values(target, MANY_CLASSES, _CLASSES_CURE)
-        self._places: dict[Any, int] = {}
+        self._places: dict[Label, int] = {}
         self._fixed: Schema | None = None
         if classes is not None:
             labels = sorted_labels(set(label_array(tuple(classes)).tolist()))
@@ -121,7 +123,7 @@ class SchemaSketch:
         def add_one(index: int) -> None:
             column, sketch = frame.column(index), self._columns[index]
             if sketch is None:
-                _encode_declared(self._declared[column.name], column)
+                encode_declared(self._declared[column.name], column)
                 return
             if sketch.buckets is not None:
                 sketch.buckets.widen(self._width)
@@ -160,8 +162,8 @@ class SchemaSketch:
         else:
             refuse_unusable_target(column)
             self._labels.add(column)
-            values, labels = column.values, column.categories
-            if labels is None:
+            values, labels = column.values, labels_of(column)
+            if not column.is_text:
                 distinct, values = np.unique(values, return_inverse=True)
                 labels = tuple(distinct.tolist())
             table = [self._places.setdefault(label, len(self._places)) for label in labels]
@@ -206,11 +208,10 @@ class SchemaSketch:
 
         columns = _parallel.run(learn_one, range(len(self.names)), self.n_jobs)
         schema = Schema(tuple(columns), labels, self.target)
-        _warn_of_empty(schema)
-        _warn_of_identifiers(schema, self.n_rows)
+        warn_of_columns(schema, self.n_rows)
         return schema
 
-    def _class_labels(self) -> tuple[Any, ...]:
+    def _class_labels(self) -> tuple[Label, ...]:
         if self._fixed is not None:
             return self._fixed.classes
         return tuple(label_array(sorted_labels(self._labels.categories())).tolist())
@@ -219,7 +220,7 @@ class SchemaSketch:
         """By how much the rank of an edge may be off, by column, as a share of its rows."""
         return {sketch.name: sketch.rank_error() for sketch in self._columns if sketch is not None}
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values and arrays for the store, without the settings."""
         return {
             "names": list(self.names),
@@ -230,7 +231,7 @@ class SchemaSketch:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], **settings: Any) -> Self:
+    def from_state(cls, state: State, **settings: Any) -> Self:
         """Make the sketch that :meth:`state` described, with the settings that it had."""
         sketch = cls(**settings)
         sketch._places = {label: place for place, label in enumerate(state["places"])}
