@@ -228,7 +228,7 @@ def test_the_same_seed_gives_the_same_bits_at_any_number_of_threads():
 def test_rows_without_a_chance_have_the_adjusted_prior():
     X, y = [["a", "u"], ["b", "v"], ["b", "v"], ["a", "u"], ["c", "w"]], [0, 1, 1, 0, 0]
     model = AdjustedNB(smoothing=ML()).fit(X, y)
-    model.structure_.class_log_weights[0] = np.log(3.0)
+    model.class_log_weights_[0] = np.log(3.0)
     model = model.fit_counts(model.counts_)
     assert model.predict_proba([["a", "v"]])[0] == pytest.approx([9 / 11, 2 / 11])
     prior = model.predict_log_conditionals([["a", "v"]])[2]
@@ -241,7 +241,7 @@ def test_weights_beyond_floats():
     problem = Problem(rows, classes, 2, [2] * 400)
     model = learned(AdjustedNB(criterion="loo"), problem)
     assert np.isfinite(model.predict_log_proba(problem.X)).all()
-    model.structure_.class_log_weights[0] = 1e3
+    model.class_log_weights_[0] = 1e3
     assert np.isinf(model.class_weights_[0])
 
 
@@ -312,7 +312,7 @@ def test_another_search_forgets_the_result_of_the_first():
     [
         ({"search": "luck"}, "search='luck'; it must be 'hill' or 'eda'"),
         ({"criterion": "auc"}, "criterion='auc'; it must be 'training', 'loo' or None"),
-        ({"max_weight": 0.5}, "max_weight=0.5; it must be a number of 1 to"),
+        ({"max_weight": 0.5}, "max_weight=0.5; it must be a number from 1 to"),
         ({"polish": "yes"}, "polish='yes'; it must be True or False"),
         ({"algorithm": UMDA()}, "it must be a UMDAc, MIMICc"),
         ({"algorithm": "umda"}, "algorithm='umda'; it must be a UMDAc"),

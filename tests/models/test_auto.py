@@ -111,18 +111,18 @@ def test_numbers_are_judged_by_folds():
 
 @pytest.mark.parametrize("rows", [numbers, told])
 def test_a_blend_is_no_worse_than_its_best_member(rows, monkeypatch):
-    taken, take = [], AutoBayes._take
+    taken, blend = [], AutoBayes._blend
     monkeypatch.setattr(
         AutoBayes,
-        "_take",
-        lambda self, judged, lines: taken.extend(judged) or take(self, judged, lines),
+        "_blend",
+        lambda self, judged, *rest: taken.extend(judged) or blend(self, judged, *rest),
     )
     X, y = rows()
     model = AutoBayes().fit(X, y)
     weights = {line["name"]: line["weight"] for line in model.leaderboard_}
     own = [one.left_out[np.arange(len(y)), one.classes].tolist() for one in taken]
-    blend = slow.blend_loss(own, [weights[one.member.name] for one in taken])
-    assert blend <= min(line.get("log_loss", math.inf) for line in model.leaderboard_) + 1e-6
+    loss = slow.blend_loss(own, [weights[one.member.name] for one in taken])
+    assert loss <= min(line.get("log_loss", math.inf) for line in model.leaderboard_) + 1e-6
 
 
 def judged_of(own, importance=None):

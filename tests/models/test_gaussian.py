@@ -261,11 +261,11 @@ def test_shrinkage():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"shrinkage": 1.5}, "shrinkage=1.5; it must be None, 'ledoit-wolf' or a number from 0"),
+        ({"shrinkage": 1.5}, "shrinkage=1.5; it must be 'ledoit-wolf', a number from 0"),
         ({"shrinkage": "lw"}, "shrinkage='lw'"),
         ({"pooling": -0.1}, "pooling=-0.1; it must be a number from 0 to 1"),
         ({"pooling": "all"}, "pooling='all'"),
-        ({"var_smoothing": -1}, "var_smoothing=-1; it must be at least 0"),
+        ({"var_smoothing": -1}, "var_smoothing=-1; it must be a number of at least 0"),
         ({"var_smoothing": "no"}, "var_smoothing='no'"),
         ({"ddof": np.inf}, "ddof=inf"),
     ],

@@ -235,9 +235,11 @@ def test_bad_parameters():
         with pytest.raises(ValueError, match=message):
             model.fit(X, y)
     for model in (PHNB(threshold="loo"), SPODE(criterion="loo")):
-        model.fit(X, y)
-        with pytest.raises(ValueError, match="looks at rows, and counts have none"):
-            model.fit_counts(model.counts_)
+        counts = NaiveBayes().fit(X, y).counts_
+        with pytest.raises(ValueError, match="fit it on rows"):
+            model.fit_counts(counts)
+        kept = model.fit(X, y).structure_
+        assert model.fit_counts(model.counts_).structure_ is kept
 
 
 def test_hidden_models_are_the_same_for_any_number_of_threads():
@@ -359,7 +361,7 @@ def test_a_guard_that_leaves_terms_out_gives_no_negative_information():
 )
 def test_hidden_parents_refuse_places_beyond_their_tables(place, value):
     X, y = np.array([[0, 1, 1], [1, 0, 1], [0, 0, 2], [1, 1, 0]] * 3), np.array([0, 1, 1, 0] * 3)
-    tables = HNB(discretize=None).fit(X, y)._make_tables()
+    tables = HNB(discretize=None).fit(X, y).fitted_.tables
     codes, nobody = np.zeros((3, 4), dtype=np.uint8), np.full(4, -1)
     assert np.isfinite(tables.joint(codes, nobody)).all()
     with pytest.raises(IndexError, match="beyond the column's values"):

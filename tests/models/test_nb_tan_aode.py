@@ -164,7 +164,8 @@ def subsumption(problem, row, critical):
 def test_subsumption_needs_more_than_the_critical_count(rows, dropped):
     X = np.array([[1, 1]] * rows + [[1, 0]] * 30 + [[0, 0]] * 30)
     y = np.arange(len(X)) % 2
-    with_it, without = (AODE(subsumption=on).fit(X, y).predict_proba([[1, 1]]) for on in (1, 0))
+    models = (AODE(subsumption=on).fit(X, y) for on in (True, False))
+    with_it, without = (model.predict_proba([[1, 1]]) for model in models)
     assert dropped != np.allclose(with_it, without, atol=1e-12)
 
 

@@ -234,7 +234,7 @@ def test_it_is_the_ordinary_model_of_the_chosen_columns(smoothing, tmp_path):
     assert np.array_equal(model.predict_proba(X), expected)
     left_out = np.setdiff1d(np.arange(5), model.feature_order_)
     assert (model.feature_importances_[left_out] == 0).all()
-    assert (plain._gains[left_out] == 0).all()
+    assert (plain._gains()[left_out] == 0).all()
     gapped = X.copy()
     gapped[:, left_out] = np.nan
     np.testing.assert_allclose(model.predict_proba(gapped), expected, atol=1e-14)
@@ -348,9 +348,9 @@ def test_fewer_parents_where_memory_is_short():
         (KDB(k="loo", max_k=-1), "max_k=-1; it must be a whole number of at least 0"),
         (KDB(k="loo", criterion="auc"), "criterion='auc'; it must be 'log_loss', 'accuracy' or"),
         (KDB(k="loo", n_features=6), "n_features=6; it must be 'loo', None, a share .* 0 to 5"),
-        (KDB(n_features=True), "n_features=True; it must be 'loo', None"),
-        (NaiveBayes(n_features="all"), "n_features='all'; it must be 'loo', None"),
-        (TAN(n_features=-1), "n_features=-1; it must be 'loo', None"),
+        (KDB(n_features=True), "n_features=True; it must be 'loo', a share"),
+        (NaiveBayes(n_features="all"), "n_features='all'; it must be 'loo', a share"),
+        (TAN(n_features=-1), "n_features=-1; it must be 'loo', a share"),
         (TAN(n_features="loo", criterion="bic"), "criterion='bic'; it must be 'log_loss'"),
         (TAN(n_features=2, per_class=True), "a tree for every class.* leave n_features out"),
     ],

@@ -74,11 +74,10 @@ def weight_of(model, column, parent=-1):
 @settings(max_examples=30)
 def test_the_joint_equals_the_twin(problem, dependences):
     model, _, _, twin = weighing_of(problem, dependences)
-    graph = model.structure_
+    graph, bias = model.structure_, model.fitted_.learned.array("bias")
     test = made(6, problem.values, 1, gaps=0.3, seed=len(problem.rows))
     expected = [
-        slow.weighted(twin, graph.terms.tolist(), graph.weights, graph.bias, row)
-        for row in test.rows
+        slow.weighted(twin, graph.terms.tolist(), graph.weights, bias, row) for row in test.rows
     ]
     assert_close(model.predict_joint_log_proba(test.X), expected, atol=1e-11)
     assert (graph.weights >= 0).all()
@@ -146,9 +145,10 @@ def test_no_other_weights_have_less_loss(dependences, gaps):
     problem = type(problem)(rows, y, 2, problem.values)
     model, _, _, twin = weighing_of(problem, dependences)
     loss, graph = twin_loss(model, twin, problem), model.structure_
+    bias = model.fitted_.learned.array("bias")
     bounds = [(0, None)] * len(graph.terms) + [(None, None)] * 2
     best = minimize(loss, np.full(len(bounds), 0.3), bounds=bounds, options={"ftol": 1e-13})
-    assert loss([*graph.weights, *graph.bias]) <= best.fun + 1e-5 * max(1.0, best.fun)
+    assert loss([*graph.weights, *bias]) <= best.fun + 1e-5 * max(1.0, best.fun)
 
 
 def test_importance_weighs_rows_of_the_loss():
@@ -240,9 +240,9 @@ def test_threads_give_the_same_bits(dependences):
 def test_gaps_say_nothing():
     X, y = told()
     model = WeightedBayes(discretize=None).fit(X, y)
-    graph, nothing = model.structure_, np.full((1, 5), np.nan)
+    bias, nothing = model.fitted_.learned.array("bias"), np.full((1, 5), np.nan)
     prior = np.log((np.bincount(y) + 0.5) / (len(y) + 1))
-    np.testing.assert_allclose(model.predict_joint_log_proba(nothing)[0], prior + graph.bias)
+    np.testing.assert_allclose(model.predict_joint_log_proba(nothing)[0], prior + bias)
     assert np.array_equal(model.predict_proba(nothing), model.predict_proba([[7] * 5]))
 
 

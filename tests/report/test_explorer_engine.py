@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from problems import COUNTING, GAUSSIAN, HOSTILE, problems
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.explain import ask_next
 from unnaive.models.trial import Member
+from unnaive.papers.barrow import BarrowFullBayes
 from unnaive.report.tables import engine_script, explorer_document
 from unnaive.tables.calibration import Calibration
 from unnaive.tables.smoothing import POLICIES
@@ -274,17 +276,18 @@ def test_calibrated_models(page, key):
 def test_blends_whose_members_cut_numbers_differently(page, heaviest, kind):
     X, y = frame(13, 3, numbers_only=True)
     X["whole"] = np.random.default_rng(0).integers(4, size=len(X)) + (y == "class 1")
-    members = {
+    kinds = {
         "thin": unnaive.TAN(discretize="quantile", bins=7, calibrate="loo"),
         "thick": unnaive.NaiveBayes(discretize="width", bins=3),
         "numbers": unnaive.GaussianTAN(),
     }
-    model = unnaive.AutoBayes(candidates=members).fit(X, y)
-    model.members_ = [
+    model = unnaive.AutoBayes(candidates=kinds).fit(X, y)
+    members = tuple(
         Member(name, own.fit(X, y), Calibration(0.7 + 0.1 * i, np.array([0.1, 0.0, -0.2])), weight)
-        for i, (name, own) in enumerate(members.items())
+        for i, (name, own) in enumerate(kinds.items())
         for weight in [0.6 if i == heaviest else 0.2]
-    ]
+    )
+    model._fitted = replace(model.fitted_, members=members)
     document = assert_same(page, model, asked=0)
     assert [column["kind"] for column in document["columns"]] == ["number"] * 6 + [kind]
     ask = "([document, row]) => unnaiveEngine(document).askNext(row).map((n) => n.bits)"
@@ -398,8 +401,8 @@ def test_tables_beyond_the_limit_are_refused():
 
 def test_programs_without_probabilities_are_refused():
     X, y = frame(8, 2, numbers_only=True)
-    model = unnaive.FullBayes(paper=True).fit(X.fillna(0.0), y)
-    with pytest.raises(UnnaiveError, match="without paper"):
+    model = BarrowFullBayes().fit(X.fillna(0.0), y)
+    with pytest.raises(UnnaiveError, match="such as KNaiveBayes"):
         explorer_document(model)
 
 

@@ -251,6 +251,9 @@ def test_wrong_settings(fitted, patients):
 # Pictures
 
 
+ALL_ALIKE = {"aode", "aode-sr", "a2de"}  # every column is the parent of all others, all alike
+
+
 @pytest.mark.parametrize("key", sorted(unnaive.all_models()))
 def test_every_structure_is_drawn(key):
     data = load_wdbc()
@@ -260,7 +263,8 @@ def test_every_structure_is_drawn(key):
     structure = found["structure"]
     json.dumps(found, allow_nan=False)
     owners = [model, *(member.model for member in getattr(model, "members_", ()))]
-    has_graph = any(getattr(owner, "structure_", None) is not None for owner in owners)
+    graphs = [getattr(owner, "structure_", None) for owner in owners]
+    has_graph = any(graph is not None for graph in graphs) and key not in ALL_ALIKE
     assert bool(structure["pictures"]) == has_graph
     for picture in structure["pictures"]:
         drawn = ET.fromstring(draw_structure(picture, "y"))

@@ -168,8 +168,8 @@ def plot_size_path(model: OrderedClassifier, ax: Any = None) -> Any:
     path = getattr(model, "path_", None)
     if path is None:
         raise UnnaiveError(
-            f'there is no path to draw; fit the model with {model.size_parameter}="loo", which '
-            "tries several sizes"
+            'there is no path to draw; fit the model with max_clique="loo" (DecomposableNB) or '
+            'order="loo" (CherryTreeNB), which tries several sizes'
         )
     ax = new_axes(ax)
     ax.plot(path["size"], path["training_accuracy"], marker="o", label="training rows")

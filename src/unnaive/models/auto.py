@@ -76,12 +76,15 @@ class Blend:
     leaderboard : list of dict
     labels : ndarray of shape (k,)
     names : Names
+    settings : dict
+        Parameters of the estimator at the fit.
     """
 
     members: tuple[Member, ...]
     leaderboard: list[State]
     labels: AnyArray
     names: Names
+    settings: State
 
     @property
     def schema(self) -> Schema:
@@ -302,7 +305,7 @@ class AutoBayes(Classifier):
             model._fitted = replace(model.fitted_, names=names)
         labels = members[0].model.classes_
         self.bias_of(labels.tolist())
-        return Blend(tuple(members), board, labels, names)
+        return Blend(tuple(members), board, labels, names, self.get_params(deep=False))
 
     def partial_fit(
         self,
@@ -382,7 +385,8 @@ class AutoBayes(Classifier):
             )
             for _, line in sorted(state["members"].items(), key=lambda entry: int(entry[0]))
         )
-        return Blend(members, state["leaderboard"], labels, names)
+        settings = self.get_params(deep=False)
+        return Blend(members, state["leaderboard"], labels, names, settings)
 
 
 def _same(value: object, usual: object) -> bool:

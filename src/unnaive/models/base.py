@@ -310,7 +310,8 @@ class CountsClassifier(Classifier):
             self.n_jobs,
             type(self).__name__,
         )
-        return Fitting(self.recipe(), how, self.__dict__.get("_fitted"))
+        settings = self.get_params(deep=False)
+        return Fitting(self.recipe(), how, settings, self.__dict__.get("_fitted"))
 
     def _fit_rows(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -68,6 +68,8 @@ class Fitted:
         Classes.
     names : Names
         Columns.
+    settings : dict
+        Parameters of the estimator at the fit.
     kept : bool
         Whether what was learned is kept when counts change.
     calibration : Calibration or None
@@ -79,6 +81,7 @@ class Fitted:
     tables: Tables
     labels: AnyArray
     names: Names
+    settings: State = field(default_factory=dict)
     kept: bool = False
     calibration: Calibration | None = None
 
@@ -188,6 +191,7 @@ class Fitting(NamedTuple):
 
     recipe: Recipe
     how: Estimate
+    settings: State
     before: Fitted | None = None
 
     def of_rows(
@@ -258,7 +262,8 @@ class Fitting(NamedTuple):
         made_by = Maker(self.recipe.tables, self.how)
         learned = replace(learned, left_out=None)
         tables = made_by.tables(counts, learned)
-        return Fitted(counts, learned, made_by, tables, labels, names, self.recipe.keeps)
+        known = (labels, names, self.settings, self.recipe.keeps)
+        return Fitted(counts, learned, made_by, tables, *known)
 
 
 def calibrate(fitted: Fitted, rows: CodedRows) -> Fitted:

@@ -198,6 +198,8 @@ class GaussianFitted:
     names : Names
     categories : NaiveBayes or None
         Model of the columns that are no numbers.
+    settings : dict
+        Parameters of the estimator at the fit.
     """
 
     spread: Spread
@@ -206,6 +208,7 @@ class GaussianFitted:
     labels: AnyArray
     names: Names
     categories: NaiveBayes | None = None
+    settings: State = field(default_factory=dict)
 
     @property
     def moments(self) -> Moments:
@@ -415,7 +418,8 @@ class GaussianClassifier(Classifier):
         spread = replace(spread, learned=learned)
         schema = schema_of(moments, columns, categories)
         shape = recipe.shape(spread, schema, columns[moments.used])
-        return GaussianFitted(spread, shape, columns, labels, names, categories)
+        known = (labels, names, categories, self.get_params(deep=False))
+        return GaussianFitted(spread, shape, columns, *known)
 
     def fit_and_leave_out(self, trial: Trial) -> LeftOutRows:
         """Fit to all rows of a trial, and predict some of them, each left out."""
@@ -501,8 +505,14 @@ class GaussianClassifier(Classifier):
         fitted = self.fitted_
         if not isinstance(fitted.shape.tables, GaussianTables):
             raise UnnaiveError("the thesis' programs have no densities to compare")
-        used, through = fitted.moments.used, fitted.shape.through
-        parents = through.__getitem__ if mode == "parents" else None
+        used = fitted.moments.used
+        places = {int(column): place for place, column in enumerate(fitted.columns[used])}
+
+        def parents_of(place: int) -> tuple[int, ...]:
+            above = fitted.structure.parents_of(int(fitted.columns[used[place]]))
+            return tuple(places[parent] for parent in above)
+
+        parents = parents_of if mode == "parents" else None
         X = self.numbers(frame, fitted.columns)[:, used]
         logs = log_conditionals(X, fitted.shape.tables, parents)
         shape = (frame.n_rows, len(fitted.labels), len(frame.names))

@@ -80,7 +80,7 @@ class Tuning:
             )
         if how.smoothing.uses_frequencies or how.smoothing.is_hierarchical:
             raise ValueError(
-                f"smoothing={how.smoothing!r} has no intervals; use 'laplace', 'm-estimate', "
+                f"smoothing={how.smoothing.key!r} has no intervals; use 'laplace', 'm-estimate', "
                 "'bdeu' or 'ml'"
             )
         each, of_all = how.smoothing.shares(1)

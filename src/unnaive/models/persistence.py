@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     ClassOf = Callable[[str], type[Classifier]]
 
 Value = TypeVar("Value")
+_LIVE = ("handle_unknown", "threshold_bias", "n_jobs")  # parameters that answer at once
 _VALUES: dict[str, type] = {}  # dataclasses of settings that parameters may be
 
 
@@ -43,9 +44,11 @@ def save_model(path: str | Path, model: Classifier) -> None:
 
 def state_of(model: Classifier) -> dict[str, Any]:
     """Describe a fitted model by plain values and arrays."""
+    now = model.get_params(deep=False)
+    parameters = {**model.fitted_.settings, **{key: now[key] for key in _LIVE if key in now}}
     return {
         "model": type(model).__name__,
-        "parameters": {key: plain(value) for key, value in model.get_params(deep=False).items()},
+        "parameters": {key: plain(value) for key, value in parameters.items()},
         **model.fitted_.state(),
         "classes": model.classes_.dtype.str if model.classes_.dtype.kind in "biuf" else "labels",
         "named": hasattr(model, "feature_names_in_"),
