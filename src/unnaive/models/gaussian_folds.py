@@ -11,14 +11,15 @@ from unnaive import _parallel
 from unnaive._core.tables import log_posterior
 from unnaive.counts.moments import Moments, all_and_without_each, moments_of, origin_of
 from unnaive.exceptions import UnnaiveError
-from unnaive.models.gaussian import GaussianClassifier, NumberRows
+from unnaive.models.gaussian_parts import NumberRows
 from unnaive.schema import Schema, learn_target
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
     from unnaive.models.fitted import Names
-    from unnaive.models.gaussian import GaussianFitted
+    from unnaive.models.gaussian import GaussianClassifier
+    from unnaive.models.gaussian_parts import GaussianFitted
 
 
 @dataclass(frozen=True, eq=False)

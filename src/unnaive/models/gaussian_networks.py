@@ -14,14 +14,8 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import gaussian_information, gaussian_relevance
 from unnaive.io.frames import Frame
 from unnaive.models.fitted import Names
-from unnaive.models.gaussian import (
-    GaussianClassifier,
-    GaussianRecipe,
-    Shape,
-    ShrinkingClassifier,
-    both_ways,
-    shares_of,
-)
+from unnaive.models.gaussian import GaussianClassifier, ShrinkingClassifier
+from unnaive.models.gaussian_parts import GaussianRecipe, Shape, both_ways, shares_of
 from unnaive.models.nb import NaiveBayes
 from unnaive.schema.learn import categorical_mask
 from unnaive.structure import maximum_spanning_tree, orient
@@ -42,7 +36,7 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, FloatArray, IntArray, State
     from unnaive.io.frames import Column
     from unnaive.models.classifier import Given
-    from unnaive.models.gaussian import NumberRows, Spread
+    from unnaive.models.gaussian_parts import NumberRows, Spread
     from unnaive.schema import Schema
     from unnaive.tables.terms import Terms
 

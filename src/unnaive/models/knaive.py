@@ -15,20 +15,15 @@ from unnaive._scikit import clone
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import mean_log_derivatives
-from unnaive.models.gaussian import (
-    GaussianRecipe,
-    NumberRows,
-    Shape,
-    ShrinkingClassifier,
-    both_ways,
-)
+from unnaive.models.gaussian import ShrinkingClassifier
+from unnaive.models.gaussian_parts import GaussianRecipe, NumberRows, Shape, both_ways
 from unnaive.structure.balanced import balanced_sets, best_set
 from unnaive.structure.graph import FamilyGraph
 from unnaive.tables.gaussian import log_conditionals, naive_covariance, naive_forms
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray, State
-    from unnaive.models.gaussian import Spread
+    from unnaive.models.gaussian_parts import Spread
     from unnaive.schema import Schema
     from unnaive.structure.balanced import BalancedSet
     from unnaive.tables.gaussian import GaussianTables

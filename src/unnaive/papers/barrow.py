@@ -16,14 +16,9 @@ import numpy as np
 from unnaive._parameters import parameter
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import solved
-from unnaive.models.gaussian import (
-    GaussianClassifier,
-    GaussianRecipe,
-    NumberRows,
-    Shape,
-    both_ways,
-)
+from unnaive.models.gaussian import GaussianClassifier
 from unnaive.models.gaussian_networks import FullBayes, GaussianNaiveBayes
+from unnaive.models.gaussian_parts import GaussianRecipe, NumberRows, Shape, both_ways
 from unnaive.models.knaive import KNaiveBayes, pairs_of_classes, whole_rows
 from unnaive.models.persistence import storable
 from unnaive.structure.graph import FamilyGraph, independent
@@ -34,7 +29,7 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray, State
     from unnaive.counts.moments import Moments
     from unnaive.models.classifier import Given
-    from unnaive.models.gaussian import Spread
+    from unnaive.models.gaussian_parts import Spread
     from unnaive.schema import Schema
     from unnaive.tables.base import Arrays
 

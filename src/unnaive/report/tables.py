@@ -15,7 +15,7 @@ from unnaive.schema.columns import NumericColumn
 
 if TYPE_CHECKING:
     from unnaive.models.classifier import Classifier
-    from unnaive.models.gaussian import GaussianFitted
+    from unnaive.models.gaussian_parts import GaussianFitted
     from unnaive.schema.columns import ColumnSchema
 
 VERSION = 1
