@@ -32,10 +32,9 @@ class SuperParentTAN(CountsClassifier):
     def recipe(self):
         return Recipe(learn=no_parents, choose=self._grow, tables=TreeFactors(), keeps=True)
 
-    def _grow(self, learned, source, rows, maker):
-        if rows is None:
-            return None
-        graph, every = learned.structure, np.flatnonzero(source.schema.sizes > 0)
+    def _grow(self, learned, task):
+        rows, maker, graph = task.rows, task.maker, learned.structure
+        every = np.flatnonzero(rows.schema.sizes > 0)
         (best,) = left_out_candidates(rows, maker, [learned])[:, 0]
         while len(every):
             stars = [hung(graph, parent, every) for parent in every]

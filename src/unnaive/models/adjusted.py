@@ -23,8 +23,8 @@ from unnaive.tables.trees import PLAIN
 
 if TYPE_CHECKING:
     from unnaive._typing import BoolArray, FloatArray, IntArray
-    from unnaive.counts import CodedRows, JointCounts
-    from unnaive.models.recipe import Estimate, Maker, Source
+    from unnaive.counts import JointCounts
+    from unnaive.models.recipe import Estimate, Task
     from unnaive.search import EstimationOfDistribution, Result
     from unnaive.search.loop import RandomState as Seed
     from unnaive.tables.network import Network
@@ -258,13 +258,9 @@ class AdjustedNB(CountsClassifier):
         tables = AdjustedFactors()
         return Recipe(no_parents, tables, self._adjust, counts="values", keeps=True)
 
-    def _adjust(
-        self, learned: Learned, source: Source, rows: CodedRows | None, maker: Maker
-    ) -> Learned | None:
+    def _adjust(self, learned: Learned, task: Task) -> Learned:
         """Search for the weights that classify most rows right."""
-        if rows is None:
-            return None
-        judged = self._judged(learned, source, rows, maker)  # type: ignore[arg-type]
+        rows, judged = task.rows, self._judged(learned, task)
         log_weights, trace = np.zeros(rows.n_classes), {}
         if self.search == "eda" and rows.n_classes > 1:
             trace["search_result_"] = result = self._searched(judged)
@@ -282,10 +278,9 @@ class AdjustedNB(CountsClassifier):
 
             require_algorithm("algorithm", self.algorithm, Box)
 
-    def _judged(
-        self, learned: Learned, counts: JointCounts, rows: CodedRows, maker: Maker
-    ) -> JudgedRows:
+    def _judged(self, learned: Learned, task: Task) -> JudgedRows:
         """Let naive Bayes look at the rows, each with or without its own counts."""
+        counts, rows, maker = task.counts, task.rows, task.maker
         criterion = self.criterion or ("training" if self.search == "hill" else "loo")
         weights = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
         if criterion == "training":

@@ -28,7 +28,7 @@ from unnaive.tables.trees import tree_tables
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.models.recipe import Estimate, Maker, Source
+    from unnaive.models.recipe import Estimate, Source, Task
     from unnaive.schema import Schema
     from unnaive.tables.super_parents import SuperParentTables
 
@@ -225,18 +225,10 @@ class AODE(CountsClassifier):
         critical = self.critical if self.subsumption else None
         return SuperParentMean(self.min_count, critical, self.weights is not None)
 
-    def _weigh(
-        self,
-        learned: Learned,
-        source: Source,
-        rows: CodedRows | None,
-        maker: Maker,
-    ) -> Learned | None:
+    def _weigh(self, learned: Learned, task: Task) -> Learned:
         """Find the weights that predict the rows best, each left out."""
-        if rows is None:
-            return None
         graph = learned.structure
-        weights = weighing(rows, self._means(), maker.how).fit()
+        weights = weighing(task.rows, self._means(), task.maker.how).fit()
         return Learned(SuperParents(graph.names, graph.target, weights))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.models.recipe import Learned, Maker, Source
+    from unnaive.models.recipe import Learned, Maker, Source, Task
     from unnaive.tables.left_out import LeftOut
     from unnaive.tables.trees import TreeTables
 
@@ -132,10 +132,8 @@ class Prefixes:
         """Whether leave-one-out finds the number of columns."""
         return self.n_features == "loo"
 
-    def __call__(
-        self, learned: Learned, source: Source, rows: CodedRows | None, maker: Maker
-    ) -> Learned | None:
-        """Choose; None where rows are needed and not there."""
+    def __call__(self, learned: Learned, task: Task) -> Learned:
+        """Keep as many columns as were asked for, or as score best."""
         if self.n_features is None:
             return learned
         if isinstance(learned.structure, ClassGraphs):
@@ -144,24 +142,21 @@ class Prefixes:
                 "order; leave n_features out"
             )
         graph = learned.graph(ParentGraph)
-        order = self.order(graph, source)
+        order = self.order(graph, task.source)
         if not self.by_rows:
             number = asked(self.n_features, len(order), self.least)
             return replace(learned, structure=graph.only(order[:number]))
-        if rows is None:
-            return None
         numbers = np.arange(min(self.least, len(order)), len(order) + 1)
-        scores = self._scores(graph, order, rows, learned, maker)[numbers]
+        scores = self._scores(order, learned, task)[numbers]
         path = select(scores, self.criterion, n_features=numbers)
         kept = graph.only(order[: numbers[path.best]])
         return replace(learned, structure=kept, trace={"path_": path.table})
 
     @staticmethod
-    def _scores(
-        graph: ParentGraph, order: IntArray, rows: CodedRows, learned: Learned, maker: Maker
-    ) -> FloatArray:
+    def _scores(order: IntArray, learned: Learned, task: Task) -> FloatArray:
         """Leave-one-out scores of the first 0, 1, … columns, all in one sweep; (m + 1, 3)."""
-        counts = rows.select(graph.pairs)
+        rows, maker = task.rows, task.maker
+        counts = rows.select(learned.structure.pairs)
 
         def prior(group: LeftOut) -> FloatArray:
             return maker.left_out_prior(counts, learned, group)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray, IntArray
     from unnaive.counts import CodedRows
-    from unnaive.models.recipe import Maker, Source
+    from unnaive.models.recipe import Maker, Source, Task
 
 _LARGEST = 6  # "loo" tries clusters up to this size
 
@@ -62,6 +62,7 @@ class Clusters:
             choose=self.choose if self.size == "loo" else None,
             tables=FamilyFactors(missing == "marginalize"),
             structure=FamilyGraph,
+            keeps=self.size == "loo",
         )
 
     def learn(self, source: Source, rows: CodedRows | None) -> Learned:
@@ -71,12 +72,9 @@ class Clusters:
         size = 2 if self.size == "loo" else int(self.size)
         return self._learned(self.families(source, rows, size), rows)
 
-    def choose(
-        self, learned: Learned, source: Source, rows: CodedRows | None, maker: Maker
-    ) -> Learned:
+    def choose(self, learned: Learned, task: Task) -> Learned:
         """Try all sizes, and take the one of least leave-one-out log loss."""
-        if rows is None:
-            return learned
+        source, rows, maker = task.source, task.rows, task.maker
         sizes = np.arange(2, max(3, min(_LARGEST, len(rows.schema.names) + 1) + 1))
         tried = [self._learned(self.families(source, rows, int(size)), rows) for size in sizes]
         training = np.array([training_accuracy(rows, maker, one) for one in tried])

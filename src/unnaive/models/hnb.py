@@ -28,7 +28,7 @@ from unnaive.tables.smoothing import MEstimate, Smoothing, smoothing_policy
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.models.recipe import Estimate, Maker, Source
+    from unnaive.models.recipe import Estimate, Source, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,17 +165,10 @@ class PHNB(HNB):
             threshold = average_information(information) / log(2)
         return Learned(packed(information, float(threshold), source, self.rule))
 
-    def _best_threshold(
-        self,
-        learned: Learned,
-        source: Source,
-        rows: CodedRows | None,
-        maker: Maker,
-    ) -> Learned | None:
+    def _best_threshold(self, learned: Learned, task: Task) -> Learned:
         """Score the thresholds between all distinct values of information, falling."""
-        if rows is None:
-            return None
-        schema, how, information = rows.schema, maker.how, self.information_of(source)
+        rows, how, information = task.rows, task.maker.how, self.information_of(task.source)
+        schema = rows.schema
         needed = sweep_bytes(schema.sizes, len(schema.classes))
         how.require(schema, needed, "the sweep over thresholds of PHNB")
         pairs = all_pairs(len(information))
@@ -197,7 +190,7 @@ class PHNB(HNB):
         edges = np.concatenate([[inf], between, [-inf][: len(ends)]]) / log(2)
         members = np.concatenate([[0], 2 * (ends + 1)])
         path = select(scores[:, ::-1], self.criterion, threshold=edges, members=members)
-        bags = packed(information, float(edges[path.best]), source)
+        bags = packed(information, float(edges[path.best]), rows)
         return Learned(bags, trace={"path_": path.table})
 
 

@@ -19,7 +19,7 @@ from unnaive.tables.groups import GroupTables, IntervalTables, group_tables
 if TYPE_CHECKING:
     from unnaive._typing import State
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.models.recipe import Estimate, Maker, Source
+    from unnaive.models.recipe import Estimate, Source, Task
     from unnaive.schema import Schema
     from unnaive.search import EstimationOfDistribution, Result
     from unnaive.search.loop import RandomState as Seed
@@ -254,17 +254,9 @@ class IENB(CountsClassifier):
             keeps=True,
         )
 
-    def _tune(
-        self,
-        learned: Learned,
-        source: Source,
-        rows: CodedRows | None,
-        maker: Maker,
-    ) -> Learned | None:
-        if rows is None:
-            return None
+    def _tune(self, learned: Learned, task: Task) -> Learned:
         graph = learned.graph(GroupGraph)
-        result, untuned = self.tuning().search(graph, rows, maker.how)
+        result, untuned = self.tuning().search(graph, task.rows, task.maker.how)
         trace = {
             "loo_score_": result.fitness,
             "naive_loo_score_": untuned,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.models.recipe import Estimate, Maker, Source
+    from unnaive.models.recipe import Estimate, Task
     from unnaive.search.loop import RandomState as Seed
     from unnaive.tables.network import Network
     from unnaive.tables.trees import TreeTables
@@ -197,13 +197,9 @@ class IterativeBayes(CountsClassifier):
         """Take naive Bayes, and correct its tables by passes over the rows."""
         return Recipe(no_parents, CorrectedFactors(), self._correct, counts="values", keeps=True)
 
-    def _correct(
-        self, learned: Learned, source: Source, rows: CodedRows | None, maker: Maker
-    ) -> Learned | None:
+    def _correct(self, learned: Learned, task: Task) -> Learned:
         """Go over the rows as long as the criterion falls."""
-        if rows is None:
-            return None
-        counts: JointCounts = source  # type: ignore[assignment]
+        counts, rows, maker = task.counts, task.rows, task.maker
         of_counts = self.target == "counts"
         start = first_entries(counts, maker.how, of_counts=of_counts)
         entries, n_iter = start, 0

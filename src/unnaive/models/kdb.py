@@ -21,7 +21,7 @@ from unnaive.tables.selective import Sweep, nested_scores, sweep_bytes, table_by
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
     from unnaive.counts import CodedRows
-    from unnaive.models.recipe import Maker, Source
+    from unnaive.models.recipe import Estimate, Source, Task
 
     Families = list[tuple[int, ...]]
 
@@ -140,12 +140,9 @@ class KDB(OrderedClassifier):
             number = asked(self.n_features, len(families))
         return Learned(graph_of(families[:number], source))
 
-    def _best(
-        self, learned: Learned, source: Source, rows: CodedRows | None, maker: Maker
-    ) -> Learned | None:
+    def _best(self, learned: Learned, task: Task) -> Learned:
         """Choose how many columns and parents: selective KDB."""
-        if rows is None:
-            return learned if isinstance(source, JointCounts) and source.families else None
+        source, rows = task.source, task.rows
         if self.k == "loo":
             families = self._affordable(source, rows)
             depths = np.arange(max(map(len, families), default=1))
@@ -154,21 +151,21 @@ class KDB(OrderedClassifier):
         numbers = np.arange(len(families) + 1)
         if self.n_features != "loo":
             numbers = np.array([asked(self.n_features, len(families))])
-        scores = self._sweep(rows, families[: numbers[-1]], depths, maker)[:, numbers]
+        scores = self._sweep(rows, families[: numbers[-1]], depths, task.maker.how)[:, numbers]
         k, columns = (each.reshape(-1) for each in np.meshgrid(depths, numbers, indexing="ij"))
         path = select(scores, self.criterion, k=k, n_features=columns)
         chosen = [family[: k[path.best] + 1] for family in families[: columns[path.best]]]
         return Learned(graph_of(chosen, source), trace={"path_": path.table})
 
     def _sweep(
-        self, rows: CodedRows, families: Families, depths: IntArray, maker: Maker
+        self, rows: CodedRows, families: Families, depths: IntArray, how: Estimate
     ) -> FloatArray:
         """Score the first columns with so many parents; shape (depths, columns + 1, 3)."""
         needed = sweep_bytes(rows.schema.sizes, families, len(rows.classes), rows.n_classes)
-        maker.how.require(rows.schema, needed, "the sweep over the models of KDB")
+        how.require(rows.schema, needed, "the sweep over the models of KDB")
         counts = rows.select(np.empty((0, 2), dtype=np.int64))
-        sweep = Sweep(rows, counts, maker.how.smoothing, maker.how.class_prior)
-        return nested_scores(sweep, families, depths, maker.how.max_memory)
+        sweep = Sweep(rows, counts, how.smoothing, how.class_prior)
+        return nested_scores(sweep, families, depths, how.max_memory)
 
     def _families(self, source: Source, most: int) -> Families:
         """Return every column with up to so many parents, in the order of entry."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from unnaive._typing import BoolArray, FloatArray, IntArray
     from unnaive.counts import CodedRows
     from unnaive.models.ienb import Tuning
-    from unnaive.models.recipe import Maker, Source
+    from unnaive.models.recipe import Source, Task
     from unnaive.search import EstimationOfDistribution, Result
     from unnaive.search.loop import RandomState as Seed
     from unnaive.structure.groups import Groups, Joined
@@ -160,19 +160,16 @@ class PazzaniNB(CountsClassifier):
         groups = tuple(family.columns for family in families)
         return Learned(GroupGraph(source.schema.names, source.schema.target, groups))
 
-    def _search(
-        self, learned: Learned, source: Source, rows: CodedRows | None, maker: Maker
-    ) -> Learned | None:
+    def _search(self, learned: Learned, task: Task) -> Learned:
         """Search for the groups that classify the rows best, each left out."""
-        if rows is None:
-            return learned
+        rows, how = task.rows, task.maker.how
         scores = GroupScores(
-            source,  # type: ignore[arg-type]
+            task.counts,
             rows,
-            maker.how.smoothing,
-            class_prior=maker.how.class_prior,
+            how.smoothing,
+            class_prior=how.class_prior,
             criterion=self.criterion,
-            max_memory=maker.how.max_memory,
+            max_memory=how.max_memory,
         )
         active, alone = rows.schema.sizes > 0, learned.structure.families
         result: Joined | Result
@@ -190,7 +187,7 @@ class PazzaniNB(CountsClassifier):
         graph, tuning = GroupGraph(rows.schema.names, rows.schema.target, groups), self._tuning()
         if tuning is None:
             return Learned(graph, trace=trace)
-        tuned = tuning.search(graph, rows, maker.how).result
+        tuned = tuning.search(graph, rows, how).result
         trace = {**trace, "tuned_loo_score_": tuned.fitness}
         return Learned(graph, {"genome": tuned.best}, trace)
 

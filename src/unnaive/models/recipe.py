@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Source: TypeAlias = "JointCounts | CodedRows"
 Structure: TypeAlias = "Graph | NetworkGraph"
 Learner: TypeAlias = "Callable[[Source, CodedRows | None], Learned | None]"
-Choice: TypeAlias = "Callable[[Learned, Source, CodedRows | None, Maker], Learned | None]"
+Choice: TypeAlias = "Callable[[Learned, Task], Learned]"
 Kind = TypeVar("Kind")
 
 
@@ -167,6 +167,38 @@ class Maker:
 
 
 @dataclass(frozen=True, eq=False)
+class Task:
+    """What a choice among models is made by.
+
+    Attributes
+    ----------
+    source : JointCounts or CodedRows
+        What the structure was learned from.
+    given : CodedRows or None
+        The rows, or None where there are counts alone.
+    maker : Maker
+        How tables are made.
+    """
+
+    source: Source
+    given: CodedRows | None
+    maker: Maker
+
+    @property
+    def rows(self) -> CodedRows:
+        """The rows; raises where there are counts alone."""
+        if self.given is None:
+            raise UnnaiveError("counts alone have no rows to classify; fit on rows")
+        return self.given
+
+    @property
+    def counts(self) -> JointCounts:
+        """Counts of single columns at least."""
+        none = np.empty((0, 2), dtype=np.int64)
+        return self.rows.select(none) if self.source is self.given else self.source  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, eq=False)
 class Recipe:
     """The parts of a model.
 
@@ -178,9 +210,10 @@ class Recipe:
         counts alone; a learner that needs rows then returns None.
     tables : TableMaker
         Makes the tables.
-    choose : callable (learned, source, rows, maker) -> Learned or None, default=None
-        Chooses among models that are parts of the one learned, by leave-one-out; None without
-        rows.
+    choose : callable (learned, task) -> Learned, default=None
+        Chooses among models that are parts of the one learned, or finds weights for it, by
+        classifying the rows of a :class:`Task`. A recipe that ``keeps`` is not asked to choose
+        without rows.
     structure : type, default=ParentGraph
         What the learner finds; saved models are restored by its ``of_state``.
     counts : {"values", "pairs", "triples"}, default="pairs"
@@ -200,9 +233,9 @@ class Recipe:
     def learned(self, source: Source, rows: CodedRows | None, how: Estimate) -> Learned | None:
         """Learn, and choose; None where that takes rows and there are none."""
         found = self.learn(source, rows)
-        if found is None or self.choose is None:
+        if found is None or self.choose is None or (rows is None and self.keeps):
             return found
-        return self.choose(found, source, rows, Maker(self.tables, how))
+        return self.choose(found, Task(source, rows, Maker(self.tables, how)))
 
     def restored(self, state: State | None, counts: JointCounts) -> Learned | None:
         """Make what was learned from what was saved: the structure's own keys, and parameters."""

@@ -26,7 +26,7 @@ from unnaive.tables.trees import joint_root
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray
     from unnaive.counts import CodedRows
-    from unnaive.models.recipe import Maker, Source
+    from unnaive.models.recipe import Source, Task
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -94,21 +94,14 @@ class SPODE(CountsClassifier):
         scores = np.where(source.schema.sizes > 0, scores, -np.inf)
         return Learned(star(first_best(scores), information, source))
 
-    def _best_left_out(
-        self,
-        learned: Learned,
-        source: Source,
-        rows: CodedRows | None,
-        maker: Maker,
-    ) -> Learned | None:
+    def _best_left_out(self, learned: Learned, task: Task) -> Learned:
         """Try every column as the super-parent: leave-one-out accuracy, log loss on ties."""
-        if rows is None:
-            return None
+        source = task.source
         information = conditional_mutual_information(source, self.n_jobs)
         columns = np.flatnonzero(source.schema.sizes > 0)
         columns = columns if len(columns) else np.arange(len(information))
         stars = [Learned(star(parent, information, source)) for parent in columns.tolist()]
-        scores = left_out_candidates(rows, maker, stars)
+        scores = left_out_candidates(task.rows, task.maker, stars)
         path = select(scores, "accuracy", then="log_loss", parent=columns)
         return Learned(stars[path.best].structure, trace={"path_": path.table})
 

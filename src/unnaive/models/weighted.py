@@ -24,7 +24,7 @@ from unnaive.tables.weighted import WeightedTables, table_cells, weighted_tables
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
     from unnaive.counts import CodedRows
-    from unnaive.models.recipe import Estimate, Maker, Source
+    from unnaive.models.recipe import Estimate, Source, Task
 
 _LEAST_PAIRS, _PAIRS_A_COLUMN, _MOST_PAIRS = 60, 2, 300
 _MOST_ENTRIES = 50_000_000  # that weights are fitted to; of more rows, a share of each class
@@ -134,15 +134,12 @@ class WeightedBayes(CountsClassifier):
         terms = np.concatenate([np.array(alone, dtype=np.int64).reshape(-1, 2), pairs])
         return Learned(WeightedGraph(schema.names, schema.target, terms, np.ones(len(terms))))
 
-    def _weigh(
-        self, learned: Learned, source: Source, rows: CodedRows | None, maker: Maker
-    ) -> Learned | None:
+    def _weigh(self, learned: Learned, task: Task) -> Learned:
         """Find the weights that predict the rows best, each left out."""
-        if rows is None:
-            return None
+        source, rows = task.source, task.rows
         graph = learned.graph(WeightedGraph)
         counts = source if isinstance(source, JointCounts) else rows.select(graph.pairs)
-        weighing, order = self.weighing(counts, graph.terms, rows, maker.how)
+        weighing, order = self.weighing(counts, graph.terms, rows, task.maker.how)
         point = weighing.fit(start_of(weighing, graph.terms))
 
         def left_out() -> FloatArray | None:
