@@ -27,14 +27,23 @@ ROOMS = {
     "information": "Information",
     "structure": "Structures",
     "tables": "Smoothing and networks",
+    "models.recipe": "Parts of a model",
     "search": "Estimation-of-distribution algorithms",
+    "papers": "Papers",
     "exceptions": "Errors and warnings",
 }
 MORE = {  # what users are told to import, and no ``__all__`` of a room names
     "counts": ("privacy.suppress", "privacy.noisy", "privacy.noise", "engines.files.count_files"),
     "schema": ("document.load_schema", "document.save_schema"),
-    "structure": ("dag.DAG", "graph.FamilyGraph", "groups.GroupGraph", "bags.HiddenParents"),
-    "tables": ("network.Network", "barrow.Quirks"),
+    "structure": (
+        *("graph.Graph", "graph.FamilyGraph", "parents.SuperParents", "groups.GroupGraph"),
+        *("bags.HiddenParents", "dag.DAG"),
+    ),
+    "tables": ("base.Tables", "network.Network"),
+    "papers": (
+        *("barrow.BarrowNaiveBayes", "barrow.BarrowFullBayes", "barrow.BarrowKNaiveBayes"),
+        "barrow.Quirks",
+    ),
     "exceptions": (
         *("UnnaiveError", "SchemaMismatch", "TableTooLarge", "DataFileError", "ModelFileError"),
         *("WrongKindError", "DataWarning"),
