@@ -14,6 +14,8 @@ import unnaive
 from unnaive.models import Classifier
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sphinx.application import Sphinx
 
 ROOMS = {
@@ -28,18 +30,32 @@ ROOMS = {
     "structure": "Structures",
     "tables": "Smoothing and networks",
     "search": "Estimation-of-distribution algorithms",
+    "papers": "Papers",
     "exceptions": "Errors and warnings",
 }
 MORE = {  # what users are told to import, and no ``__all__`` of a room names
     "counts": ("privacy.suppress", "privacy.noisy", "privacy.noise", "engines.files.count_files"),
     "schema": ("document.load_schema", "document.save_schema"),
-    "structure": ("dag.DAG", "graph.FamilyGraph", "groups.GroupGraph", "bags.HiddenParents"),
-    "tables": ("network.Network", "barrow.Quirks"),
+    "structure": (
+        *("graph.Graph", "graph.FamilyGraph", "parents.SuperParents", "groups.GroupGraph"),
+        *("bags.HiddenParents", "dag.DAG"),
+    ),
+    "tables": ("base.Tables", "network.Network"),
+    "papers": (
+        *("barrow.BarrowNaiveBayes", "barrow.BarrowFullBayes", "barrow.BarrowKNaiveBayes"),
+        "barrow.Quirks",
+    ),
     "exceptions": (
         *("UnnaiveError", "SchemaMismatch", "TableTooLarge", "DataFileError", "ModelFileError"),
         *("WrongKindError", "DataWarning"),
     ),
 }
+PARTS = (  # of ``unnaive.models``, for those who write a model
+    *("recipe.Recipe", "recipe.Learned", "recipe.Estimate", "recipe.TableMaker", "recipe.Maker"),
+    *("makers.TreeFactors", "makers.FamilyFactors", "choice.Prefixes", "choice.select"),
+    *("choice.left_out_candidates", "classifier.Shown", "fitted.Fitted", "registry.class_of"),
+    *("gaussian.GaussianRecipe", "gaussian.GaussianFitted"),
+)
 FOREIGN = "BaseEstimator, ClassifierMixin, ABC, tuple, dict, Exception"
 MODEL_METHODS = """
 Every model has ``fit``, ``predict``, ``predict_proba``, ``predict_log_proba``,
@@ -95,9 +111,14 @@ def room_page(room: str, heading: str) -> str:
     known = {id(getattr(unnaive, name)) for name in unnaive.__all__}
     own = getattr(module, "__all__", ())
     names = [name for name in own if id(getattr(module, name)) not in known]
-    names += MORE.get(room, ())
-    about = f".. automodule:: unnaive.{room}\n   :no-members:\n"
-    listed = listing(names).replace("   :toctree: generated\n", "")
+    return page_of(heading, room, room, (*names, *MORE.get(room, ())))
+
+
+def page_of(heading: str, described: str, room: str, names: Sequence[str]) -> str:
+    """Write a page of names of a room, below the description of some module."""
+    about = f".. automodule:: unnaive.{described}\n   :no-members:\n"
+    about += f"\n.. currentmodule:: unnaive.{room}\n"
+    listed = listing(list(names)).replace("   :toctree: generated\n", "")
     entries = "\n".join(entry(room, name) for name in names)
     return f"{title(heading)}\n{about}\n{listed}\n{entries}"
 
@@ -106,7 +127,9 @@ def write_pages(app: Sphinx) -> None:
     """Write all pages, those that changed alone."""
     folder = Path(app.srcdir) / "api"
     folder.mkdir(exist_ok=True)
-    pages = top_pages() | {room: room_page(room, heading) for room, heading in ROOMS.items()}
+    parts = page_of("Parts of a model", "models.recipe", "models", PARTS)
+    rooms = {room: room_page(room, heading) for room, heading in ROOMS.items()}
+    pages = {**top_pages(), "parts": parts, **rooms}
     tree = "".join(f"   {name}\n" for name in pages)
     pages["index"] = f"{title('Reference')}\n.. toctree::\n   :maxdepth: 1\n\n{tree}"
     for name, text in pages.items():
