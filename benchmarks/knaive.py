@@ -15,7 +15,12 @@ from threadpoolctl import threadpool_limits
 from benchmarks import report, timing
 from unnaive import FullBayes, GaussianNaiveBayes, GaussianTAN, KNaiveBayes
 from unnaive.datasets import make_balanced
-from unnaive.papers.barrow import Quirks
+from unnaive.papers.barrow import (
+    BarrowFullBayes,
+    BarrowKNaiveBayes,
+    BarrowNaiveBayes,
+    Quirks,
+)
 from unnaive.papers.knaive import (
     FOLDS,
     PRINTED,
@@ -170,7 +175,7 @@ def measure_wdbc(study: Study) -> None:
     print("thesis' program calls so, made of rates of the actual classes alone.")
     headers = ["", "b→b", "b→m", "m→b", "m→m", "accuracy", "F1 b", "F1 m", "harness F b", "F m"]
     figures: dict[str, Any] = {}
-    for title, models in (("right", right_models(names)), ("paper=True", paper_models())):
+    for title, models in (("right", right_models(names)), ("programs", paper_models())):
         table = []
         for name, model in models.items():
             found = np.stack([matrix_of(model, X, y, seed) for seed in range(study.seeds)])
@@ -210,8 +215,8 @@ def _show_sets(X: np.ndarray, y: np.ndarray, names: list[str]) -> list[dict[str,
     ways = {
         "right": KNaiveBayes(var_smoothing=0),
         "  log of mean (definition 2.2.3)": KNaiveBayes(var_smoothing=0, weighting="mean"),
-        "paper=True": KNaiveBayes(paper=True),
-        "  rows whole (no column_sort)": KNaiveBayes(paper=_all_but("column_sort")),
+        "programs": BarrowKNaiveBayes(),
+        "  rows whole (no column_sort)": BarrowKNaiveBayes(quirks=_all_but("column_sort")),
     }
     theirs = [names.index(name) for name in CHOSEN]
     table, figures = [], []
@@ -244,10 +249,10 @@ def _show_nearest(X: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
     """Look for the combination of quirks that comes nearest to each printed matrix."""
     naive, full, weak = PRINTED
     kinds: dict[str, Callable[..., Any]] = {
-        naive.name: GaussianNaiveBayes,
-        full.name: FullBayes,
-        weak.name: KNaiveBayes,
-        "  strong": partial(KNaiveBayes, naivete="strong"),
+        naive.name: BarrowNaiveBayes,
+        full.name: BarrowFullBayes,
+        weak.name: BarrowKNaiveBayes,
+        "  strong": partial(BarrowKNaiveBayes, naivete="strong"),
     }
     found: list[tuple[str, Quirks, np.ndarray]] = []
     same = 0
@@ -262,7 +267,7 @@ def _show_nearest(X: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
             log_phi_floor=True,
         )
         for name, kind in kinds.items():
-            model = kind(paper=quirks, var_smoothing=0)
+            model = kind(quirks=quirks, var_smoothing=0)
             found.append((name, quirks, matrix_of(model, X, y, 0).reshape(4)))
             if isinstance(model, KNaiveBayes):
                 same += set(model.fit(X, y).naive_columns_) == chosen

@@ -371,7 +371,7 @@ def test_counts_of_a_newer_version(folder, tmp_path, monkeypatch):
         (["fit", "COUNTS", "-m", "kdb"], "'kdb' cannot be learned from .*fit it on rows"),
         (["fit", "COUNTS", "-m", "fssj"], "'fssj' cannot be learned from .*fit it on rows"),
         (["fit", "COUNTS", "-m", "a2de"], "'a2de' cannot be learned from .*fit on rows"),
-        (["fit", "COUNTS", "-m", "bayesnet"], "'bayesnet' cannot be learned from .*call fit"),
+        (["fit", "COUNTS", "-m", "bayesnet"], "'bayesnet' cannot be learned from .*fit it on rows"),
         (["fit", "COUNTS", "-t", "town"], "classes of 'diagnosis', not of 'town'; leave --target"),
         (["fit", "COUNTS", "--bins", "3"], "--bins is about rows, and .* holds counts; leave"),
         (["fit", "COUNTS", "--ignore", "age"], "--ignore is about rows"),

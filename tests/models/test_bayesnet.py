@@ -198,7 +198,7 @@ def test_bad_parameters(settings, message):
 
 def test_counts_and_memory():
     X, y = related(60)
-    with pytest.raises(UnnaiveError, match="learns by classifying rows"):
+    with pytest.raises(UnnaiveError, match="learns from rows"):
         BayesNet().fit_counts(unnaive.count(X, y, discretize=None))
     with pytest.raises(TableTooLarge):
         BayesNet(max_memory=100, **SETTLED).fit(X, y)

@@ -272,7 +272,7 @@ def test_batches_keep_what_the_first_found_and_counts_alone_are_refused(model):
     model.forget(X[400:], y[400:])
     assert np.array_equal(model.predict_proba(X), before)
     counts = NaiveBayes(discretize=None).fit(X, y).counts_
-    with pytest.raises(UnnaiveError, match="learns by classifying rows"):
+    with pytest.raises(UnnaiveError, match="learns from rows"):
         clone(model).fit_counts(counts)
 
 

@@ -11,13 +11,14 @@ from unnaive.datasets import load_wdbc, make_balanced
 from unnaive.evaluate import cross_validate
 from unnaive.exceptions import UnnaiveError
 from unnaive.papers import reproduce
+from unnaive.papers.barrow import BarrowFullBayes, BarrowKNaiveBayes, BarrowNaiveBayes
 from unnaive.papers.knaive import CELLS, KNaiveExperiment
 
 PROGRAMS = {
-    "naive Bayes": GaussianNaiveBayes(paper=True),
-    "full Bayes": FullBayes(paper=True),
-    "k-weak naive Bayes": KNaiveBayes(paper=True),
-    "k-weak naive Bayes, run as strong": KNaiveBayes(paper=True, naivete="strong"),
+    "naive Bayes": BarrowNaiveBayes(),
+    "full Bayes": BarrowFullBayes(),
+    "k-weak naive Bayes": BarrowKNaiveBayes(),
+    "k-weak naive Bayes, run as strong": BarrowKNaiveBayes(naivete="strong"),
 }
 
 

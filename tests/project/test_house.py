@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import unnaive
+from unnaive.search import UMDA
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
@@ -131,6 +132,7 @@ CHANGES = {
     "time_budget": "typo",
     "weights": "discriminative",
 }
+FEW = UMDA(population=4, selected=2, offspring=4, max_generations=1)  # that find nothing good
 INERT = {"n_jobs"}  # by promise: the same bits for any number of threads
 BASE = {"bins": {"discretize": "quantile"}, "critical": {"subsumption": True}}
 OWN = {  # what a parameter is changed to, and beside what, in one model
@@ -158,7 +160,7 @@ OWN = {  # what a parameter is changed to, and beside what, in one model
         (key, name): ({"search": "eda", **beside}, change)
         for key in ("fssj", "bsej", "pazzani-eda")
         for name, beside, change in (
-            ("paper", {"seed_with": ["typo"]}, True),
+            ("paper", {"algorithm": FEW, "criterion": "log_loss", "random_state": 0}, True),
             ("bins", {"discretize": "quantile"}, 0),
             ("categories", {}, {"typo": [0, 1]}),
             ("discretize", {}, "typo"),

@@ -247,7 +247,7 @@ class Fitting(NamedTuple):
         learned = None if from_rows else self.recipe.learned(counts, None, self.how)
         if learned is None:
             raise UnnaiveError(
-                f"{self.how.model} learns by classifying rows, and counts of columns or pairs "
+                f"{self.how.model} learns from rows, and counts of columns or pairs "
                 "alone have none; fit it on rows, after which fit_counts, partial_fit and forget "
                 "keep what it found"
             )

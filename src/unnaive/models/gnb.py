@@ -82,7 +82,7 @@ class GeneralizedNB(OrderedClassifier):
     n_features : int, float, "loo" or None, default=None
         Stop at so many columns, at least 2, or at a share of all; "loo": at the number of best
         exact leave-one-out score, all numbers tried in one sweep; None: take all.
-    criterion : {"log_loss", "accuracy"}, default="log_loss"
+    criterion : {"log_loss", "accuracy", "brier"}, default="log_loss"
         What ``n_features="loo"`` looks at; fewer columns on ties.
     parametrization : {"directed", "junction"}, default="directed"
         P(x_i | x_mother, c), or P(c, x_mother, x_i) / P(c, x_mother) of two estimates. The same
@@ -97,7 +97,7 @@ class GeneralizedNB(OrderedClassifier):
     Attributes
     ----------
     path_ : dict of arrays
-        With ``n_features="loo"``: ``n_features``, ``accuracy`` and ``log_loss``.
+        With ``n_features="loo"``: ``n_features``, ``accuracy``, ``log_loss`` and ``brier``.
 
     References
     ----------
