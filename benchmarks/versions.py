@@ -65,7 +65,10 @@ free = np.zeros((31, 31), dtype=bool)
 sizes = small.max(axis=1).astype(np.int64) + 1
 measure("networks: hill climbing 10,000 x 30", lambda: hill_climbing(Climber(FamilyScores(small, sizes, "bic", n_jobs=2), 3, free, free)))
 nb = unnaive.NaiveBayes(discretize=None)
-few = nb._learn_rows(*nb._rows(X[:2000, :18], y[:2000], None, reset=True))
+if hasattr(nb, "coded"):
+    few = nb.coded(nb._given(X[:2000, :18], y[:2000], None, first=True))[0]
+else:  # version 0.1
+    few = nb._learn_rows(*nb._rows(X[:2000, :18], y[:2000], None, reset=True))
 genomes = np.random.default_rng(0).integers(0, 19, (400, 18))
 scores = GroupScores(few.select(np.empty((0, 2), dtype=np.int64)), few, unnaive.Laplace(1.0))
 measure("search: 400 groupings of 2,000 x 18", lambda: scores.of_genomes(genomes))

@@ -305,7 +305,7 @@ class AutoBayes(Classifier):
             model._fitted = replace(model.fitted_, names=names)
         labels = members[0].model.classes_
         self.bias_of(labels.tolist())
-        return Blend(tuple(members), board, labels, names, self.get_params(deep=False))
+        return Blend(tuple(members), board, labels, names, self.settings())
 
     def partial_fit(
         self,
@@ -385,7 +385,7 @@ class AutoBayes(Classifier):
             )
             for _, line in sorted(state["members"].items(), key=lambda entry: int(entry[0]))
         )
-        settings = self.get_params(deep=False)
+        settings = self.settings()
         return Blend(members, state["leaderboard"], labels, names, settings)
 
 

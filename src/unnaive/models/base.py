@@ -310,7 +310,7 @@ class CountsClassifier(Classifier):
             self.n_jobs,
             type(self).__name__,
         )
-        settings = self.get_params(deep=False)
+        settings = self.settings()
         return Fitting(self.recipe(), how, settings, self.__dict__.get("_fitted"))
 
     def _fit_rows(

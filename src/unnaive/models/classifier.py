@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -318,6 +318,10 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         if (prior < 0).any() or not np.isclose(prior.sum(), 1.0):
             raise ValueError("class_prior must hold probabilities that sum to 1")
         return prior
+
+    def settings(self) -> State:
+        """Return the parameters as they are now, by name."""
+        return {declared.name: getattr(self, declared.name) for declared in fields(self)}
 
     def _check(self) -> None:
         """Raise an error that names a parameter, its value and the cure, if one is wrong."""

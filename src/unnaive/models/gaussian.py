@@ -193,7 +193,7 @@ class GaussianClassifier(Classifier):
         spread = replace(spread, learned=learned)
         schema = schema_of(moments, columns, categories)
         shape = recipe.shape(spread, schema, columns[moments.used])
-        known = (labels, names, categories, self.get_params(deep=False))
+        known = (labels, names, categories, self.settings())
         return GaussianFitted(spread, shape, columns, *known)
 
     def fit_and_leave_out(self, trial: Trial) -> LeftOutRows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -44,7 +44,7 @@ def save_model(path: str | Path, model: Classifier) -> None:
 
 def state_of(model: Classifier) -> dict[str, Any]:
     """Describe a fitted model by plain values and arrays."""
-    now = model.get_params(deep=False)
+    now = model.settings()
     parameters = {**model.fitted_.settings, **{key: now[key] for key in _LIVE if key in now}}
     return {
         "model": type(model).__name__,
@@ -86,15 +86,15 @@ def model_of(state: dict[str, Any], class_of: ClassOf) -> Classifier:
 
 def _known(made: type[Classifier], given: State) -> State:
     """Read the parameters of a model; one that it no longer has may be at what was its default."""
-    fields = made.__dataclass_fields__
-    gone = [key for key, value in given.items() if key not in fields and value is not False]
+    known = {declared.name for declared in fields(made)}
+    gone = [key for key, value in given.items() if key not in known and value is not False]
     if gone:
         raise ModelFileError(
             f"a saved {made.__name__} has the parameter {gone[0]!r}, which it no longer has; the "
             "thesis' programs (paper=True) are models of unnaive.papers.barrow now: fit one of "
             "these"
         )
-    return {key: value for key, value in given.items() if key in fields}
+    return {key: value for key, value in given.items() if key in known}
 
 
 def plain(value: Any) -> Any:
