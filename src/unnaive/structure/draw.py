@@ -66,8 +66,19 @@ def draw_structure(graph: Graph | DAG, ax: Axes | None = None) -> Axes:
         return draw_side_by_side(named, ax)
     used = [graph.names[column] for column in graph.used]
     if len(graph.edges) > EDGES_A_COLUMN * len(used):
-        return draw_circle(graph.target, used, graph.edges, {}, ax)
+        return draw_circle(graph.target, used, _lines(graph.edges), {}, ax)
     return draw_graph(graph, ax)
+
+
+def _lines(edges: Sequence[Edge]) -> list[Edge]:
+    """One edge for both directions, by the larger weight; none has a weight if all are alike."""
+    weights: dict[tuple[str, str], float] = {}
+    for parent, child, *weight in edges:
+        ends = (min(parent, child), max(parent, child))
+        weights[ends] = max(weights.get(ends, 0.0), *weight, 0.0)
+    if len(set(weights.values())) == 1:
+        return list(weights)
+    return [(*ends, weight) for ends, weight in weights.items()]
 
 
 def draw_graph(graph: Graph, ax: Axes | None = None) -> Axes:
@@ -148,7 +159,8 @@ def draw_circle(
     Lines from the class are as wide as what a column tells about it, its ``relevance``.
     """
     strongest = sorted(edges, key=lambda edge: -edge[2] if len(edge) > 2 else 0.0)
-    strongest = strongest[: max(EDGES_A_COLUMN * len(used), 20)]
+    if any(len(edge) > 2 for edge in edges):
+        strongest = strongest[: max(EDGES_A_COLUMN * len(used), 20)]
     largest = max((edge[2] for edge in strongest if len(edge) > 2), default=0.0)
     size = max(4.5, 0.42 * len(used))
     ax = new_axes(ax, figsize=(size, size))
