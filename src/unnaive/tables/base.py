@@ -25,7 +25,11 @@ class Arrays(Protocol):
 
 
 class Tables(ABC):
-    """Log-probabilities that codes of rows are looked up in."""
+    """Log-probabilities that codes of rows are looked up in.
+
+    What explains and describes a kind of tables is registered for it in ``tables.terms`` and
+    ``tables.describe``, which load when they are asked for.
+    """
 
     @abstractmethod
     def joint(
@@ -36,13 +40,17 @@ class Tables(ABC):
         Tables of leave-one-out are told by ``held`` the rows' own classes (−1: not left out).
         """
 
-    @abstractmethod
     def terms(self, codes: CodeArray) -> Terms:
         """Split the log joint of rows into what every column adds, for explanations."""
+        from unnaive.tables.terms import terms_of  # noqa: PLC0415 - knows every kind of tables
 
-    @abstractmethod
+        return terms_of(self, codes)
+
     def describe(self, arrays: Arrays) -> State:
         """Describe the tables for a page that computes with them, see ``tables.describe``."""
+        from unnaive.tables.describe import description_of  # noqa: PLC0415 - likewise
+
+        return description_of(self, arrays)
 
 
 def own_classes(held: IntArray | None, codes: CodeArray) -> IntArray:

@@ -27,12 +27,10 @@ from unnaive.tables.trees import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
     from unnaive.schema import Schema
-    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
 
 
 def class_node(schema: Schema) -> str:
@@ -253,15 +251,3 @@ class NetworkTables(Tables):
                 seen + alpha[held]
             )
         return np.asarray(change)
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import network_terms  # noqa: PLC0415 - loads when asked
-
-        return network_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_network  # noqa: PLC0415 - loads when asked
-
-        return describe_network(self, arrays)

@@ -19,12 +19,10 @@ from unnaive.tables.hierarchy import Level
 from unnaive.tables.trees import PLAIN, ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
     from unnaive.counts.families import FamilyCounts
-    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
 
 _OTHER, _OWN, _PARENTLESS, _APART = 0, 1, 2, 3
 
@@ -300,18 +298,6 @@ class FamilyTables(Tables):
             levels.append(Level.of(table.reshape(-1, table.shape[2]), place.reshape(-1)))
             last = contexts
         return contexts, levels
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import family_terms  # noqa: PLC0415 - loads when asked
-
-        return family_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_family  # noqa: PLC0415 - loads when asked
-
-        return describe_family(self, arrays)
 
 
 def _aligned(columns: tuple[int, ...], table: FloatArray, scope: list[int]) -> FloatArray:

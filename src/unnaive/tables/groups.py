@@ -25,13 +25,11 @@ from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.structure.groups import Change, Group, Groups
-    from unnaive.tables.base import Arrays
     from unnaive.tables.intervals import Intervals
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
     from unnaive.tables.trees import HeldOut
 
 _MOST_BITS = 62.0  # of the number of a group's joint value
@@ -126,18 +124,6 @@ class GroupTables(Tables):
         off = (held.total, held.alone, held.value)
         return np.log(hierarchical(margin, levels, alphas, off, n_values))
 
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import group_terms  # noqa: PLC0415 - loads when asked
-
-        return group_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_group  # noqa: PLC0415 - loads when asked
-
-        return describe_group(self, arrays)
-
 
 @dataclass(frozen=True, eq=False)
 class IntervalTables(Tables):
@@ -157,18 +143,6 @@ class IntervalTables(Tables):
         return interval_joint(
             self.intervals, self.genome, codes, held, n_jobs, held_out=self.held_out
         )
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import interval_terms  # noqa: PLC0415 - loads when asked
-
-        return interval_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_interval  # noqa: PLC0415 - loads when asked
-
-        return describe_interval(self, arrays)
 
 
 def _margin(counts: JointCounts, group: Group, shown: Group) -> tuple[IntArray, FloatArray]:

@@ -21,11 +21,9 @@ from unnaive.tables.trees import (
 )
 
 if TYPE_CHECKING:
-    from unnaive._typing import BoolArray, CodeArray, FloatArray, IntArray, State
+    from unnaive._typing import BoolArray, CodeArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
 
 ROWS_A_TASK = 1 << 11
 SWEEPS = 16  # rows are swept in this many parts, whatever the threads, so that sums are the same
@@ -54,18 +52,6 @@ class HiddenParentTables(Tables):
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
         return out
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.mixtures import hidden_terms  # noqa: PLC0415 - loads when asked
-
-        return hidden_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_hidden  # noqa: PLC0415 - loads when asked
-
-        return describe_hidden(self, arrays)
 
 
 def hidden_parent_tables(

@@ -36,12 +36,9 @@ if TYPE_CHECKING:
         CountArray,
         FloatArray,
         IntArray,
-        State,
     )
     from unnaive.counts import JointCounts
-    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
 
 ROWS_A_TASK = 1 << 11
 GROUP_VALUES = 64
@@ -105,18 +102,6 @@ class FirstAnswer(Tables):
                 some = np.ascontiguousarray(codes[:, rest])
                 joint[rest] = simpler.joint(some, held[rest], n_jobs)
         return joint
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.mixtures import first_answer_terms  # noqa: PLC0415 - loads when asked
-
-        return first_answer_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_first_answer  # noqa: PLC0415 - loads when asked
-
-        return describe_first_answer(self, arrays)
 
 
 def child_groups(sizes: IntArray) -> tuple[IntArray, int]:

@@ -26,12 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
     from unnaive.structure import ParentGraph
-    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
 
     RootOf = Callable[[JointCounts, int, Smoothing, "HeldOut"], FloatArray]
     FactorOf = Callable[[JointCounts, int, int, Smoothing, "HeldOut"], FloatArray]
@@ -257,18 +255,6 @@ class TreeTables(Tables):
         parents = self.columns[order, 0]
         return np.unique(parents[parents >= 0])
 
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import tree_terms  # noqa: PLC0415 - loads when asked
-
-        return tree_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_tree  # noqa: PLC0415 - loads when asked
-
-        return describe_tree(self, arrays)
-
 
 @dataclass(frozen=True, eq=False)
 class AveragedTrees(Tables):
@@ -293,18 +279,6 @@ class AveragedTrees(Tables):
             np.logaddexp(total, joint, out=total)
         return np.asarray(total - np.log(len(self.members)))
 
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.mixtures import averaged_trees_terms  # noqa: PLC0415 - loads when asked
-
-        return averaged_trees_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_averaged_trees  # noqa: PLC0415 - loads when asked
-
-        return describe_averaged_trees(self, arrays)
-
 
 @dataclass(frozen=True, eq=False)
 class ClassTrees(Tables):
@@ -322,18 +296,6 @@ class ClassTrees(Tables):
             for label, member in enumerate(self.members)
         ]
         return np.concatenate(parts, axis=1)
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import class_trees_terms  # noqa: PLC0415 - loads when asked
-
-        return class_trees_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_class_trees  # noqa: PLC0415 - loads when asked
-
-        return describe_class_trees(self, arrays)
 
 
 def only_class(tree: TreeTables, label: int) -> TreeTables:

@@ -22,11 +22,9 @@ from unnaive.tables.base import Tables, own_classes
 from unnaive.tables.trees import PLAIN, column_factors, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
-    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
 
 ROWS_A_TASK = 1 << 11
 
@@ -75,18 +73,6 @@ class WeightedTables(Tables):
         places = np.empty((len(self.factors), rows[1] - rows[0]), dtype=np.int64)
         place_terms(codes, self.factors, *rows, places)
         return places
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import weighted_terms  # noqa: PLC0415 - loads when asked
-
-        return weighted_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_weighted  # noqa: PLC0415 - loads when asked
-
-        return describe_weighted(self, arrays)
 
 
 def table_cells(sizes: IntArray, pairs: IntArray) -> IntArray:

@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive._core.super_parents import drop_generalisations
+from unnaive.tables.hidden import HiddenParentTables
+from unnaive.tables.super_parents import FirstAnswer
 from unnaive.tables.terms.blend import posterior_terms
 from unnaive.tables.terms.divisia import log_sum, shares_of_sum
-from unnaive.tables.terms.split import Key, Terms, merged, observed
+from unnaive.tables.terms.split import Key, Terms, merged, observed, terms_of
+from unnaive.tables.trees import AveragedTrees
 
 if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray, IntArray
-    from unnaive.tables.hidden import HiddenParentTables
-    from unnaive.tables.super_parents import FirstAnswer, SuperParentTables
-    from unnaive.tables.trees import AveragedTrees
+    from unnaive.tables.super_parents import SuperParentTables
 
 _BLOCK_CELLS = 1 << 21  # factors that are looked at together
 
 
+@terms_of.register(FirstAnswer)
 def first_answer_terms(tables: FirstAnswer, codes: CodeArray) -> Terms:
     """Split AODE's mean, and its fallbacks where there is no super-parent."""
     naive = tables.simplest.terms(codes)
@@ -117,6 +119,7 @@ def _super_parent_keys(tables: SuperParentTables) -> tuple[tuple[Key, ...], IntA
     return tuple(keys), np.array(places, dtype=np.int64)
 
 
+@terms_of.register(AveragedTrees)
 def averaged_trees_terms(tables: AveragedTrees, codes: CodeArray) -> Terms:
     """Split the log joint of trees that answer together."""
     found = [member.terms(codes) for member in tables.members]
@@ -137,6 +140,7 @@ def averaged_trees_terms(tables: AveragedTrees, codes: CodeArray) -> Terms:
     return Terms(keys, base, parts, evidence if tables.of_posteriors else None)
 
 
+@terms_of.register(HiddenParentTables)
 def hidden_terms(tables: HiddenParentTables, codes: CodeArray) -> Terms:
     """Split the log joint of hidden parents."""
     sizes = tables.columns[:, 7]
