@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
     from unnaive.schema import Schema
+    from unnaive.structure.graph import Graph
     from unnaive.tables.smoothing import Smoothing
 
 
@@ -110,7 +111,7 @@ def _levels(table: CountArray) -> list[Level]:
 
 
 def network_of_graph(
-    counts: JointCounts, graph: Any, smoothing: Smoothing, class_prior: FloatArray | None
+    counts: JointCounts, graph: Graph, smoothing: Smoothing, class_prior: FloatArray | None
 ) -> Network:
     """Estimate the network of a model: the class is a parent of all columns that its graph uses."""
     schema = counts.schema

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from unnaive.tables.hierarchy import Level
 from unnaive.tables.trees import PLAIN, ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
     from unnaive.counts.families import FamilyCounts
     from unnaive.tables.smoothing import Smoothing
@@ -252,7 +252,7 @@ class FamilyTables(Tables):
             for column, value in zip(columns, values, strict=True):
                 filled[column] = value
             entries = self._table(family).look_up(filled, sizes, filled[family[0]])
-            place: Any = (slice(None), slice(None), *values)
+            place: tuple[slice | int, ...] = (slice(None), slice(None), *values)
             factor[place] = self._choose(entries, held, seen)
         return columns, factor
 
@@ -306,7 +306,9 @@ def _aligned(columns: tuple[int, ...], table: FloatArray, scope: list[int]) -> F
     return table.reshape(*table.shape[:2], *shape)
 
 
-def _summed(counted: FamilyCounts, family: tuple[int, ...], sizes: IntArray) -> Any:
+def _summed(
+    counted: FamilyCounts, family: tuple[int, ...], sizes: IntArray
+) -> tuple[IntArray, CountArray]:
     """Contexts and table of a family with fewer parents than it was counted with."""
     if counted.columns == family:
         return counted.contexts, counted.table

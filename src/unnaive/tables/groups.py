@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
@@ -44,7 +44,7 @@ class GroupTables(Tables):
     smoothing: Smoothing
     prior: FloatArray
     held_out: float | None
-    made: dict[tuple[Group, Group], Any] = field(default_factory=dict)
+    made: dict[tuple[Group, Group], tuple[IntArray, list[FloatArray]]] = field(default_factory=dict)
 
     def joint(
         self,
@@ -107,7 +107,7 @@ class GroupTables(Tables):
         if self.smoothing.is_hierarchical:
             return self._leaning(padded, n_values, held)
         each, shared = self.smoothing.shares(len(counts))
-        parts: Any = 1.0 / n_values
+        parts: FloatArray | float = 1.0 / n_values
         total = float(counts.sum()) - held.total
         if self.smoothing.uses_frequencies and total > 0:
             parts = np.maximum(padded.sum(axis=0) - held.total, 0.0) / total
@@ -278,7 +278,7 @@ class GroupScores:
             bits[np.arange(len(genomes)), genomes[:, column]] += math.log2(max(int(size), 1))
         return np.asarray((bits[:, 1:] <= _MOST_BITS).all(axis=1))
 
-    def _share_out(self, score: Any, size: int) -> None:
+    def _share_out(self, score: Callable[[tuple[int, int]], None], size: int) -> None:
         each = max(1, -(-size // (_TASKS_A_THREAD * self._team.size)))
         self._team.run(score, _parallel.row_blocks(size, each))
 

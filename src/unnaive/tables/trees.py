@@ -24,7 +24,6 @@ from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
 
     from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
@@ -213,7 +212,12 @@ class TreeTables(Tables):
         return out
 
     def _add_factors(
-        self, codes: CodeArray, held: AnyArray, chosen: IntArray, out: FloatArray, n_jobs: Any
+        self,
+        codes: CodeArray,
+        held: AnyArray,
+        chosen: IntArray,
+        out: FloatArray,
+        n_jobs: int | None,
     ) -> None:
         def look_up(rows: tuple[int, int]) -> None:
             sum_factors(codes, self.columns, chosen, self.tables, held, *rows, out)
@@ -221,7 +225,7 @@ class TreeTables(Tables):
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
 
     def _sum_out(
-        self, codes: CodeArray, held: AnyArray, order: IntArray, out: FloatArray, n_jobs: Any
+        self, codes: CodeArray, held: AnyArray, order: IntArray, out: FloatArray, n_jobs: int | None
     ) -> None:
         """Put in what the look-ups cannot give: rows in which inner nodes are missing."""
         rows = self._rows_to_sum(codes, order)
