@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from unnaive.schema import CategoricalColumn
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import AnyArray, BoolArray, IntArray
+    from unnaive._typing import AnyArray, BoolArray, IntArray, Label
     from unnaive.models import Classifier
+    from unnaive.models.trial import Member
     from unnaive.schema import ColumnSchema, Schema
 
 MISSING = "missing"
@@ -51,17 +52,22 @@ def _shown(column: Column, known: ColumnSchema, codes: AnyArray) -> list[str]:
     return shown
 
 
-def _label(column: Column, value: Any) -> Any:
+def _label(column: Column, value: Label) -> Label:
     return value if column.categories is None else column.categories[value]
 
 
-def heaviest(model: Any) -> Any:
+def members_of(model: Classifier) -> list[Member]:
+    """Return the models that a blend answers by; of any other model none."""
+    return getattr(model, "members_", [])
+
+
+def heaviest(model: Classifier) -> Classifier:
     """Return the member of most weight of a blend; any other model is its own."""
-    members = getattr(model, "members_", None)
+    members = members_of(model)
     return max(members, key=lambda member: member.weight).model if members else model
 
 
-def one_row(model: Classifier, X: Any) -> Frame:
+def one_row(model: Classifier, X: object) -> Frame:
     """Read a single row: a frame or list with one, a list of cells, or a dictionary of some."""
     names = model.schema_.names
     if isinstance(X, Mapping):
@@ -84,7 +90,7 @@ def one_row(model: Classifier, X: Any) -> Frame:
     return frame
 
 
-def _single(name: str, cell: Any) -> Column:
+def _single(name: str, cell: object) -> Column:
     if cell is None:
         return Column(name, np.array([np.nan]))
     return to_column([cell], name)

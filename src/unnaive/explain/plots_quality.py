@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,15 +12,23 @@ from unnaive.explain.plots import scored
 from unnaive.io.frames import to_column
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
+    from matplotlib.axes import Axes
+
+    from unnaive._typing import BoolArray, FloatArray, IntArray, Label
     from unnaive.models import Classifier
 
-_Z = 1.959963984540054  # of an interval of 95 %
+Z = 1.959963984540054  # of an interval of 95 %
 
 
 def plot_reliability(
-    model: Classifier, X: Any, y: Any, *, positive: Any = None, bins: int = 10, ax: Any = None
-) -> Any:
+    model: Classifier,
+    X: object,
+    y: object,
+    *,
+    positive: Label = None,
+    bins: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw how often what is said to be probable does happen, with intervals of 95 %.
 
     Points on the diagonal are right; below it the model is too sure, above it not sure enough.
@@ -68,17 +76,17 @@ def plot_reliability(
     ax.plot([0, 1], [0, 1], color="0.7", linestyle=":")
     ax.errorbar(said, share, yerr=[share - low, high - share], fmt="o-", capsize=2, markersize=4)
     for x, top, size in zip(said, high, rows, strict=True):
-        at = {"xytext": (0, 3), "textcoords": "offset points", "ha": "center"}
-        ax.annotate(f"{size:,}", (x, top), fontsize=7, color="0.4", **at)
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(-0.02, 1.08)
-    ax.set_xlabel(f"predicted probability of {label!r}")
-    ax.set_ylabel(f"share of {label!r}")
+        told = ax.annotate(f"{size:,}", (x, top), (0, 3), "data", "offset points", ha="center")
+        told.set(fontsize=7, color="0.4")
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.08))
+    ax.set(xlabel=f"predicted probability of {label!r}", ylabel=f"share of {label!r}")
     ax.set_title(f"calibration error {error:.3f}", fontsize=10)
     return ax
 
 
-def _binned(scores: FloatArray, actual: Any, bins: int) -> tuple[FloatArray, FloatArray, IntArray]:
+def _binned(
+    scores: FloatArray, actual: BoolArray, bins: int
+) -> tuple[FloatArray, FloatArray, IntArray]:
     """Mean prediction, share that came true, and number of rows, of bins that have some."""
     place = np.minimum((scores * bins).astype(int), bins - 1)
     rows = np.bincount(place, minlength=bins)
@@ -87,7 +95,7 @@ def _binned(scores: FloatArray, actual: Any, bins: int) -> tuple[FloatArray, Flo
     return said / rows[used], true / rows[used], rows[used]
 
 
-def wilson(share: FloatArray, rows: Any) -> tuple[FloatArray, FloatArray]:
+def wilson(share: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
     """Wilson's interval of 95 % of shares of so many rows.
 
     Examples
@@ -96,13 +104,13 @@ def wilson(share: FloatArray, rows: Any) -> tuple[FloatArray, FloatArray]:
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0], [0.278])
     """
-    centre = (share + _Z**2 / (2 * rows)) / (1 + _Z**2 / rows)
-    half = _Z * np.sqrt(share * (1 - share) / rows + _Z**2 / (4 * rows**2)) / (1 + _Z**2 / rows)
-    low, high = np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+    centre = share + Z**2 / (2 * rows)
+    half = Z * np.sqrt(share * (1 - share) / rows + Z**2 / (4 * rows**2))
+    low, high = ((end / (1 + Z**2 / rows)).clip(0.0, 1.0) for end in (centre - half, centre + half))
     return np.minimum(low, share), np.maximum(high, share)
 
 
-def plot_confusion(model: Classifier, X: Any, y: Any, ax: Any = None) -> Any:
+def plot_confusion(model: Classifier, X: object, y: object, ax: Axes | None = None) -> Axes:
     """Draw how many rows of each class are predicted as which, shaded by the share of the class.
 
     Parameters
@@ -146,7 +154,6 @@ def plot_confusion(model: Classifier, X: Any, y: Any, ax: Any = None) -> Any:
     names = [str(label).replace("$", r"\$") for label in place]
     ax.set_xticks(range(k), names, rotation=0 if max(map(len, names)) < 10 else 45)
     ax.set_yticks(range(k), names)
-    ax.set_xlabel("predicted")
-    ax.set_ylabel("actual")
+    ax.set(xlabel="predicted", ylabel="actual")
     ax.set_title(f"{np.trace(table):,} of {table.sum():,} right", fontsize=10)
     return ax

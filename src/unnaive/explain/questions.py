@@ -8,16 +8,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from unnaive.explain.cells import bin_points, one_row, values_of, with_cells, with_numbers
+from unnaive.explain.cells import (
+    bin_points,
+    members_of,
+    one_row,
+    values_of,
+    with_cells,
+    with_numbers,
+)
 from unnaive.explain.wording import percent
+from unnaive.models.gaussian import GaussianClassifier
 from unnaive.schema import CategoricalColumn
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from unnaive._typing import FloatArray, Label
+    from unnaive.explain.explanation import Explanation
     from unnaive.io.frames import Frame
     from unnaive.models import Classifier
 
@@ -52,7 +61,7 @@ class Question:
     answers: tuple[Answer, ...] = ()
 
 
-def ask_next(model: Classifier, X_row: Any) -> list[Question]:
+def ask_next(model: Classifier, X_row: object) -> list[Question]:
     """Rank the missing attributes of a row by what they are expected to tell about the class.
 
     A value counts as probable as the model finds it beside what is observed. Numbers of Gaussian
@@ -99,7 +108,7 @@ def ask_next(model: Classifier, X_row: Any) -> list[Question]:
         points = _points(model, column)
         if points and not isinstance(known, CategoricalColumn) and known.size == 1:
             questions.append(_of_points(model, row, column, points, before))
-        elif hasattr(model, "moments_") and not isinstance(known, CategoricalColumn):
+        elif isinstance(model, GaussianClassifier) and not isinstance(known, CategoricalColumn):
             questions.append(_of_numbers(model, row, column, now))
         else:
             questions.append(_of_values(model, row, column, before))
@@ -122,21 +131,18 @@ def _points(model: Classifier, column: int) -> list[float]:
 
     Without any, 31 numbers within three standard deviations of the classes' means.
     """
-    members = [member.model for member in getattr(model, "members_", ())]
+    members = [member.model for member in members_of(model)]
     known = [member.schema_.columns[column] for member in members]
     cut = [c.edges for c in known if not isinstance(c, CategoricalColumn) and c.edges]
     if cut:
         return bin_points(cut[0])
     name = model.schema_.names[column]
-    for moments in (getattr(member, "moments_", None) for member in members):
-        if moments is not None and name in moments.schema.names:
+    for moments in (one.moments_ for one in members if isinstance(one, GaussianClassifier)):
+        if name in moments.schema.names:
             place = moments.schema.names.index(name)
             reach = 3.0 * np.sqrt(np.einsum("kii->ki", moments.covariances())[:, place])
             means = moments.means[:, place]
-            found: list[float] = np.linspace(
-                (means - reach).min(), (means + reach).max(), _GRID
-            ).tolist()
-            return found
+            return list(np.linspace((means - reach).min(), (means + reach).max(), _GRID).tolist())
     return []
 
 
@@ -172,7 +178,7 @@ def _of_rows(
     return Question(column, _bits(before, chances, posterior), answers)
 
 
-def _of_numbers(model: Classifier, row: Frame, column: int, now: Any) -> Question:
+def _of_numbers(model: GaussianClassifier, row: Frame, column: int, now: Explanation) -> Question:
     """Integrate over the mixture of the classes' Gaussians."""
     name = model.schema_.names[column]
     means, deviations = _conditional(model, row, column, now.joint[0])
@@ -188,13 +194,13 @@ def _of_numbers(model: Classifier, row: Frame, column: int, now: Any) -> Questio
 
 
 def _conditional(
-    model: Classifier, row: Frame, column: int, joint: FloatArray
+    model: GaussianClassifier, row: Frame, column: int, joint: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation of a number in every class, given the row; NaN for none.
 
     The log joint is a parabola in the number, which three points determine.
     """
-    moments = getattr(model, "moments_")  # noqa: B009 - only Gaussian models have them
+    moments = model.moments_
     place = moments.schema.names.index(model.schema_.names[column])
     shares = moments.class_weights / moments.class_weights.sum()
     centre = float(shares @ moments.means[:, place])
@@ -208,7 +214,7 @@ def _conditional(
 
 
 def questions_in_words(
-    questions: list[Question], target: str, classes: list[Any], positive: Any = None
+    questions: list[Question], target: str, classes: list[Label], positive: Label = None
 ) -> str:
     """List what to ask next, with what the answers would mean for a class, or the last one.
 
