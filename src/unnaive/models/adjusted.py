@@ -227,6 +227,7 @@ class AdjustedNB(CountsClassifier):
     random_state: Seed = None
 
     family: ClassVar[str] = "naive"
+    counts_twice: ClassVar[bool] = True
     assumption: ClassVar[str] = (
         "Within a class, columns are taken to be independent. The probability of each class is "
         "then multiplied by a weight, so that more rows are told right."

@@ -130,6 +130,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     family: ClassVar[str] = "other"
     assumption: ClassVar[str] = ""
     without_graph: ClassVar[str] = "This model has no graph of columns to draw."
+    counts_twice: ClassVar[bool] = False  # what several columns say alike
 
     @abstractmethod
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:

@@ -89,6 +89,7 @@ class GaussianNaiveBayes(GaussianClassifier):
         "largest": "the largest",
         "added": "all, as scikit-learn does;\n        columns of very different units want 0",
     }
+    counts_twice: ClassVar[bool] = True
     assumption: ClassVar[str] = (
         "Within a class, every number follows a bell curve, and all columns are taken to be "
         "independent of each other."

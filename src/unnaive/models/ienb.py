@@ -222,6 +222,7 @@ class IENB(CountsClassifier):
     random_state: Seed = None
 
     family: ClassVar[str] = "groups"
+    counts_twice: ClassVar[bool] = True
     assumption: ClassVar[str] = (
         "Within a class, columns are taken to be independent. Each probability was moved within "
         "its confidence interval so that the rows are told apart best."

@@ -171,6 +171,7 @@ class IterativeBayes(CountsClassifier):
     random_state: Seed = None
 
     family: ClassVar[str] = "naive"
+    counts_twice: ClassVar[bool] = True
     assumption: ClassVar[str] = (
         "Within a class, columns are taken to be independent. The tables were then corrected, row "
         "by row, towards the classes that the rows have."
