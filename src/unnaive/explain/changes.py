@@ -9,15 +9,25 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from unnaive.exceptions import UnnaiveError
-from unnaive.explain.cells import heaviest, members_of, one_row, shown_cells, values_of, with_cells
+from unnaive.explain.cells import (
+    heaviest,
+    members_of,
+    one_row,
+    repeated,
+    shown_cells,
+    values_of,
+    with_numbers,
+    with_values,
+)
 from unnaive.explain.wording import percent
-from unnaive.io.frames import Column, Frame
+from unnaive.models.classifier import chosen_classes
 from unnaive.models.gaussian import GaussianClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from unnaive._typing import FloatArray, IntArray, Label
+    from unnaive.io.frames import Frame
     from unnaive.models import Classifier
 
     Move = tuple[int, int]  # a column, and one of its other values
@@ -236,17 +246,15 @@ class _Search:
         changes: dict[int, IntArray] = {}
         for place, moves in enumerate(combinations_of_moves):
             for column, value in moves:
-                if column not in changes:
-                    changes[column] = np.full(n, -1)
-                changes[column][place] = value
-        binned = {c: codes for c, codes in changes.items() if c not in self.grids}
-        frame = with_cells(self.row, self.model.schema_, binned, n)
-        columns = list(frame.columns)
-        for column, grid in self.grids.items():
-            if column in changes:
-                own, codes = float(self.row.column(column).values[0]), changes[column]
-                columns[column] = Column(frame.names[column], np.where(codes < 0, own, grid[codes]))
-        return Frame(frame.names, n, tuple(columns))
+                changes.setdefault(column, np.full(n, -1))[place] = value
+        columns = {}
+        for column, codes in changes.items():
+            own, known = self.row.column(column), self.model.schema_.columns[column]
+            grid = self.grids.get(column)
+            columns[column] = (
+                with_values(own, known, codes) if grid is None else with_numbers(own, grid, codes)
+            )
+        return repeated(self.row, n, columns)
 
     def try_all(self, moves: list[list[Move]], size: int) -> None:
         """Classify all rows with so many changes, as long as there is patience."""
@@ -268,13 +276,13 @@ class _Search:
     def _classify(self, block: list[tuple[Move, ...]]) -> None:
         frame = self._rows(block)
         self.tried += len(block)
-        place = {label: index for index, label in enumerate(self.labels)}
-        predicted = np.array([place[label] for label in self.model.predict(frame).tolist()])
+        chances = self.model.predict_proba(frame)
+        predicted = chosen_classes(self.model, chances)
         good = predicted != self.decision if self.to is None else predicted == self.to
         rows = np.flatnonzero(good)
         if not len(rows):
             return
-        chances = self.model.predict_proba(frame)[rows, predicted[rows]]
+        chances = chances[rows, predicted[rows]]
         first = int(np.argmax(chances))
         if self.best is None or chances[first] > self.best[0]:
             at = rows[first]

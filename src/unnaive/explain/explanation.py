@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import TableTooLarge
 from unnaive.explain.cells import shown_cells
 from unnaive.explain.odds import LogOdds, split_odds
+from unnaive.models.classifier import first_of_the_best
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,9 +178,7 @@ class Explanation:
             return np.array([self.classes.index(label) for label in labels])
         if len(self.classes) <= 2:
             return np.full(len(self), len(self.classes) - 1)
-        joint = self.joint
-        best = joint >= joint.max(axis=1, keepdims=True) - TIE_TOLERANCE
-        return np.asarray(np.argmax(best, axis=1))
+        return first_of_the_best(self.joint)
 
     def require_row(self, row: int) -> int:
         """Return the position of a row, or raise an error if there is none."""

@@ -10,6 +10,7 @@ from unnaive._axes import new_axes
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain.plots import scored
 from unnaive.io.frames import to_column
+from unnaive.models.classifier import chosen_classes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,16 +38,10 @@ def plot_reliability(
 
     Parameters
     ----------
-    model : Classifier
-        Fitted.
-    X, y
-        Rows to score on, best new ones.
-    positive : class label, default=None
-        Whose probability; None: the last one.
+    model, X, y, positive, ax
+        As in :func:`plot_roc`.
     bins : int, default=10
         Bins of equal width that rows are sorted into.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
 
     Returns
     -------
@@ -115,12 +110,8 @@ def plot_confusion(model: Classifier, X: object, y: object, ax: Axes | None = No
 
     Parameters
     ----------
-    model : Classifier
-        Fitted.
-    X, y
-        Rows to score on, best new ones.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
+    model, X, y, ax
+        As in :func:`plot_roc`.
 
     Returns
     -------
@@ -136,13 +127,10 @@ def plot_confusion(model: Classifier, X: object, y: object, ax: Axes | None = No
     >>> ax.get_xlabel(), len(ax.texts)
     ('predicted', 4)
     """
-    column = to_column(y)
-    actual = model.schema_.encode_target(column)
-    place = {label: index for index, label in enumerate(model.classes_.tolist())}
-    predicted = np.array([place[label] for label in model.predict(X).tolist()])
+    actual = model.schema_.encode_target(to_column(y))
+    predicted, k = chosen_classes(model, model.predict_proba(X)), len(model.classes_)
     if len(actual) != len(predicted):
         raise UnnaiveError(f"there are {len(predicted)} rows and {len(actual)} labels")
-    k = len(place)
     table = np.bincount(actual * k + predicted, minlength=k * k).reshape(k, k)
     shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     ax = new_axes(ax, figsize=(max(3.6, 0.6 * k + 2), max(3.2, 0.6 * k + 1.6)))
@@ -151,7 +139,7 @@ def plot_confusion(model: Classifier, X: object, y: object, ax: Axes | None = No
         colour = "white" if shares[i, j] > 0.6 else "black"
         text = f"{table[i, j]:,}" + (f"\n{100 * shares[i, j]:.0f} %" if table[i].sum() else "")
         ax.text(j, i, text, ha="center", va="center", color=colour, fontsize=8)
-    names = [str(label).replace("$", r"\$") for label in place]
+    names = [str(label).replace("$", r"\$") for label in model.classes_.tolist()]
     ax.set_xticks(range(k), names, rotation=0 if max(map(len, names)) < 10 else 45)
     ax.set_yticks(range(k), names)
     ax.set(xlabel="predicted", ylabel="actual")

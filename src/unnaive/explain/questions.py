@@ -12,19 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from unnaive.explain.cells import (
-    bin_points,
-    members_of,
-    one_row,
-    values_of,
-    with_cells,
-    with_numbers,
-)
+from unnaive.explain.cells import bin_points, members_of, one_row, repeated, values_of, with_values
 from unnaive.explain.wording import percent
+from unnaive.io.frames import Column
 from unnaive.models.gaussian import GaussianClassifier
 from unnaive.schema import CategoricalColumn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unnaive._typing import FloatArray, Label
     from unnaive.explain.explanation import Explanation
     from unnaive.io.frames import Frame
@@ -107,11 +103,14 @@ def ask_next(model: Classifier, X_row: object) -> list[Question]:
         before = float(entropy(now.posterior)[0])
         points = _points(model, column)
         if points and not isinstance(known, CategoricalColumn) and known.size == 1:
-            questions.append(_of_points(model, row, column, points, before))
+            names = [f"{point:.6g}" for point in points]
+            questions.append(_of_rows(model, _asked(row, column, points), column, names, before))
         elif isinstance(model, GaussianClassifier) and not isinstance(known, CategoricalColumn):
             questions.append(_of_numbers(model, row, column, now))
         else:
-            questions.append(_of_values(model, row, column, before))
+            values = with_values(row.column(column), known, np.arange(known.size))
+            rows = repeated(row, known.size, {column: values})
+            questions.append(_of_rows(model, rows, column, values_of(known), before))
     return sorted(questions, key=lambda question: -question.information)
 
 
@@ -146,22 +145,14 @@ def _points(model: Classifier, column: int) -> list[float]:
     return []
 
 
-def _of_values(model: Classifier, row: Frame, column: int, before: float) -> Question:
-    known = model.schema_.columns[column]
-    rows = with_cells(row, model.schema_, {column: np.arange(known.size)}, known.size)
-    return _of_rows(model, rows, known.name, values_of(known), before)
-
-
-def _of_points(
-    model: Classifier, row: Frame, column: int, points: list[float], before: float
-) -> Question:
-    names = [f"{point:.6g}" for point in points]
-    rows = with_numbers(row, column, points)
-    return _of_rows(model, rows, model.schema_.names[column], names, before)
+def _asked(row: Frame, column: int, numbers: Sequence[float] | FloatArray) -> Frame:
+    """Repeat a row, with other numbers in one column."""
+    values = np.asarray(numbers, dtype=float)
+    return repeated(row, len(values), {column: Column(row.names[column], values)})
 
 
 def _of_rows(
-    model: Classifier, rows: Frame, column: str, values: list[str], before: float
+    model: Classifier, rows: Frame, column: int, values: list[str], before: float
 ) -> Question:
     """Ask for a column that each of some rows has another value of."""
     found = model.explain(rows)
@@ -175,7 +166,7 @@ def _of_rows(
         Answer(value, float(chance), tuple(after))
         for value, chance, after in zip(values, chances, posterior.tolist(), strict=True)
     )
-    return Question(column, _bits(before, chances, posterior), answers)
+    return Question(rows.names[column], _bits(before, chances, posterior), answers)
 
 
 def _of_numbers(model: GaussianClassifier, row: Frame, column: int, now: Explanation) -> Question:
@@ -188,7 +179,7 @@ def _of_numbers(model: GaussianClassifier, row: Frame, column: int, now: Explana
         return Question(name, 0.0)
     points = means[there, None] + np.sqrt(2.0) * deviations[there, None] * _NODES
     weights = shares[there, None] * _WEIGHTS / np.sqrt(np.pi)
-    posterior = model.predict_proba(with_numbers(row, column, points.reshape(-1)))
+    posterior = model.predict_proba(_asked(row, column, points.reshape(-1)))
     before = float(entropy(now.posterior)[0])
     return Question(name, _bits(before, weights.reshape(-1), posterior))
 
@@ -205,7 +196,7 @@ def _conditional(
     shares = moments.class_weights / moments.class_weights.sum()
     centre = float(shares @ moments.means[:, place])
     step = float(np.sqrt(moments.variances[place])) or 1.0
-    around = with_numbers(row, column, centre + step * np.array([-1.0, 0.0, 1.0]))
+    around = _asked(row, column, centre + step * np.array([-1.0, 0.0, 1.0]))
     with np.errstate(invalid="ignore", divide="ignore"):
         low, middle, high = model.predict_joint_log_proba(around)
         variance = step**2 / (2 * middle - low - high)

@@ -76,11 +76,7 @@ def _shorter(flat: FloatArray) -> State:
     width = 1 if len(distinct) <= 1 << 8 else 2
     if len(distinct) > _MOST_DISTINCT or 8 * len(distinct) + width * len(flat) >= 8 * len(flat):
         return {"values": _text(flat)}
-    return {
-        "values": _text(distinct),
-        "places": _text(places.astype(f"<u{width}")),
-        "width": width,
-    }
+    return {"values": _text(distinct), "places": _text(places.astype(f"<u{width}")), "width": width}
 
 
 def _text(numbers: AnyArray) -> str:

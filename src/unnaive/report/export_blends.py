@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive.explain.cells import bin_points
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -61,6 +63,5 @@ def _common(column: State, alike: list[State]) -> State:
         ends = (edges[0], edges[-1]) if edges else (0.0, 0.0)
         low, high = ends[0] - span, ends[1] + span
         number = {"name": column["name"], "kind": "number", "low": low, "high": high}
-    points = [*edges, edges[-1] + 1.0 + abs(edges[-1])] if edges else []
     grid = np.linspace(number["low"], number["high"], _POINTS).tolist()
-    return {**number, "points": points or grid}
+    return {**number, "points": bin_points(edges) if edges else grid}

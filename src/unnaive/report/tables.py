@@ -9,7 +9,7 @@ import numpy as np
 from numpy.polynomial.hermite import hermgauss
 from sklearn.utils.validation import check_is_fitted
 
-from unnaive.explain.cells import members_of
+from unnaive.explain.cells import members_of, values_of
 from unnaive.models.gaussian import GaussianFitted
 from unnaive.report.export_arrays import Arrays
 from unnaive.report.export_blends import blend_of, scale_of
@@ -123,7 +123,7 @@ def engine_script() -> str:
 
 def _values(column: ColumnSchema) -> State:
     """Describe what values a column has."""
-    labels = [column.label(code) for code in range(column.size)]
+    labels = values_of(column)
     if isinstance(column, NumericColumn):
         return {"kind": "bins", "labels": labels, "edges": list(column.edges)}
     found: State = {"kind": "category", "labels": labels}

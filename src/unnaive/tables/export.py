@@ -11,7 +11,7 @@ import numpy as np
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.dag import DAG
-from unnaive.tables.base import Tables, own_classes
+from unnaive.tables.base import Tables
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.network import Network
 from unnaive.tables.trees import (
@@ -125,10 +125,7 @@ def network_of_graph(
 
 
 def network_of(
-    counts: JointCounts,
-    dag: DAG,
-    smoothing: Smoothing,
-    class_prior: FloatArray | None = None,
+    counts: JointCounts, dag: DAG, smoothing: Smoothing, class_prior: FloatArray | None = None
 ) -> Network:
     """Estimate all tables of a network over the columns and, last, the class."""
     schema, sizes = counts.schema, counts.schema.sizes
@@ -194,14 +191,8 @@ class NetworkTables(Tables):
     smoothing: Smoothing
     held_out: float | None = None
 
-    def joint(
-        self,
-        codes: CodeArray,
-        held: IntArray | None = None,
-        n_jobs: int | None = None,  # noqa: ARG002
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:  # noqa: ARG002
         """Log joint of every row and class, missing cells summed out; shape (n, k)."""
-        held = own_classes(held, codes)
         lines = np.zeros((1, codes.shape[1]), dtype=codes.dtype)
         joint = log_joint(self.network, np.concatenate([codes, lines]))
         if self.held_out is not None:

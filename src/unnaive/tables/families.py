@@ -14,7 +14,7 @@ from unnaive import _parallel
 from unnaive._core.families import sum_families
 from unnaive._core.tables import fill_priors, mark_missing
 from unnaive.counts.families import context_of, strides_of
-from unnaive.tables.base import Tables, own_classes
+from unnaive.tables.base import Tables
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.trees import PLAIN, ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
 
@@ -65,11 +65,8 @@ class FamilyTables(Tables):
     marginalize: bool
     made: dict[tuple[int, ...], FamilyTable] = field(default_factory=dict)
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
         joint = np.empty((codes.shape[1], self.counts.n_classes))
         fill_priors(self._priors, held, joint)
         columns, gapped = self._columns, np.empty(codes.shape[1], dtype=bool)

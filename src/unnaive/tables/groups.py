@@ -18,7 +18,7 @@ from unnaive import _parallel
 from unnaive._core.groups import add_group, score_changes, score_genomes
 from unnaive.counts.families import context_of, strides_of
 from unnaive.structure.groups import apply_change, genome_of
-from unnaive.tables.base import Tables, own_classes
+from unnaive.tables.base import Tables, own_priors
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
 
@@ -46,17 +46,9 @@ class GroupTables(Tables):
     held_out: float | None
     made: dict[tuple[Group, Group], tuple[IntArray, list[FloatArray]]] = field(default_factory=dict)
 
-    def joint(
-        self,
-        codes: CodeArray,
-        held: IntArray | None = None,
-        n_jobs: int | None = None,  # noqa: ARG002
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:  # noqa: ARG002
         """Log joint of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
-        out = np.repeat(self.prior[:1], len(held), axis=0)
-        left_out = np.flatnonzero(held >= 0) if self.held_out is not None else held[:0]
-        out[left_out, held[left_out]] = self.prior[-1, held[left_out]]
+        out = own_priors(self.prior, held)
         for family in self.counts.families:
             self._add(family.columns, codes, held, out)
         return out
@@ -133,11 +125,8 @@ class IntervalTables(Tables):
     genome: FloatArray
     held_out: float | None
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
         from unnaive.tables.intervals import interval_joint  # noqa: PLC0415 - kernels of its own
 
         return interval_joint(

@@ -10,15 +10,9 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.hidden import LEAST, fill_bags, sum_hidden_parents, sweep_thresholds
 from unnaive.counts.joint import starts_of
-from unnaive.tables.base import Tables, own_classes
+from unnaive.tables.base import Tables
 from unnaive.tables.super_parents import child_groups, conditional_tables
-from unnaive.tables.trees import (
-    PLAIN,
-    HeldOut,
-    column_factor,
-    leave_one_out_sets,
-    log_prior,
-)
+from unnaive.tables.trees import PLAIN, HeldOut, column_factor, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
     from unnaive._typing import BoolArray, CodeArray, FloatArray, IntArray
@@ -39,11 +33,8 @@ class HiddenParentTables(Tables):
     alone: FloatArray
     n_classes: int
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
         out = np.empty((codes.shape[1], self.n_classes))
 
         def look_up(span: tuple[int, int]) -> None:

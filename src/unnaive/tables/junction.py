@@ -102,11 +102,8 @@ class RescuedTables(Tables):
     plain: TreeTables
     rescue: TreeTables
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
         joint = self.plain.joint(codes, held, n_jobs)
         hopeless = np.flatnonzero(np.isneginf(joint).all(axis=1))
         if len(hopeless):

@@ -107,10 +107,7 @@ def chosen_concentrations(
 
 
 def log_prior(
-    counts: JointCounts,
-    smoothing: Smoothing,
-    class_prior: FloatArray | None,
-    held: HeldOut = PLAIN,
+    counts: JointCounts, smoothing: Smoothing, class_prior: FloatArray | None, held: HeldOut = PLAIN
 ) -> FloatArray:
     """Log P(c); shape (k,)."""
     if class_prior is not None:
@@ -163,11 +160,8 @@ class TreeTables(Tables):
     n_classes: int
     marginalize: bool = True
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k). ``held``: own classes, or −1."""
-        held = own_classes(held, codes)
         out = self._priors(held)
         self._add_factors(codes, held, self.order, out, n_jobs)
         self._sum_out(codes, held, self.order, out, n_jobs)
@@ -267,11 +261,8 @@ class AveragedTrees(Tables):
     members: tuple[TreeTables, ...]
     of_posteriors: bool = True
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log mean of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
         total = np.full((codes.shape[1], self.members[0].n_classes), -np.inf)
         for member in self.members:
             joint = member.joint(codes, held, n_jobs)
@@ -290,11 +281,8 @@ class ClassTrees(Tables):
 
     members: tuple[TreeTables, ...]
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
         parts = [
             member.joint(codes, np.where(held == label, 0, -1), n_jobs)
             for label, member in enumerate(self.members)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive._core.super_parents import drop_generalisations
 from unnaive.tables.hidden import HiddenParentTables
 from unnaive.tables.super_parents import FirstAnswer
 from unnaive.tables.terms.blend import posterior_terms
@@ -28,7 +27,7 @@ def first_answer_terms(tables: FirstAnswer, codes: CodeArray) -> Terms:
     rows = np.arange(codes.shape[1])
     found = []
     for some in tables.averages:
-        resolved = _resolved(some, codes[:, rows])
+        resolved = some.resolved(np.ascontiguousarray(codes[:, rows]))
         here = _weights(some, resolved).sum(axis=0) > 0
         if here.any():
             found.append((rows[here], _of_mean(some, resolved[:, here], naive.base[rows[here]])))
@@ -36,16 +35,6 @@ def first_answer_terms(tables: FirstAnswer, codes: CodeArray) -> Terms:
     if len(rows):
         found.append((rows, Terms(naive.keys, naive.base[rows], naive.parts[rows])))
     return merged(naive.base.shape, found)
-
-
-def _resolved(tables: SuperParentTables, codes: CodeArray) -> CodeArray:
-    """Leave out the values that others imply, if the model does."""
-    codes = np.ascontiguousarray(codes)
-    if tables.generalises is None:
-        return codes
-    out = np.empty_like(codes)
-    drop_generalisations(codes, tables.slots, tables.generalises, out)
-    return out
 
 
 def _slots(tables: SuperParentTables, codes: CodeArray) -> IntArray:
