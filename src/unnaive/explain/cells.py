@@ -75,8 +75,9 @@ def one_row(model: Classifier, X: object) -> Frame:
         if strange:
             known = ", ".join(map(repr, names))
             raise UnnaiveError(f"there is no column {strange[0]!r}; the columns are {known}")
-        cells = [X.get(name) for name in names]
-        return Frame(names, 1, tuple(map(_single, names, cells)))
+        cells = [np.nan if X.get(name) is None else X[name] for name in names]
+        pairs = zip(cells, names, strict=True)
+        return Frame(names, 1, tuple(to_column([cell], name) for cell, name in pairs))
     if isinstance(X, list | tuple) and not any(
         hasattr(cell, "__len__") and not isinstance(cell, str) for cell in X
     ):
@@ -90,12 +91,6 @@ def one_row(model: Classifier, X: object) -> Frame:
     return frame
 
 
-def _single(name: str, cell: object) -> Column:
-    if cell is None:
-        return Column(name, np.array([np.nan]))
-    return to_column([cell], name)
-
-
 def values_of(known: ColumnSchema) -> list[str]:
     """Names of all values, or bins, of a column."""
     return [known.label(code) for code in range(known.size)]
@@ -103,10 +98,9 @@ def values_of(known: ColumnSchema) -> list[str]:
 
 def repeated(row: Frame, n_rows: int, changed: Mapping[int, Column]) -> Frame:
     """Repeat a row, with other columns in some places."""
-    own = ((place, row.column(place)) for place in range(len(row.names)))
-    columns = (
-        changed.get(place, replace(one, values=np.repeat(one.values, n_rows))) for place, one in own
-    )
+    columns = [row.column(place) for place in range(len(row.names))]
+    for place, own in enumerate(columns):
+        columns[place] = changed.get(place) or replace(own, values=np.repeat(own.values, n_rows))
     return Frame(row.names, n_rows, tuple(columns))
 
 

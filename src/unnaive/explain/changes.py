@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations, islice, product
+from itertools import chain, combinations, islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,7 +15,6 @@ from unnaive.explain.cells import (
     one_row,
     repeated,
     shown_cells,
-    values_of,
     with_numbers,
     with_values,
 )
@@ -24,7 +23,7 @@ from unnaive.models.classifier import chosen_classes
 from unnaive.models.gaussian import GaussianClassifier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from unnaive._typing import FloatArray, IntArray, Label
     from unnaive.io.frames import Frame
@@ -246,7 +245,9 @@ class _Search:
         changes: dict[int, IntArray] = {}
         for place, moves in enumerate(combinations_of_moves):
             for column, value in moves:
-                changes.setdefault(column, np.full(n, -1))[place] = value
+                if column not in changes:
+                    changes[column] = np.full(n, -1)
+                changes[column][place] = value
         columns = {}
         for column, codes in changes.items():
             own, known = self.row.column(column), self.model.schema_.columns[column]
@@ -258,7 +259,7 @@ class _Search:
 
     def try_all(self, moves: list[list[Move]], size: int) -> None:
         """Classify all rows with so many changes, as long as there is patience."""
-        waiting = self._all(moves, size)
+        waiting = chain.from_iterable(product(*chosen) for chosen in combinations(moves, size))
         while block := list(islice(waiting, _BLOCK)):
             if self.tried + len(block) > _MOST_ROWS:
                 block = block[: _MOST_ROWS - self.tried]
@@ -267,11 +268,6 @@ class _Search:
                 self._classify(block)
             if not self.complete:
                 return
-
-    @staticmethod
-    def _all(moves: list[list[Move]], size: int) -> Iterator[tuple[Move, ...]]:
-        for chosen in combinations(moves, size):
-            yield from product(*chosen)
 
     def _classify(self, block: list[tuple[Move, ...]]) -> None:
         frame = self._rows(block)
@@ -310,10 +306,8 @@ class _Search:
         named = []
         for column, value in sorted(moves):
             known = self.model.schema_.columns[column]
-            if column in self.grids:
-                instead = f"{self.grids[column][value]:.6g}"
-            else:
-                instead = values_of(known)[value]
+            grid = self.grids.get(column)
+            instead = known.label(value) if grid is None else f"{grid[value]:.6g}"
             named.append(Change(known.name, str(self.shown[column]), instead))
         return tuple(named)
 

@@ -76,12 +76,10 @@ def plot_score_path(
     ----------
     model : GeneralizedNB
         Fitted.
-    X, y
-        Rows to score on, best new ones.
+    X, y, ax
+        As in :func:`plot_roc`.
     positive : class label, default=None
         As in ``model.score_path``.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
 
     Returns
     -------

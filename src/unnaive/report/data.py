@@ -27,12 +27,13 @@ _TAIL = 0.005  # share of the rows on either side that a histogram puts into its
 def describe_data(model: Classifier, rows: ReportRows) -> State:
     """Describe rows, classes and columns in plain values."""
     k, n = len(rows.labels), rows.frame.n_rows
-    counts = np.bincount(rows.codes, minlength=k)
-    columns = [
-        _describe_column(known, rows.frame.column(place), rows, isinstance(model, CountsClassifier))
-        for place, known in enumerate(model.schema_.columns)
-    ]
-    cells = n * len(columns)
+    counts, gaps = np.bincount(rows.codes, minlength=k), np.zeros(n, dtype=bool)
+    columns = []
+    for place, known in enumerate(model.schema_.columns):
+        cells = rows.frame.column(place)
+        gaps |= cells.missing
+        columns.append(_describe_column(known, cells, rows, isinstance(model, CountsClassifier)))
+    missing = sum(column["missing"] for column in columns)
     return {
         "rows": n,
         "target": model.schema_.target,
@@ -41,17 +42,10 @@ def describe_data(model: Classifier, rows: ReportRows) -> State:
             for label, count in zip(rows.labels, counts.tolist(), strict=True)
         ],
         "columns": columns,
-        "missing_cells": sum(column["missing"] for column in columns),
-        "missing_share": sum(column["missing"] for column in columns) / cells,
-        "complete_rows": n - _rows_with_gaps(rows),
+        "missing_cells": missing,
+        "missing_share": missing / (n * len(columns)),
+        "complete_rows": n - int(gaps.sum()),
     }
-
-
-def _rows_with_gaps(rows: ReportRows) -> int:
-    gaps = np.zeros(rows.frame.n_rows, dtype=bool)
-    for place in range(len(rows.frame.names)):
-        gaps |= rows.frame.column(place).missing
-    return int(gaps.sum())
 
 
 def _describe_column(known: ColumnSchema, cells: Column, rows: ReportRows, binned: bool) -> State:
