@@ -15,6 +15,7 @@ from unnaive import TAN, FullBayes, GaussianNaiveBayes, GaussianTAN, Generalized
 from unnaive.datasets import make_balanced
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain import dependence_derivatives, plot_dependence_derivatives
+from unnaive.papers.barrow import BarrowFullBayes
 
 WITH_PARENTS = ["nb", "tan", "odanb", "spode", "kdb", "gnb-a", "gnb-o", "decomposable", "cherry"]
 
@@ -122,8 +123,8 @@ def test_what_cannot_be():
         found.log_ddr(positive=9)
     with pytest.raises(ValueError, match="weighting='median'"):
         found.weights(weighting="median")
-    with pytest.raises(UnnaiveError, match="paper=True"):
-        dependence_derivatives(FullBayes(paper=True).fit(X, y), X)
+    with pytest.raises(UnnaiveError, match="the thesis' programs have no densities"):
+        dependence_derivatives(BarrowFullBayes().fit(X, y), X)
 
 
 def test_the_picture():

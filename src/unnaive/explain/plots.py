@@ -161,8 +161,8 @@ def plot_size_path(model: OrderedClassifier, ax: Axes | None = None) -> Axes:
     >>> plot_size_path(model).get_xlabel()
     'members of a cluster, the class counted'
     """
-    path = _path_of(model, f'{model.size_parameter}="loo", which tries several sizes')
-    ax = new_axes(ax)
+    size = "order" if "order" in model.get_params(deep=False) else "max_clique"
+    path, ax = _path_of(model, f'{size}="loo", which tries several sizes'), new_axes(ax)
     ax.plot(path["size"], path["training_accuracy"], marker="o", label="training rows")
     ax.plot(path["size"], path["accuracy"], marker="o", label="each row left out")
     ax.set_xticks(path["size"])

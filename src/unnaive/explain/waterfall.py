@@ -74,14 +74,8 @@ def plot_waterfall(
         colour = _FOR if part > 0 else _AGAINST
         ax.barh(place + 1, high - low, left=low, color=colour, height=0.7)
         ax.plot([high, high], [place + 0.65, place + 2.35], color="0.6", linewidth=0.8)
-        ax.annotate(
-            f"{part:+.2f}".replace("inf", "∞"),
-            (max(low, high), place + 1),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
+        told, tip = f"{part:+.2f}".replace("inf", "∞"), (max(low, high), place + 1)
+        ax.annotate(told, tip, (3, 0), "data", "offset points", va="center", fontsize=8)
     for place, end in ((0, ends[0]), (len(parts) + 1, ends[-1])):
         ax.plot(end, place, "D", color="0.2", markersize=5, zorder=3)
     names = [f"without any attribute {percent(float(expit(base)))}", *labels]
