@@ -241,6 +241,13 @@ def test_importance_of_every_model(key):
     np.testing.assert_allclose(importance(model, X).values, np.abs(odds.contributions).mean(axis=0))
 
 
+def test_importance_of_categories_beside_numbers():
+    X = [[number, label] for number in (1.0, 2.0, 3.5) for label in ("a", "b")] * 4
+    y = [label for _, label in X]
+    mixed = importance(unnaive.GaussianNaiveBayes().fit(X, y)).values
+    np.testing.assert_allclose(mixed, [0.0, 1.0], atol=1e-9)
+
+
 def test_importance_of_what():
     problem = made(50, [3, 2], 2)
     model = fitted("nb", problem.X, problem.classes)

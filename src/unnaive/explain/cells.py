@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from unnaive.schema import CategoricalColumn
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import AnyArray, BoolArray, IntArray
+    from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
     from unnaive.models import Classifier
+    from unnaive.models.trial import Member
     from unnaive.schema import ColumnSchema, Schema
 
 MISSING = "missing"
@@ -36,7 +37,7 @@ def shown_cells(frame: Frame, schema: Schema) -> tuple[AnyArray, BoolArray]:
 
 def _shown(column: Column, known: ColumnSchema, codes: AnyArray) -> list[str]:
     missing, values = column.missing.tolist(), column.values.tolist()
-    names = [str(known.label(code)) for code in range(known.size)]
+    names = values_of(known)
     binned = not isinstance(known, CategoricalColumn) and known.size > 1
     shown = []
     for code, absent, value in zip(codes.tolist(), missing, values, strict=True):
@@ -51,17 +52,22 @@ def _shown(column: Column, known: ColumnSchema, codes: AnyArray) -> list[str]:
     return shown
 
 
-def _label(column: Column, value: Any) -> Any:
+def _label(column: Column, value: Label) -> Label:
     return value if column.categories is None else column.categories[value]
 
 
-def heaviest(model: Any) -> Any:
+def members_of(model: Classifier) -> list[Member]:
+    """Return the models that a blend answers by; of any other model none."""
+    return getattr(model, "members_", [])
+
+
+def heaviest(model: Classifier) -> Classifier:
     """Return the member of most weight of a blend; any other model is its own."""
-    members = getattr(model, "members_", None)
+    members = members_of(model)
     return max(members, key=lambda member: member.weight).model if members else model
 
 
-def one_row(model: Classifier, X: Any) -> Frame:
+def one_row(model: Classifier, X: object) -> Frame:
     """Read a single row: a frame or list with one, a list of cells, or a dictionary of some."""
     names = model.schema_.names
     if isinstance(X, Mapping):
@@ -69,8 +75,9 @@ def one_row(model: Classifier, X: Any) -> Frame:
         if strange:
             known = ", ".join(map(repr, names))
             raise UnnaiveError(f"there is no column {strange[0]!r}; the columns are {known}")
-        cells = [X.get(name) for name in names]
-        return Frame(names, 1, tuple(map(_single, names, cells)))
+        cells = [np.nan if X.get(name) is None else X[name] for name in names]
+        pairs = zip(cells, names, strict=True)
+        return Frame(names, 1, tuple(to_column([cell], name) for cell, name in pairs))
     if isinstance(X, list | tuple) and not any(
         hasattr(cell, "__len__") and not isinstance(cell, str) for cell in X
     ):
@@ -84,59 +91,35 @@ def one_row(model: Classifier, X: Any) -> Frame:
     return frame
 
 
-def _single(name: str, cell: Any) -> Column:
-    if cell is None:
-        return Column(name, np.array([np.nan]))
-    return to_column([cell], name)
-
-
 def values_of(known: ColumnSchema) -> list[str]:
     """Names of all values, or bins, of a column."""
-    return [str(known.label(code)) for code in range(known.size)]
+    return [known.label(code) for code in range(known.size)]
 
 
-def with_cells(row: Frame, schema: Schema, changes: dict[int, IntArray], n_rows: int) -> Frame:
-    """Repeat a row, with other values in some columns.
-
-    ``changes`` holds, for some columns, a code for every new row, −1 where the cell stays.
-    """
-    columns = []
-    for place, known in enumerate(schema.columns):
-        own = row.column(place)
-        codes = changes.get(place)
-        if codes is None:
-            columns.append(replace(own, values=np.repeat(own.values, n_rows)))
-        else:
-            columns.append(_changed(own, known, codes))
+def repeated(row: Frame, n_rows: int, changed: Mapping[int, Column]) -> Frame:
+    """Repeat a row, with other columns in some places."""
+    columns = [row.column(place) for place in range(len(row.names))]
+    for place, own in enumerate(columns):
+        columns[place] = changed.get(place) or replace(own, values=np.repeat(own.values, n_rows))
     return Frame(row.names, n_rows, tuple(columns))
 
 
-def _changed(own: Column, known: ColumnSchema, codes: IntArray) -> Column:
-    """Return a column with the values of some codes, its own where the code is −1."""
-    absent = bool(own.missing[0])
-    if isinstance(known, CategoricalColumn):
-        labels = (
-            known.categories if absent else (*known.categories, _label(own, own.values[0].item()))
-        )
-        stays = -1 if absent else known.size
-        return Column(own.name, np.where(codes < 0, stays, codes).astype(np.int32), labels)
-    inside = bin_points(known.edges)
-    kept = np.nan if absent else float(own.values[0])
-    return Column(own.name, np.where(codes < 0, kept, np.array(inside)[codes]))
+def with_values(own: Column, known: ColumnSchema, codes: IntArray) -> Column:
+    """Return a cell as a column with the values of some codes, its own where the code is −1."""
+    if not isinstance(known, CategoricalColumn):
+        return with_numbers(own, np.array(bin_points(known.edges)), codes)
+    labels, stays = known.categories, -1
+    if not own.missing[0]:
+        labels, stays = (*labels, _label(own, own.values[0].item())), known.size
+    return Column(own.name, np.where(codes < 0, stays, codes).astype(np.int32), labels)
+
+
+def with_numbers(own: Column, numbers: FloatArray, places: IntArray) -> Column:
+    """Return a cell as a column of numbers by their places, its own where the place is −1."""
+    kept = np.nan if own.missing[0] else float(own.values[0])
+    return Column(own.name, np.where(places < 0, kept, numbers[places]))
 
 
 def bin_points(edges: Sequence[float]) -> list[float]:
     """Return a number inside every bin: its upper edge, which belongs to it, and one beyond."""
     return [*edges, edges[-1] + 1.0 + abs(edges[-1])] if edges else [0.0]
-
-
-def with_numbers(row: Frame, place: int, numbers: Sequence[float] | AnyArray) -> Frame:
-    """Repeat a row, with other numbers in one column."""
-    values = np.asarray(numbers, dtype=float)
-    columns = [
-        Column(row.names[i], values)
-        if i == place
-        else replace(row.column(i), values=np.repeat(row.column(i).values, len(values)))
-        for i in range(len(row.names))
-    ]
-    return Frame(row.names, len(values), tuple(columns))

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations, islice, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain, combinations, islice, product
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from unnaive.exceptions import UnnaiveError
-from unnaive.explain.cells import heaviest, one_row, shown_cells, values_of, with_cells
+from unnaive.explain.cells import (
+    heaviest,
+    members_of,
+    one_row,
+    repeated,
+    shown_cells,
+    with_numbers,
+    with_values,
+)
 from unnaive.explain.wording import percent
-from unnaive.io.frames import Column, Frame
-from unnaive.schema import CategoricalColumn
+from unnaive.models.classifier import chosen_classes
+from unnaive.models.gaussian import GaussianClassifier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import FloatArray, IntArray, Label
+    from unnaive.io.frames import Frame
     from unnaive.models import Classifier
 
     Move = tuple[int, int]  # a column, and one of its other values
@@ -57,9 +66,9 @@ class WhatIf:
         Name of the class.
     """
 
-    decision: Any
-    wanted: Any
-    instead: Any
+    decision: Label
+    wanted: Label
+    instead: Label
     changes: tuple[Change, ...]
     probability_before: float
     probability: float
@@ -87,8 +96,8 @@ class WhatIf:
 
 def what_if(
     model: Classifier,
-    X_row: Any,
-    to: Any = None,
+    X_row: object,
+    to: Label = None,
     fixed: Sequence[str | int] = (),
     at_most: int = 3,
 ) -> WhatIf:
@@ -140,7 +149,7 @@ def what_if(
     return search.found(to, at_most)
 
 
-def _check(classes: list[Any], decision: Any, to: Any, at_most: Any) -> None:
+def _check(classes: list[Label], decision: Label, to: Label, at_most: object) -> None:
     """Raise an error that names what is wrong with the question."""
     if to is not None and to not in classes:
         raise ValueError(f"to={to!r} is no class; they are {classes}")
@@ -165,7 +174,7 @@ def _positions(fixed: Sequence[str | int], names: tuple[str, ...]) -> set[int]:
 class _Search:
     """Rows that differ from one, tried in the order of what their columns promise."""
 
-    def __init__(self, model: Classifier, row: Frame, decision: Any, to: Any) -> None:
+    def __init__(self, model: Classifier, row: Frame, decision: Label, to: Label) -> None:
         self.model, self.row = model, row
         self.labels = model.classes_.tolist()
         self.decision = self.labels.index(decision)
@@ -202,8 +211,8 @@ class _Search:
         Only for columns that no other depends on, and that depend on the class alone.
         """
         to = 1 - self.decision if self.to is None and len(self.labels) == 2 else self.to
-        blend = len(getattr(self.model, "members_", ())) > 1  # a mean, in which columns mix
-        if to is None or blend or getattr(self.model, "threshold_bias", None) is not None:
+        blend = len(members_of(self.model)) > 1  # a mean, in which columns mix
+        if to is None or blend or self.model.threshold_bias is not None:
             return found
         terms = self.model.explain(self.row).terms
         entangled = {c for term in terms for c in term.through}
@@ -239,18 +248,18 @@ class _Search:
                 if column not in changes:
                     changes[column] = np.full(n, -1)
                 changes[column][place] = value
-        binned = {c: codes for c, codes in changes.items() if c not in self.grids}
-        frame = with_cells(self.row, self.model.schema_, binned, n)
-        columns = list(frame.columns)
-        for column, grid in self.grids.items():
-            if column in changes:
-                own, codes = float(self.row.column(column).values[0]), changes[column]
-                columns[column] = Column(frame.names[column], np.where(codes < 0, own, grid[codes]))
-        return Frame(frame.names, n, tuple(columns))
+        columns = {}
+        for column, codes in changes.items():
+            own, known = self.row.column(column), self.model.schema_.columns[column]
+            grid = self.grids.get(column)
+            columns[column] = (
+                with_values(own, known, codes) if grid is None else with_numbers(own, grid, codes)
+            )
+        return repeated(self.row, n, columns)
 
     def try_all(self, moves: list[list[Move]], size: int) -> None:
         """Classify all rows with so many changes, as long as there is patience."""
-        waiting = self._all(moves, size)
+        waiting = chain.from_iterable(product(*chosen) for chosen in combinations(moves, size))
         while block := list(islice(waiting, _BLOCK)):
             if self.tried + len(block) > _MOST_ROWS:
                 block = block[: _MOST_ROWS - self.tried]
@@ -260,27 +269,22 @@ class _Search:
             if not self.complete:
                 return
 
-    @staticmethod
-    def _all(moves: list[list[Move]], size: int) -> Iterator[tuple[Move, ...]]:
-        for chosen in combinations(moves, size):
-            yield from product(*chosen)
-
     def _classify(self, block: list[tuple[Move, ...]]) -> None:
         frame = self._rows(block)
         self.tried += len(block)
-        place = {label: index for index, label in enumerate(self.labels)}
-        predicted = np.array([place[label] for label in self.model.predict(frame).tolist()])
+        chances = self.model.predict_proba(frame)
+        predicted = chosen_classes(self.model, chances)
         good = predicted != self.decision if self.to is None else predicted == self.to
         rows = np.flatnonzero(good)
         if not len(rows):
             return
-        chances = self.model.predict_proba(frame)[rows, predicted[rows]]
+        chances = chances[rows, predicted[rows]]
         first = int(np.argmax(chances))
         if self.best is None or chances[first] > self.best[0]:
             at = rows[first]
             self.best = (float(chances[first]), int(predicted[at]), block[at])
 
-    def found(self, to: Any, at_most: int) -> WhatIf:
+    def found(self, to: Label, at_most: int) -> WhatIf:
         """Describe the best row, if there is one."""
         chance, label, moves = self.best or (0.0, self.decision, ())
         before = float(self.model.predict_proba(self.row)[0, label]) if self.best else 0.0
@@ -302,10 +306,8 @@ class _Search:
         named = []
         for column, value in sorted(moves):
             known = self.model.schema_.columns[column]
-            if column in self.grids:
-                instead = f"{self.grids[column][value]:.6g}"
-            else:
-                instead = values_of(known)[value]
+            grid = self.grids.get(column)
+            instead = known.label(value) if grid is None else f"{grid[value]:.6g}"
             named.append(Change(known.name, str(self.shown[column]), instead))
         return tuple(named)
 
@@ -317,16 +319,11 @@ def _beats(one: FloatArray, other: FloatArray, first: bool) -> bool:
 
 def _number_grids(model: Classifier) -> dict[int, FloatArray]:
     """Numbers to try in columns that are not binned: near the classes' means."""
-    moments = getattr(model, "moments_", None)
-    if moments is None:
+    if not isinstance(model, GaussianClassifier):
         return {}
+    moments, grids = model.moments_, {}
     spread = np.sqrt(np.maximum(np.einsum("kii->ki", moments.covariances()), 0.0))
-    place = {name: index for index, name in enumerate(model.schema_.names)}
-    grids = {}
-    for column, name in enumerate(moments.schema.names):
-        if column in moments.used and not isinstance(
-            model.schema_.columns[place[name]], CategoricalColumn
-        ):
-            near = moments.means[:, [column]] + spread[:, [column]] * _STEPS
-            grids[place[name]] = np.unique(near[np.isfinite(near)])
+    for number in moments.used.tolist():
+        near = moments.means[:, [number]] + spread[:, [number]] * _STEPS
+        grids[int(model.fitted_.columns[number])] = np.unique(near[np.isfinite(near)])
     return grids

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unnaive._axes import new_axes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from matplotlib.axes import Axes
+
 _BAR = 0.35  # between two bars, where 1 is between two names
 
 
 def plot_critical_difference(
-    mean_ranks: Mapping[str, float], critical: float, ax: Any = None
-) -> Any:
+    mean_ranks: Mapping[str, float], critical: float, ax: Axes | None = None
+) -> Axes:
     """Draw models along their mean ranks, joined by a bar where no difference is shown.
 
     Parameters
@@ -89,7 +91,7 @@ def undecided(ranks: list[float], critical: float) -> list[tuple[int, int]]:
     return groups
 
 
-def _draw_scale(ax: Any, low: int, high: int, critical: float) -> None:
+def _draw_scale(ax: Axes, low: int, high: int, critical: float) -> None:
     """Draw the axis of ranks with its numbers, and the critical difference above it."""
     ax.plot([low, high], [0, 0], color="0.2", linewidth=1)
     step = max(1, (high - low) // 15)
@@ -103,7 +105,7 @@ def _draw_scale(ax: Any, low: int, high: int, critical: float) -> None:
         ax.text(low, 1.7, f"CD = {critical:.2f}, more than the ranks span", va="bottom")
 
 
-def _draw_name(ax: Any, name: str, rank: float, y: float, end: float) -> None:
+def _draw_name(ax: Axes, name: str, rank: float, y: float, end: float) -> None:
     """Lead a line from a rank down and out to the model's name."""
     ax.plot([rank, rank, end], [0, y, y], color="0.6", linewidth=1)
     left = end < rank

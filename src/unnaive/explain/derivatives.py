@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import logsumexp
@@ -11,7 +11,9 @@ from scipy.special import logsumexp
 from unnaive._axes import new_axes
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from matplotlib.axes import Axes
+
+    from unnaive._typing import FloatArray, Label
     from unnaive.models import Classifier
 
 
@@ -34,12 +36,12 @@ class DependenceDerivatives:
     """
 
     names: tuple[str, ...]
-    classes: list[Any]
+    classes: list[Label]
     log_dd: FloatArray
     naive_joint: FloatArray
     mode: str
 
-    def log_ddr(self, positive: Any = None, negative: Any = None) -> FloatArray:
+    def log_ddr(self, positive: Label = None, negative: Label = None) -> FloatArray:
         """Log dd₊ / dd₋ of every row and column; shape (n, d).
 
         Above 0, the column's dependences speak for the positive class, which naive Bayes does
@@ -49,12 +51,12 @@ class DependenceDerivatives:
         below = self._place(negative, 0)
         return np.asarray(self.log_dd[:, above] - self.log_dd[:, below])
 
-    def log_gdf(self, positive: Any = None, negative: Any = None) -> FloatArray:
+    def log_gdf(self, positive: Label = None, negative: Label = None) -> FloatArray:
         """Log of the product of ddr over columns: what naive Bayes's log odds lack; shape (n,)."""
         return np.asarray(self.log_ddr(positive, negative).sum(axis=1))
 
     def weights(
-        self, positive: Any = None, negative: Any = None, weighting: str = "log-mean"
+        self, positive: Label = None, negative: Label = None, weighting: str = "log-mean"
     ) -> FloatArray:
         """Weight of every column: mean of log ddr, or log of the mean of ddr; shape (d,)."""
         if weighting not in {"log-mean", "mean"}:
@@ -64,7 +66,7 @@ class DependenceDerivatives:
             return np.asarray(ratios.mean(axis=0))
         return np.asarray(logsumexp(ratios, axis=0) - np.log(len(ratios)))
 
-    def _place(self, label: Any, default: int) -> int:
+    def _place(self, label: Label, default: int) -> int:
         if label is None:
             return default
         if label not in self.classes:
@@ -73,7 +75,7 @@ class DependenceDerivatives:
 
 
 def dependence_derivatives(
-    model: Classifier, X: Any, mode: str = "full-conditional"
+    model: Classifier, X: object, mode: str = "full-conditional"
 ) -> DependenceDerivatives:
     r"""Compare what a model says of each cell with what naive Bayes would say.
 
@@ -126,10 +128,10 @@ def plot_dependence_derivatives(
     found: DependenceDerivatives,
     row: int | None = None,
     *,
-    positive: Any = None,
-    negative: Any = None,
-    ax: Any = None,
-) -> Any:
+    positive: Label = None,
+    negative: Label = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw which columns push naive Bayes off, in one row or on average.
 
     Bars to the right: the column's dependences speak for the positive class, and naive Bayes

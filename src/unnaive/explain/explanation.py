@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
-from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import TableTooLarge
 from unnaive.explain.cells import shown_cells
 from unnaive.explain.odds import LogOdds, split_odds
+from unnaive.models.classifier import first_of_the_best
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
     from unnaive.io.frames import Frame
     from unnaive.models import Classifier
 
@@ -85,7 +88,7 @@ class Explanation:
 
     names: tuple[str, ...]
     target: str
-    classes: list[Any]
+    classes: list[Label]
     terms: tuple[Term, ...]
     base: FloatArray
     contributions: FloatArray
@@ -107,7 +110,7 @@ class Explanation:
         joint = self.joint
         return np.asarray(np.exp(joint - logsumexp(joint, axis=1, keepdims=True)))
 
-    def log_odds(self, positive: Any = None, by: str = "column") -> LogOdds:
+    def log_odds(self, positive: Label = None, by: str = "column") -> LogOdds:
         """Split the log-odds of a class against all others.
 
         Parameters
@@ -161,7 +164,7 @@ class Explanation:
                 out[:, position] += part
         return out
 
-    def _chosen(self, positive: Any) -> IntArray:
+    def _chosen(self, positive: Label) -> IntArray:
         """Place of the class whose odds are asked for, in every row; shape (n,)."""
         if positive is not None:
             labels = positive if isinstance(positive, list) else [positive] * len(self)
@@ -175,9 +178,7 @@ class Explanation:
             return np.array([self.classes.index(label) for label in labels])
         if len(self.classes) <= 2:
             return np.full(len(self), len(self.classes) - 1)
-        joint = self.joint
-        best = joint >= joint.max(axis=1, keepdims=True) - TIE_TOLERANCE
-        return np.asarray(np.argmax(best, axis=1))
+        return first_of_the_best(self.joint)
 
     def require_row(self, row: int) -> int:
         """Return the position of a row, or raise an error if there is none."""
@@ -185,7 +186,7 @@ class Explanation:
             raise ValueError(f"row={row}; there are {len(self)} rows")
         return row % len(self)
 
-    def to_frame(self, positive: Any = None) -> Any:
+    def to_frame(self, positive: Label = None) -> pd.DataFrame:
         """Return the log-odds as a long pandas frame: a line for every row and term.
 
         Columns: ``row``, ``class`` (whose odds), ``columns``, ``through``, ``value`` (what the
@@ -205,7 +206,7 @@ class Explanation:
         names = ["row", "class", "columns", "through", "value", "contribution"]
         return pd.DataFrame(lines, columns=names)
 
-    def text(self, row: int = 0, positive: Any = None, most: int = 12) -> str:
+    def text(self, row: int = 0, positive: Label = None, most: int = 12) -> str:
         """Explain one row in words: what speaks for a class, what against it, what is unknown.
 
         Parameters
@@ -220,7 +221,7 @@ class Explanation:
 
         return in_words(self, row, positive, most)
 
-    def plot(self, row: int = 0, positive: Any = None, ax: Any = None) -> Any:
+    def plot(self, row: int = 0, positive: Label = None, ax: Axes | None = None) -> Axes:
         """Draw one row's way from the prior to the answer; see :func:`plot_waterfall`."""
         from unnaive.explain.waterfall import plot_waterfall  # noqa: PLC0415 - optional matplotlib
 

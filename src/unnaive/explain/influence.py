@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +15,13 @@ from unnaive.explain.explanation import explanation_of
 from unnaive.information import mutual_information
 from unnaive.information.gaussian import gaussian_relevance
 from unnaive.io.frames import to_column, to_frame
+from unnaive.models.base import CountsClassifier
+from unnaive.models.gaussian import GaussianClassifier, shares_of
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from matplotlib.axes import Axes
+
+    from unnaive._typing import FloatArray, Label
     from unnaive.models import Classifier
 
 _BLOCK = 256  # rows whose terms are held at a time
@@ -47,7 +51,7 @@ class Importance:
         return [(self.names[column], float(self.values[column])) for column in order]
 
 
-def importance(model: Classifier, X: Any = None, y: Any = None) -> Importance:
+def importance(model: Classifier, X: object = None, y: object = None) -> Importance:
     """Tell how much each column matters, in the same way for every model.
 
     Parameters
@@ -78,7 +82,8 @@ def importance(model: Classifier, X: Any = None, y: Any = None) -> Importance:
     if X is None:
         if y is not None:
             raise ValueError("y without X; give the rows, too")
-        values = np.where(_in_model(model), class_information(model), 0.0) / log(2)
+        used = np.isin(np.arange(len(names)), heaviest(model).fitted_.structure.used)
+        values = np.where(used, class_information(model), 0.0) / log(2)
         return Importance(names, values, "information about the class, bits")
     frame = to_frame(X)
     classes = model.classes_.tolist()
@@ -97,7 +102,7 @@ def importance(model: Classifier, X: Any = None, y: Any = None) -> Importance:
     return Importance(names, total / frame.n_rows, unit)
 
 
-def _labels(y: Any, n_rows: int, classes: list[Any]) -> list[Any]:
+def _labels(y: object, n_rows: int, classes: list[Label]) -> list[Label]:
     column = to_column(y)
     cells = column.values.tolist()
     labels = cells if column.categories is None else [column.categories[c] for c in cells]
@@ -109,32 +114,23 @@ def _labels(y: Any, n_rows: int, classes: list[Any]) -> list[Any]:
     return labels
 
 
-def _in_model(model: Classifier) -> Any:
-    used = getattr(getattr(heaviest(model), "structure_", None), "used", None)
-    every = np.arange(len(model.schema_.names))
-    return every >= 0 if used is None else np.isin(every, used)
-
-
 def class_information(model: Classifier) -> FloatArray:
     """I(X_i;C) of every column in nats; of numbers, as if they were Gaussian; shape (d,)."""
     model = heaviest(model)
-    counts, moments = getattr(model, "counts_", None), getattr(model, "moments_", None)
-    if counts is not None:
-        return mutual_information(counts)
-    names = list(model.schema_.names)
-    values = np.zeros(len(names))
-    if moments is not None:
-        shares = moments.class_weights / max(float(moments.class_weights.sum()), 1e-300)
-        found = gaussian_relevance(moments.covariances(), shares, moments.variances)
-        values[[names.index(name) for name in moments.schema.names]] = found
-    labels = getattr(model, "_labels", None)
-    if labels is not None:  # the categories beside numbers
-        place = [names.index(name) for name in labels.schema_.names]
-        values[place] = mutual_information(labels.counts_)
+    if isinstance(model, CountsClassifier):
+        return mutual_information(model.counts_)
+    values = np.zeros(len(model.schema_.names))
+    if isinstance(model, GaussianClassifier):
+        fitted, moments = model.fitted_, model.moments_
+        own = (moments.covariances(), shares_of(moments.class_weights), moments.variances)
+        values[fitted.columns] = gaussian_relevance(*own)
+        if fitted.categories is not None:
+            others = np.setdiff1d(np.arange(len(values)), fitted.columns)
+            values[others] = mutual_information(fitted.categories.counts_)
     return values
 
 
-def plot_importance(found: Importance, most: int = 20, ax: Any = None) -> Any:
+def plot_importance(found: Importance, most: int = 20, ax: Axes | None = None) -> Axes:
     """Draw how much each column matters, the most important on top.
 
     Parameters

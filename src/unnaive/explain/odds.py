@@ -10,7 +10,7 @@ a difference.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
@@ -18,7 +18,7 @@ from scipy.special import expit
 from unnaive.tables.terms.divisia import log_sum, shares_of_sum
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import FloatArray, IntArray, Label
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class LogOdds:
         Names of the attributes or terms.
     """
 
-    positive: list[Any]
+    positive: list[Label]
     base: FloatArray
     contributions: FloatArray
     labels: tuple[str, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics import precision_recall_curve, roc_curve
@@ -13,7 +13,12 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.structure.bags import HiddenParents
 
 if TYPE_CHECKING:
-    from unnaive.models import PHNB, Classifier, GeneralizedNB
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+
+    from unnaive._typing import AnyArray, BoolArray, FloatArray, Label
+    from unnaive.models import PHNB, Classifier, CountsClassifier, GeneralizedNB
     from unnaive.models.ordered import OrderedClassifier
 
 _SCORES = {
@@ -26,7 +31,7 @@ _SCORES = {
 }
 
 
-def plot_threshold_path(model: PHNB, ax: Any = None) -> Any:
+def plot_threshold_path(model: PHNB, ax: Axes | None = None) -> Axes:
     """Draw leave-one-out accuracy and log loss of packaged hidden naive Bayes over thresholds.
 
     Parameters
@@ -49,17 +54,11 @@ def plot_threshold_path(model: PHNB, ax: Any = None) -> Any:
     >>> plot_threshold_path(model).get_xlabel()
     'columns heard, over all bags'
     """
-    path = getattr(model, "path_", None)
-    if path is None:
-        raise UnnaiveError(
-            'there is no path to draw; fit the model with threshold="loo", which tries them all'
-        )
-    ax = new_axes(ax)
+    path, ax = _path_of(model, 'threshold="loo", which tries them all'), new_axes(ax)
     ax.plot(path["members"], path["log_loss"], color="C0", label="log loss")
     bags = model.fitted_.learned.graph(HiddenParents)
     ax.axvline(int(bags.members.sum()), color="0.6", linestyle=":", label="chosen")
-    ax.set_xlabel("columns heard, over all bags")
-    ax.set_ylabel("leave-one-out log loss")
+    ax.set(xlabel="columns heard, over all bags", ylabel="leave-one-out log loss")
     other = ax.twinx()
     other.plot(path["members"], path["accuracy"], color="C1", label="accuracy")
     other.set_ylabel("leave-one-out accuracy")
@@ -69,20 +68,18 @@ def plot_threshold_path(model: PHNB, ax: Any = None) -> Any:
 
 
 def plot_score_path(
-    model: GeneralizedNB, X: Any, y: Any, *, positive: Any = None, ax: Any = None
-) -> Any:
+    model: GeneralizedNB, X: object, y: object, *, positive: Label = None, ax: Axes | None = None
+) -> Axes:
     """Draw how good the models of the first 2, 3, … columns are (the paper's figures 7 to 11).
 
     Parameters
     ----------
     model : GeneralizedNB
         Fitted.
-    X, y
-        Rows to score on, best new ones.
+    X, y, ax
+        As in :func:`plot_roc`.
     positive : class label, default=None
         As in ``model.score_path``.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
 
     Returns
     -------
@@ -101,13 +98,12 @@ def plot_score_path(
     ax = new_axes(ax)
     for name, label in _SCORES.items():
         ax.plot(path["n_features"], path[name], label=label, marker=".", markersize=4)
-    ax.set_xlabel("columns in the model")
-    ax.set_ylabel("score")
+    ax.set(xlabel="columns in the model", ylabel="score")
     ax.legend(loc="lower right")
     return ax
 
 
-def plot_cumulated_information(model: OrderedClassifier, ax: Any = None) -> Any:
+def plot_cumulated_information(model: OrderedClassifier, ax: Axes | None = None) -> Axes:
     """Draw what each column adds and what there is with it, in bits, as the columns enter.
 
     Parameters
@@ -142,7 +138,7 @@ def plot_cumulated_information(model: OrderedClassifier, ax: Any = None) -> Any:
     return ax
 
 
-def plot_size_path(model: OrderedClassifier, ax: Any = None) -> Any:
+def plot_size_path(model: OrderedClassifier, ax: Axes | None = None) -> Axes:
     """Draw accuracy on the training rows and when each is left out, over the size of clusters.
 
     Parameters
@@ -165,23 +161,27 @@ def plot_size_path(model: OrderedClassifier, ax: Any = None) -> Any:
     >>> plot_size_path(model).get_xlabel()
     'members of a cluster, the class counted'
     """
-    path = getattr(model, "path_", None)
-    if path is None:
-        raise UnnaiveError(
-            'there is no path to draw; fit the model with max_clique="loo" (DecomposableNB) or '
-            'order="loo" (CherryTreeNB), which tries several sizes'
-        )
-    ax = new_axes(ax)
+    size = "order" if "order" in model.get_params(deep=False) else "max_clique"
+    path, ax = _path_of(model, f'{size}="loo", which tries several sizes'), new_axes(ax)
     ax.plot(path["size"], path["training_accuracy"], marker="o", label="training rows")
     ax.plot(path["size"], path["accuracy"], marker="o", label="each row left out")
     ax.set_xticks(path["size"])
-    ax.set_xlabel("members of a cluster, the class counted")
-    ax.set_ylabel("accuracy")
+    ax.set(xlabel="members of a cluster, the class counted", ylabel="accuracy")
     ax.legend()
     return ax
 
 
-def plot_roc(model: Classifier, X: Any, y: Any, *, positive: Any = None, ax: Any = None) -> Any:
+def _path_of(model: CountsClassifier, cure: str) -> Mapping[str, AnyArray]:
+    """Return what leave-one-out chose among; raises if it did not."""
+    path: Mapping[str, AnyArray] | None = getattr(model, "path_", None)
+    if path is None:
+        raise UnnaiveError(f"there is no path to draw; fit the model with {cure}")
+    return path
+
+
+def plot_roc(
+    model: Classifier, X: object, y: object, *, positive: Label = None, ax: Axes | None = None
+) -> Axes:
     """Draw sensitivity against false alarms over all thresholds, and where ``predict`` stands.
 
     Parameters
@@ -216,15 +216,14 @@ def plot_roc(model: Classifier, X: Any, y: Any, *, positive: Any = None, ax: Any
     ax.plot(alarms, found, label=f"area {area:.3f}")
     ax.plot([0, 1], [0, 1], color="0.7", linestyle=":")
     ax.plot(chosen[~actual].mean(), chosen[actual].mean(), "o", color="C1", label="predict")
-    ax.set_xlabel("false alarms among the others")
-    ax.set_ylabel(f"sensitivity for {label!r}")
+    ax.set(xlabel="false alarms among the others", ylabel=f"sensitivity for {label!r}")
     ax.legend(loc="lower right")
     return ax
 
 
 def plot_precision_recall(
-    model: Classifier, X: Any, y: Any, *, positive: Any = None, ax: Any = None
-) -> Any:
+    model: Classifier, X: object, y: object, *, positive: Label = None, ax: Axes | None = None
+) -> Axes:
     """Draw precision against sensitivity over all thresholds, and where ``predict`` stands.
 
     Parameters
@@ -253,13 +252,14 @@ def plot_precision_recall(
     ax.axhline(actual.mean(), color="0.7", linestyle=":")
     if chosen.any():
         ax.plot(chosen[actual].mean(), actual[chosen].mean(), "o", color="C1", label="predict")
-    ax.set_xlabel(f"sensitivity for {label!r}")
-    ax.set_ylabel("precision")
+    ax.set(xlabel=f"sensitivity for {label!r}", ylabel="precision")
     ax.legend(loc="lower left")
     return ax
 
 
-def scored(model: Classifier, X: Any, y: Any, positive: Any) -> tuple[Any, Any, Any]:
+def scored(
+    model: Classifier, X: object, y: object, positive: Label
+) -> tuple[FloatArray, BoolArray, Label]:
     """Probability of the positive class, which rows have it, and its label."""
     labels = model.classes_.tolist()
     label = labels[-1] if positive is None else positive

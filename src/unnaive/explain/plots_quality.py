@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,17 +10,26 @@ from unnaive._axes import new_axes
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain.plots import scored
 from unnaive.io.frames import to_column
+from unnaive.models.classifier import chosen_classes
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
+    from matplotlib.axes import Axes
+
+    from unnaive._typing import BoolArray, FloatArray, IntArray, Label
     from unnaive.models import Classifier
 
-_Z = 1.959963984540054  # of an interval of 95 %
+Z = 1.959963984540054  # of an interval of 95 %
 
 
 def plot_reliability(
-    model: Classifier, X: Any, y: Any, *, positive: Any = None, bins: int = 10, ax: Any = None
-) -> Any:
+    model: Classifier,
+    X: object,
+    y: object,
+    *,
+    positive: Label = None,
+    bins: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw how often what is said to be probable does happen, with intervals of 95 %.
 
     Points on the diagonal are right; below it the model is too sure, above it not sure enough.
@@ -29,16 +38,10 @@ def plot_reliability(
 
     Parameters
     ----------
-    model : Classifier
-        Fitted.
-    X, y
-        Rows to score on, best new ones.
-    positive : class label, default=None
-        Whose probability; None: the last one.
+    model, X, y, positive, ax
+        As in :func:`plot_roc`.
     bins : int, default=10
         Bins of equal width that rows are sorted into.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
 
     Returns
     -------
@@ -68,17 +71,17 @@ def plot_reliability(
     ax.plot([0, 1], [0, 1], color="0.7", linestyle=":")
     ax.errorbar(said, share, yerr=[share - low, high - share], fmt="o-", capsize=2, markersize=4)
     for x, top, size in zip(said, high, rows, strict=True):
-        at = {"xytext": (0, 3), "textcoords": "offset points", "ha": "center"}
-        ax.annotate(f"{size:,}", (x, top), fontsize=7, color="0.4", **at)
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(-0.02, 1.08)
-    ax.set_xlabel(f"predicted probability of {label!r}")
-    ax.set_ylabel(f"share of {label!r}")
+        told = ax.annotate(f"{size:,}", (x, top), (0, 3), "data", "offset points", ha="center")
+        told.set(fontsize=7, color="0.4")
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.08))
+    ax.set(xlabel=f"predicted probability of {label!r}", ylabel=f"share of {label!r}")
     ax.set_title(f"calibration error {error:.3f}", fontsize=10)
     return ax
 
 
-def _binned(scores: FloatArray, actual: Any, bins: int) -> tuple[FloatArray, FloatArray, IntArray]:
+def _binned(
+    scores: FloatArray, actual: BoolArray, bins: int
+) -> tuple[FloatArray, FloatArray, IntArray]:
     """Mean prediction, share that came true, and number of rows, of bins that have some."""
     place = np.minimum((scores * bins).astype(int), bins - 1)
     rows = np.bincount(place, minlength=bins)
@@ -87,7 +90,7 @@ def _binned(scores: FloatArray, actual: Any, bins: int) -> tuple[FloatArray, Flo
     return said / rows[used], true / rows[used], rows[used]
 
 
-def wilson(share: FloatArray, rows: Any) -> tuple[FloatArray, FloatArray]:
+def wilson(share: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
     """Wilson's interval of 95 % of shares of so many rows.
 
     Examples
@@ -96,23 +99,19 @@ def wilson(share: FloatArray, rows: Any) -> tuple[FloatArray, FloatArray]:
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0], [0.278])
     """
-    centre = (share + _Z**2 / (2 * rows)) / (1 + _Z**2 / rows)
-    half = _Z * np.sqrt(share * (1 - share) / rows + _Z**2 / (4 * rows**2)) / (1 + _Z**2 / rows)
-    low, high = np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+    centre = share + Z**2 / (2 * rows)
+    half = Z * np.sqrt(share * (1 - share) / rows + Z**2 / (4 * rows**2))
+    low, high = ((end / (1 + Z**2 / rows)).clip(0.0, 1.0) for end in (centre - half, centre + half))
     return np.minimum(low, share), np.maximum(high, share)
 
 
-def plot_confusion(model: Classifier, X: Any, y: Any, ax: Any = None) -> Any:
+def plot_confusion(model: Classifier, X: object, y: object, ax: Axes | None = None) -> Axes:
     """Draw how many rows of each class are predicted as which, shaded by the share of the class.
 
     Parameters
     ----------
-    model : Classifier
-        Fitted.
-    X, y
-        Rows to score on, best new ones.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
+    model, X, y, ax
+        As in :func:`plot_roc`.
 
     Returns
     -------
@@ -128,13 +127,10 @@ def plot_confusion(model: Classifier, X: Any, y: Any, ax: Any = None) -> Any:
     >>> ax.get_xlabel(), len(ax.texts)
     ('predicted', 4)
     """
-    column = to_column(y)
-    actual = model.schema_.encode_target(column)
-    place = {label: index for index, label in enumerate(model.classes_.tolist())}
-    predicted = np.array([place[label] for label in model.predict(X).tolist()])
+    actual = model.schema_.encode_target(to_column(y))
+    predicted, k = chosen_classes(model, model.predict_proba(X)), len(model.classes_)
     if len(actual) != len(predicted):
         raise UnnaiveError(f"there are {len(predicted)} rows and {len(actual)} labels")
-    k = len(place)
     table = np.bincount(actual * k + predicted, minlength=k * k).reshape(k, k)
     shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     ax = new_axes(ax, figsize=(max(3.6, 0.6 * k + 2), max(3.2, 0.6 * k + 1.6)))
@@ -143,10 +139,9 @@ def plot_confusion(model: Classifier, X: Any, y: Any, ax: Any = None) -> Any:
         colour = "white" if shares[i, j] > 0.6 else "black"
         text = f"{table[i, j]:,}" + (f"\n{100 * shares[i, j]:.0f} %" if table[i].sum() else "")
         ax.text(j, i, text, ha="center", va="center", color=colour, fontsize=8)
-    names = [str(label).replace("$", r"\$") for label in place]
+    names = [str(label).replace("$", r"\$") for label in model.classes_.tolist()]
     ax.set_xticks(range(k), names, rotation=0 if max(map(len, names)) < 10 else 45)
     ax.set_yticks(range(k), names)
-    ax.set_xlabel("predicted")
-    ax.set_ylabel("actual")
+    ax.set(xlabel="predicted", ylabel="actual")
     ax.set_title(f"{np.trace(table):,} of {table.sum():,} right", fontsize=10)
     return ax

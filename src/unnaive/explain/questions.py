@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from unnaive.explain.cells import bin_points, one_row, values_of, with_cells, with_numbers
+from unnaive.explain.cells import bin_points, members_of, one_row, repeated, values_of, with_values
 from unnaive.explain.wording import percent
+from unnaive.io.frames import Column
+from unnaive.models.gaussian import GaussianClassifier
 from unnaive.schema import CategoricalColumn
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from collections.abc import Sequence
+
+    from unnaive._typing import FloatArray, Label
+    from unnaive.explain.explanation import Explanation
     from unnaive.io.frames import Frame
     from unnaive.models import Classifier
 
@@ -52,7 +57,7 @@ class Question:
     answers: tuple[Answer, ...] = ()
 
 
-def ask_next(model: Classifier, X_row: Any) -> list[Question]:
+def ask_next(model: Classifier, X_row: object) -> list[Question]:
     """Rank the missing attributes of a row by what they are expected to tell about the class.
 
     A value counts as probable as the model finds it beside what is observed. Numbers of Gaussian
@@ -98,11 +103,14 @@ def ask_next(model: Classifier, X_row: Any) -> list[Question]:
         before = float(entropy(now.posterior)[0])
         points = _points(model, column)
         if points and not isinstance(known, CategoricalColumn) and known.size == 1:
-            questions.append(_of_points(model, row, column, points, before))
-        elif hasattr(model, "moments_") and not isinstance(known, CategoricalColumn):
+            names = [f"{point:.6g}" for point in points]
+            questions.append(_of_rows(model, _asked(row, column, points), column, names, before))
+        elif isinstance(model, GaussianClassifier) and not isinstance(known, CategoricalColumn):
             questions.append(_of_numbers(model, row, column, now))
         else:
-            questions.append(_of_values(model, row, column, before))
+            values = with_values(row.column(column), known, np.arange(known.size))
+            rows = repeated(row, known.size, {column: values})
+            questions.append(_of_rows(model, rows, column, values_of(known), before))
     return sorted(questions, key=lambda question: -question.information)
 
 
@@ -122,40 +130,29 @@ def _points(model: Classifier, column: int) -> list[float]:
 
     Without any, 31 numbers within three standard deviations of the classes' means.
     """
-    members = [member.model for member in getattr(model, "members_", ())]
+    members = [member.model for member in members_of(model)]
     known = [member.schema_.columns[column] for member in members]
     cut = [c.edges for c in known if not isinstance(c, CategoricalColumn) and c.edges]
     if cut:
         return bin_points(cut[0])
     name = model.schema_.names[column]
-    for moments in (getattr(member, "moments_", None) for member in members):
-        if moments is not None and name in moments.schema.names:
+    for moments in (one.moments_ for one in members if isinstance(one, GaussianClassifier)):
+        if name in moments.schema.names:
             place = moments.schema.names.index(name)
             reach = 3.0 * np.sqrt(np.einsum("kii->ki", moments.covariances())[:, place])
             means = moments.means[:, place]
-            found: list[float] = np.linspace(
-                (means - reach).min(), (means + reach).max(), _GRID
-            ).tolist()
-            return found
+            return list(np.linspace((means - reach).min(), (means + reach).max(), _GRID).tolist())
     return []
 
 
-def _of_values(model: Classifier, row: Frame, column: int, before: float) -> Question:
-    known = model.schema_.columns[column]
-    rows = with_cells(row, model.schema_, {column: np.arange(known.size)}, known.size)
-    return _of_rows(model, rows, known.name, values_of(known), before)
-
-
-def _of_points(
-    model: Classifier, row: Frame, column: int, points: list[float], before: float
-) -> Question:
-    names = [f"{point:.6g}" for point in points]
-    rows = with_numbers(row, column, points)
-    return _of_rows(model, rows, model.schema_.names[column], names, before)
+def _asked(row: Frame, column: int, numbers: Sequence[float] | FloatArray) -> Frame:
+    """Repeat a row, with other numbers in one column."""
+    values = np.asarray(numbers, dtype=float)
+    return repeated(row, len(values), {column: Column(row.names[column], values)})
 
 
 def _of_rows(
-    model: Classifier, rows: Frame, column: str, values: list[str], before: float
+    model: Classifier, rows: Frame, column: int, values: list[str], before: float
 ) -> Question:
     """Ask for a column that each of some rows has another value of."""
     found = model.explain(rows)
@@ -169,10 +166,10 @@ def _of_rows(
         Answer(value, float(chance), tuple(after))
         for value, chance, after in zip(values, chances, posterior.tolist(), strict=True)
     )
-    return Question(column, _bits(before, chances, posterior), answers)
+    return Question(rows.names[column], _bits(before, chances, posterior), answers)
 
 
-def _of_numbers(model: Classifier, row: Frame, column: int, now: Any) -> Question:
+def _of_numbers(model: GaussianClassifier, row: Frame, column: int, now: Explanation) -> Question:
     """Integrate over the mixture of the classes' Gaussians."""
     name = model.schema_.names[column]
     means, deviations = _conditional(model, row, column, now.joint[0])
@@ -182,24 +179,24 @@ def _of_numbers(model: Classifier, row: Frame, column: int, now: Any) -> Questio
         return Question(name, 0.0)
     points = means[there, None] + np.sqrt(2.0) * deviations[there, None] * _NODES
     weights = shares[there, None] * _WEIGHTS / np.sqrt(np.pi)
-    posterior = model.predict_proba(with_numbers(row, column, points.reshape(-1)))
+    posterior = model.predict_proba(_asked(row, column, points.reshape(-1)))
     before = float(entropy(now.posterior)[0])
     return Question(name, _bits(before, weights.reshape(-1), posterior))
 
 
 def _conditional(
-    model: Classifier, row: Frame, column: int, joint: FloatArray
+    model: GaussianClassifier, row: Frame, column: int, joint: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation of a number in every class, given the row; NaN for none.
 
     The log joint is a parabola in the number, which three points determine.
     """
-    moments = getattr(model, "moments_")  # noqa: B009 - only Gaussian models have them
+    moments = model.moments_
     place = moments.schema.names.index(model.schema_.names[column])
     shares = moments.class_weights / moments.class_weights.sum()
     centre = float(shares @ moments.means[:, place])
     step = float(np.sqrt(moments.variances[place])) or 1.0
-    around = with_numbers(row, column, centre + step * np.array([-1.0, 0.0, 1.0]))
+    around = _asked(row, column, centre + step * np.array([-1.0, 0.0, 1.0]))
     with np.errstate(invalid="ignore", divide="ignore"):
         low, middle, high = model.predict_joint_log_proba(around)
         variance = step**2 / (2 * middle - low - high)
@@ -208,7 +205,7 @@ def _conditional(
 
 
 def questions_in_words(
-    questions: list[Question], target: str, classes: list[Any], positive: Any = None
+    questions: list[Question], target: str, classes: list[Label], positive: Label = None
 ) -> str:
     """List what to ask next, with what the answers would mean for a class, or the last one.
 

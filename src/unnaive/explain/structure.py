@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from unnaive.explain.cells import heaviest
 from unnaive.explain.influence import class_information
 from unnaive.information import conditional_mutual_information, family_information
 from unnaive.information.gaussian import gaussian_information
+from unnaive.models.base import CountsClassifier
+from unnaive.models.gaussian import GaussianClassifier, shares_of
 from unnaive.structure.bags import HiddenParents
 from unnaive.structure.dag import DAG
 from unnaive.structure.draw import (
@@ -28,35 +30,35 @@ from unnaive.structure.graph import ClassGraphs, Graph
 from unnaive.structure.groups import GroupGraph
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
-    from unnaive.models import Classifier
+    from collections.abc import Sequence
 
-    Edge = tuple[str, str, float]
+    from matplotlib.axes import Axes
+
+    from unnaive._typing import FloatArray, IntArray
+    from unnaive.counts.families import FamilyCounts
+    from unnaive.models import Classifier
+    from unnaive.models.recipe import Structure
+    from unnaive.structure.graph import Edge
 
 _GROUPS_A_LINE = 10
 
 
 @dataclass(frozen=True, eq=False)
-class _Weighed(Graph):
-    """A graph whose edges all have their information."""
+class DrawnGraph(Graph):
+    """A graph of edges that are given, as it is to be drawn."""
 
     names: tuple[str, ...]
     target: str
-    weighed: list[Any]
-    columns: IntArray
-
-    @property
-    def edges(self) -> list[Any]:
-        """Edges between columns."""
-        return self.weighed
+    edges: Sequence[Edge] = ()
+    columns: IntArray | None = None
 
     @property
     def used(self) -> IntArray:
-        """Columns that are in the model; shape (m,)."""
-        return self.columns
+        """Columns that are in the picture, by default all; shape (m,)."""
+        return super().used if self.columns is None else self.columns
 
 
-def plot_structure(model: Classifier, ax: Any = None) -> Any:
+def plot_structure(model: Classifier, ax: Axes | None = None) -> Axes:
     r"""Draw what depends on what in a fitted model; edges are as wide as they are informative.
 
     Trees and networks hang below the class, each column below its first parent. Joined columns
@@ -86,7 +88,8 @@ def plot_structure(model: Classifier, ax: Any = None) -> Any:
     ['x0', 'x1', 'x2', 'y']
     """
     model = heaviest(model)
-    graph, schema = getattr(model, "structure_", None), model.schema_
+    graph: Structure = model.fitted_.structure
+    schema = model.schema_
     information = pair_information(model)
     if isinstance(graph, ClassGraphs):
         named = [f"{schema.target} = {label}" for label in model.classes_.tolist()]
@@ -95,11 +98,11 @@ def plot_structure(model: Classifier, ax: Any = None) -> Any:
         return _draw_groups(graph, information, ax)
     if isinstance(graph, DAG):
         return _draw_network(model, graph, information, ax)
-    if isinstance(graph, Graph) and graph.is_one_network and not isinstance(graph, HiddenParents):
+    if graph.is_one_network and not isinstance(graph, HiddenParents):
         edges = _weighed(graph.edges, schema.names, information)
         if not 0 < len(edges) <= EDGES_A_COLUMN * len(graph.used):
             return _around(model, [schema.names[i] for i in graph.used], edges, ax)
-        return draw_graph(_Weighed(schema.names, graph.target, edges, graph.used), ax)
+        return draw_graph(DrawnGraph(schema.names, graph.target, edges, graph.used), ax)
     used = [name for name, size in zip(schema.names, schema.sizes, strict=True) if size]
     pairs = [(a, b) for place, a in enumerate(used) for b in used[place + 1 :]]
     if isinstance(graph, HiddenParents):  # members hear each other
@@ -110,26 +113,25 @@ def plot_structure(model: Classifier, ax: Any = None) -> Any:
 
 def pair_information(model: Classifier) -> FloatArray:
     """I(X_i;X_j|Y) of pairs of columns in nats, NaN for pairs that were not counted; (d, d)."""
-    names = list(model.schema_.names)
-    found = np.full((len(names), len(names)), np.nan)
-    counts, moments = getattr(model, "counts_", None), getattr(model, "moments_", None)
-    if counts is not None and counts.has_all_pairs:
-        return conditional_mutual_information(counts)
-    if counts is not None:
+    found = np.full((len(model.schema_.names),) * 2, np.nan)
+    if isinstance(model, CountsClassifier):
+        counts = model.counts_
+        if counts.has_all_pairs:
+            return conditional_mutual_information(counts)
         for a, b in counts.pair_columns.tolist():
             found[a, b] = found[b, a] = family_information(counts.pair(a, b))
         for family in counts.families:
             _add_family(found, family, counts.schema.sizes)
-    elif moments is not None:
-        shares = moments.class_weights / max(float(moments.class_weights.sum()), 1e-300)
-        place = [names.index(name) for name in moments.schema.names]
-        found[np.ix_(place, place)] = gaussian_information(moments.covariances(), shares)
+    elif isinstance(model, GaussianClassifier):
+        moments, numbers = model.moments_, model.fitted_.columns
+        shares = shares_of(moments.class_weights)
+        found[np.ix_(numbers, numbers)] = gaussian_information(moments.covariances(), shares)
     return found
 
 
-def _add_family(found: FloatArray, family: Any, sizes: IntArray) -> None:
+def _add_family(found: FloatArray, family: FamilyCounts, sizes: IntArray) -> None:
     """Put in what the columns of one family share with each other."""
-    child, *parents = family.columns
+    child, parents = family.columns[0], family.columns[1:]
     k, m, v = family.table.shape
     codes = {child: np.broadcast_to(np.arange(v), (m, v)).reshape(-1)}
     for parent, stride in zip(parents, strides_of(sizes, parents), strict=True):
@@ -143,24 +145,24 @@ def _add_family(found: FloatArray, family: Any, sizes: IntArray) -> None:
                 found[a, b] = found[b, a] = family_information(table.transpose(2, 0, 1))
 
 
-def _weighed(edges: Any, names: tuple[str, ...], information: FloatArray) -> list[Any]:
+def _weighed(edges: Sequence[Edge], names: tuple[str, ...], information: FloatArray) -> list[Edge]:
     """Edges with the information that they have, or have been measured to have."""
     place = {name: index for index, name in enumerate(names)}
-    found = []
-    for parent, child, *known in edges:
-        measured = information[place[parent], place[child]]
-        told = known or ([float(measured)] if np.isfinite(measured) else [])
-        found.append((parent, child, *told))
+    found: list[Edge] = []
+    for edge in edges:
+        measured = float(information[place[edge[0]], place[edge[1]]])
+        untold = len(edge) == 2 and np.isfinite(measured)
+        found.append((edge[0], edge[1], measured) if untold else edge)
     return found
 
 
-def _around(model: Classifier, used: list[str], edges: list[Any], ax: Any) -> Any:
+def _around(model: Classifier, used: list[str], edges: list[Edge], ax: Axes | None) -> Axes:
     """Draw columns around the class, the lines from it as wide as what they tell about it."""
     relevance = dict(zip(model.schema_.names, class_information(model).tolist(), strict=True))
     return draw_circle(model.schema_.target, used, edges, relevance, ax)
 
 
-def _draw_groups(graph: GroupGraph, information: FloatArray, ax: Any) -> Any:
+def _draw_groups(graph: GroupGraph, information: FloatArray, ax: Axes | None) -> Axes:
     """Draw groups of columns in lines below the class, joined columns in one box."""
     edges = _weighed(graph.edges, graph.names, information)
     largest = max((edge[2] for edge in edges if len(edge) > 2), default=0.0)
@@ -190,20 +192,15 @@ def _draw_groups(graph: GroupGraph, information: FloatArray, ax: Any) -> Any:
     return ax
 
 
-def _draw_box(ax: Any, x: float, top: float, members: int) -> None:
+def _draw_box(ax: Axes, x: float, top: float, members: int) -> None:
     from matplotlib.patches import FancyBboxPatch  # noqa: PLC0415 - optional
 
     corner = (x - 0.3, -top - members + 0.85)
-    box: dict[str, Any] = {
-        "boxstyle": "round,pad=0.12",
-        "facecolor": "0.95",
-        "edgecolor": "C0",
-        "zorder": 0,
-    }
-    ax.add_patch(FancyBboxPatch(corner, 0.6, members - 0.7, **box))
+    box = FancyBboxPatch(corner, 0.6, members - 0.7, "round,pad=0.12", fc="0.95", ec="C0", zorder=0)
+    ax.add_patch(box)
 
 
-def _draw_network(model: Classifier, dag: DAG, information: FloatArray, ax: Any) -> Any:
+def _draw_network(model: Classifier, dag: DAG, information: FloatArray, ax: Axes | None) -> Axes:
     """Draw a network over columns and class, in layers if the class is a node like others."""
     label, names = len(dag.names) - 1, dag.names[:-1]
     arcs = [
@@ -215,7 +212,7 @@ def _draw_network(model: Classifier, dag: DAG, information: FloatArray, ax: Any)
     edges = _weighed(inner, names, information)
     used = np.flatnonzero(model.schema_.sizes > 0)
     if not dag.parents[label] and all(label in dag.parents[column] for column in used):
-        return draw_graph(_Weighed(names, dag.names[label], edges, used), ax)
+        return draw_graph(DrawnGraph(names, dag.names[label], edges, used), ax)
     relevance = dict(zip(names, class_information(model).tolist(), strict=True))
     for parent, child in arcs:
         if dag.names[label] in (parent, child):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit, logit
@@ -11,8 +11,11 @@ from unnaive._axes import new_axes
 from unnaive.explain.wording import percent
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from matplotlib.axes import Axes
+
+    from unnaive._typing import FloatArray, Label
     from unnaive.explain.explanation import Explanation
+    from unnaive.explain.odds import LogOdds
 
 _CHANCES = [0.5, 0.9, 0.1, 0.99, 0.01, 0.999, 0.001, 0.75, 0.25, 0.95, 0.05, 1 - 1e-6, 1e-6]
 _APART = 0.09  # of the axis, between two probabilities on it
@@ -21,8 +24,13 @@ _LONGEST = 40
 
 
 def plot_waterfall(
-    found: Explanation, row: int = 0, *, positive: Any = None, most: int = 12, ax: Any = None
-) -> Any:
+    found: Explanation,
+    row: int = 0,
+    *,
+    positive: Label = None,
+    most: int = 12,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw how the log-odds of a class come about, with the probabilities on a second scale.
 
     Starts at the prior on top; each bar is what one attribute adds, the strongest first; the
@@ -66,14 +74,8 @@ def plot_waterfall(
         colour = _FOR if part > 0 else _AGAINST
         ax.barh(place + 1, high - low, left=low, color=colour, height=0.7)
         ax.plot([high, high], [place + 0.65, place + 2.35], color="0.6", linewidth=0.8)
-        ax.annotate(
-            f"{part:+.2f}".replace("inf", "∞"),
-            (max(low, high), place + 1),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
+        told, tip = f"{part:+.2f}".replace("inf", "∞"), (max(low, high), place + 1)
+        ax.annotate(told, tip, (3, 0), "data", "offset points", va="center", fontsize=8)
     for place, end in ((0, ends[0]), (len(parts) + 1, ends[-1])):
         ax.plot(end, place, "D", color="0.2", markersize=5, zorder=3)
     names = [f"without any attribute {percent(float(expit(base)))}", *labels]
@@ -82,7 +84,9 @@ def plot_waterfall(
     return ax
 
 
-def _strongest(found: Explanation, row: int, odds: Any, most: int) -> tuple[list[str], list[float]]:
+def _strongest(
+    found: Explanation, row: int, odds: LogOdds, most: int
+) -> tuple[list[str], list[float]]:
     """Names with cells, and contributions, of observed attributes, the strongest first."""
     parts = odds.contributions[row]
     order = sorted(range(len(parts)), key=lambda place: (-abs(parts[place]), place))
@@ -110,7 +114,7 @@ def _ends(base: float, parts: list[float]) -> tuple[FloatArray, tuple[float, flo
     return reached, (low - margin, high + margin)
 
 
-def _finish(ax: Any, names: list[str], limit: tuple[float, float], label: str) -> None:
+def _finish(ax: Axes, names: list[str], limit: tuple[float, float], label: str) -> None:
     """Set scales and names: log-odds below, probabilities above."""
     ax.axvline(0.0, color="0.7", linewidth=0.8, zorder=0)
     ax.set_yticks(range(len(names)), [name.replace("$", r"\$") for name in names])

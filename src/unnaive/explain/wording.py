@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
@@ -11,6 +11,7 @@ from scipy.special import expit
 from unnaive.explain.cells import MISSING
 
 if TYPE_CHECKING:
+    from unnaive._typing import FloatArray, Label
     from unnaive.explain.explanation import Explanation
 
 _SLIGHT = 0.005  # log-odds that nobody needs to read
@@ -46,7 +47,7 @@ def times(log_odds: float) -> str:
     return f"odds {'×' if log_odds >= 0 else '÷'} {shown}"  # noqa: RUF001
 
 
-def in_words(found: Explanation, row: int, positive: Any, most: int) -> str:
+def in_words(found: Explanation, row: int, positive: Label, most: int) -> str:
     """Explain one row, see :meth:`Explanation.text`."""
     row = found.require_row(row)
     odds = found.log_odds(positive, by="group")
@@ -93,7 +94,7 @@ def _cell(found: Explanation, row: int, column: int) -> str:
     return f"{found.names[column]} = {found.cells[row, column]}"
 
 
-def _silent(found: Explanation, row: int, parts: Any) -> dict[str, list[str]]:
+def _silent(found: Explanation, row: int, parts: FloatArray) -> dict[str, list[str]]:
     """Columns that say nothing, by the reason."""
     used = {column for term in found.terms for column in term.columns}
     missing = [c for c in sorted(used) if not found.observed[row, c]]

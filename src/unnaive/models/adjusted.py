@@ -10,7 +10,6 @@ import numpy as np
 
 from unnaive import _parallel, _progress
 from unnaive._core.adjust import right_spans, weigh_right
-from unnaive._parameters import flag, number, one_of
 from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.base import CountsClassifier
@@ -18,6 +17,7 @@ from unnaive.models.classifier import Shown
 from unnaive.models.makers import TreeFactors
 from unnaive.models.nb import no_parents
 from unnaive.models.recipe import Learned, Recipe
+from unnaive.parameters import flag, number, one_of
 from unnaive.tables.left_out import by_weight
 from unnaive.tables.trees import PLAIN
 
@@ -227,6 +227,7 @@ class AdjustedNB(CountsClassifier):
     random_state: Seed = None
 
     family: ClassVar[str] = "naive"
+    counts_twice: ClassVar[bool] = True
     assumption: ClassVar[str] = (
         "Within a class, columns are taken to be independent. The probability of each class is "
         "then multiplied by a weight, so that more rows are told right."

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._parameters import flag, number, one_of
 from unnaive.counts.sizes import pair_bytes
 from unnaive.information import (
     conditional_mutual_information,
@@ -16,6 +15,7 @@ from unnaive.information import (
 )
 from unnaive.models.base import CountsClassifier
 from unnaive.models.recipe import Learned, Recipe, TableMaker
+from unnaive.parameters import flag, number, one_of
 from unnaive.structure import independent
 from unnaive.structure.parents import SuperParents
 from unnaive.tables.left_out import some_rows

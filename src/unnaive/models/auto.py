@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from unnaive import _progress
-from unnaive._parameters import is_number, number, one_of, parameter
 from unnaive._scikit import check_is_fitted, clone
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
@@ -23,6 +22,7 @@ from unnaive.models.partitioned import compact
 from unnaive.models.persistence import model_of, state_of
 from unnaive.models.trial import Judged, Member, Trial, blend_weights
 from unnaive.models.weighted import WeightedBayes
+from unnaive.parameters import is_number, number, one_of, parameter
 from unnaive.schema.learn import is_categorical
 from unnaive.tables.calibration import Calibration
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.tables import posterior
-from unnaive._parameters import number, one_of, whole
 from unnaive._scikit import check_is_fitted
 from unnaive.counts import CodedRows, JointCounts
 from unnaive.counts.engines.dispatch import engine_of
@@ -22,6 +21,7 @@ from unnaive.models.classifier import Classifier, Given, Shown
 from unnaive.models.fitted import MOST_WEIGHTS, Fitting, Names, calibrate
 from unnaive.models.partitioned import fit_partitions
 from unnaive.models.recipe import Estimate
+from unnaive.parameters import number, one_of, whole
 from unnaive.schema import Schema, label_array, learn_schema, sorted_labels
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._parameters import flag, number, one_of, whole
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import mutual_information
 from unnaive.information.scores import FamilyScores
 from unnaive.models.base import CountsClassifier
 from unnaive.models.recipe import Learned, Recipe, TableMaker
 from unnaive.models.tree import column_position
+from unnaive.parameters import flag, number, one_of, whole
 from unnaive.schema.columns import code_type
 from unnaive.structure.climb import Climber, anneal, hill_climbing, k2_search, perturb
 from unnaive.structure.constraint import chi_square_test, pc_stable

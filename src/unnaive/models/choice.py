@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from unnaive._parameters import is_number, is_whole, one_of, parameter
 from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import mutual_information
+from unnaive.parameters import is_number, is_whole, one_of, parameter
 from unnaive.structure.graph import LEFT_OUT, ClassGraphs, ParentGraph
 from unnaive.tables.left_out import SCORES, left_out_scores
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from unnaive._core.tables import log_posterior, posterior
-from unnaive._parameters import check_parameters, whole
 from unnaive._scikit import (
     BaseEstimator,
     ClassifierMixin,
@@ -26,6 +25,7 @@ from unnaive.io.frames import Frame, is_mappings, to_column, to_frame
 from unnaive.models import persistence
 from unnaive.models.fitted import Names
 from unnaive.models.partitioned import on_partitions
+from unnaive.parameters import check_parameters, whole
 from unnaive.schema import refuse_unusable_target
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     family: ClassVar[str] = "other"
     assumption: ClassVar[str] = ""
     without_graph: ClassVar[str] = "This model has no graph of columns to draw."
+    counts_twice: ClassVar[bool] = False  # what several columns say alike
 
     @abstractmethod
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:

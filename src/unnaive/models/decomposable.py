@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from unnaive._core.selective import measure
-from unnaive._parameters import one_of, whole
 from unnaive.counts.sizes import require_memory
 from unnaive.information import (
     conditional_mutual_information,
@@ -20,6 +19,7 @@ from unnaive.models.choice import counted, left_out_candidates, select
 from unnaive.models.makers import FamilyFactors, families_counted
 from unnaive.models.ordered import OrderedClassifier
 from unnaive.models.recipe import Learned, Recipe
+from unnaive.parameters import one_of, whole
 from unnaive.structure.decomposable import cherry_tree, chordal_graph, families_of
 from unnaive.structure.graph import FamilyGraph
 from unnaive.structure.tree import maximum_spanning_tree

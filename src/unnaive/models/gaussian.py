@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from unnaive._parameters import is_number, number, parameter
 from unnaive._scikit import check_is_fitted
 from unnaive.counts.expectation import maximum_likelihood
 from unnaive.counts.moments import Moments, moments_of
@@ -25,6 +24,7 @@ from unnaive.models.gaussian_parts import (
     schema_of,
     shares_of,
 )
+from unnaive.parameters import is_number, number, parameter
 from unnaive.schema import Schema, learn_target
 from unnaive.schema.columns import refuse_infinite
 from unnaive.tables.gaussian import GaussianTables, log_conditionals

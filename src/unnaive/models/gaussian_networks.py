@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._parameters import one_of, whole
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import gaussian_information, gaussian_relevance
 from unnaive.io.frames import Frame
@@ -17,6 +16,7 @@ from unnaive.models.fitted import Names
 from unnaive.models.gaussian import GaussianClassifier, ShrinkingClassifier
 from unnaive.models.gaussian_parts import GaussianRecipe, Shape, both_ways, shares_of
 from unnaive.models.nb import NaiveBayes
+from unnaive.parameters import one_of, whole
 from unnaive.schema.learn import categorical_mask
 from unnaive.structure import maximum_spanning_tree, orient
 from unnaive.structure.graph import FamilyGraph, ParentGraph, independent
@@ -83,6 +83,7 @@ class GaussianNaiveBayes(GaussianClassifier):
         "largest": "the largest",
         "added": "all, as scikit-learn does;\n        columns of very different units want 0",
     }
+    counts_twice: ClassVar[bool] = True
     assumption: ClassVar[str] = (
         "Within a class, every number follows a bell curve, and all columns are taken to be "
         "independent of each other."

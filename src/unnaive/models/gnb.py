@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from unnaive._core.tables import posterior
-from unnaive._parameters import flag, one_of
 from unnaive._scikit import check_is_fitted
 from unnaive.exceptions import TableTooLarge
 from unnaive.information import conditional_mutual_information, mutual_information
@@ -17,6 +16,7 @@ from unnaive.models.choice import Prefixes, criterion_of, entering_order, featur
 from unnaive.models.makers import TreeFactors
 from unnaive.models.ordered import OrderedClassifier
 from unnaive.models.recipe import Estimate, Learned, Recipe, TableMaker
+from unnaive.parameters import flag, one_of
 from unnaive.structure.generalized import GeneralizedTree, generalized_tree
 from unnaive.tables.junction import RescuedTables, junction_factor, rescued_factor, rescued_root
 from unnaive.tables.smoothing import ML

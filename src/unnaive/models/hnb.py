@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._parameters import is_number, one_of, parameter
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.joint import all_pairs
 from unnaive.information import conditional_mutual_information
 from unnaive.models.base import CountsClassifier
 from unnaive.models.choice import criterion_of, select
 from unnaive.models.recipe import Learned, Recipe, TableMaker
+from unnaive.parameters import is_number, one_of, parameter
 from unnaive.structure.bags import HiddenParents, average_information, bag_members, bag_weights
 from unnaive.tables.hidden import (
     HiddenParentTables,

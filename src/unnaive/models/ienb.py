@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from unnaive import _progress
-from unnaive._parameters import flag, number, one_of
 from unnaive.exceptions import TableTooLarge
 from unnaive.models.base import CountsClassifier
 from unnaive.models.classifier import Shown
 from unnaive.models.recipe import Learned, Recipe, TableMaker
+from unnaive.parameters import flag, number, one_of
 from unnaive.structure.groups import GroupGraph
 from unnaive.tables.groups import GroupTables, IntervalTables, group_tables
 
@@ -222,6 +222,7 @@ class IENB(CountsClassifier):
     random_state: Seed = None
 
     family: ClassVar[str] = "groups"
+    counts_twice: ClassVar[bool] = True
     assumption: ClassVar[str] = (
         "Within a class, columns are taken to be independent. Each probability was moved within "
         "its confidence interval so that the rows are told apart best."

@@ -9,7 +9,6 @@ import numpy as np
 
 from unnaive._core.adjust import FLOOR, one_pass
 from unnaive._core.tables import posterior
-from unnaive._parameters import one_of, whole
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.base import CountsClassifier
@@ -17,6 +16,7 @@ from unnaive.models.classifier import Shown
 from unnaive.models.makers import TreeFactors
 from unnaive.models.nb import no_parents
 from unnaive.models.recipe import Learned, Recipe
+from unnaive.parameters import one_of, whole
 from unnaive.structure.graph import ParentGraph
 from unnaive.tables.smoothing import ML
 from unnaive.tables.trees import frequencies, tree_tables
@@ -171,6 +171,7 @@ class IterativeBayes(CountsClassifier):
     random_state: Seed = None
 
     family: ClassVar[str] = "naive"
+    counts_twice: ClassVar[bool] = True
     assumption: ClassVar[str] = (
         "Within a class, columns are taken to be independent. The tables were then corrected, row "
         "by row, towards the classes that the rows have."

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._parameters import number, one_of, whole
 from unnaive.counts import JointCounts
 from unnaive.information import conditional_mutual_information, mutual_information
 from unnaive.models.choice import asked, criterion_of, features_of, select
 from unnaive.models.makers import FamilyFactors, families_counted
 from unnaive.models.ordered import OrderedClassifier
 from unnaive.models.recipe import Learned, Recipe
+from unnaive.parameters import number, one_of, whole
 from unnaive.structure.graph import FamilyGraph
 from unnaive.structure.parents import ordered_parents
 from unnaive.tables.selective import Sweep, nested_scores, sweep_bytes, table_bytes

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._parameters import flag, one_of, whole
 from unnaive._scikit import clone
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import mean_log_derivatives
 from unnaive.models.gaussian import ShrinkingClassifier
 from unnaive.models.gaussian_parts import GaussianRecipe, NumberRows, Shape, both_ways
+from unnaive.parameters import flag, one_of, whole
 from unnaive.structure.balanced import balanced_sets, best_set
 from unnaive.structure.graph import FamilyGraph
 from unnaive.tables.gaussian import log_conditionals, naive_covariance, naive_forms

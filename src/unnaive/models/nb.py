@@ -66,6 +66,7 @@ class NaiveBayes(CountsClassifier):
     criterion: str = criterion_of("brier")
 
     family: ClassVar[str] = "naive"
+    counts_twice: ClassVar[bool] = True
     assumption: ClassVar[str] = (
         "Within a class, every column is taken to be independent of all others. Each column speaks "
         "once, as if it knew nothing of the rest."

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from unnaive import _progress
-from unnaive._parameters import flag, one_of, parameter
 from unnaive.models.base import CountsClassifier
 from unnaive.models.classifier import Shown
 from unnaive.models.ienb import IENB, GroupFactors, single_groups
 from unnaive.models.recipe import Learned, Recipe
+from unnaive.parameters import flag, one_of, parameter
 from unnaive.structure.groups import (
     GroupGraph,
     backward_joining,

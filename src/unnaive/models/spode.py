@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._parameters import flag, one_of
 from unnaive._ties import first_best
 from unnaive.information import (
     conditional_mutual_information,
@@ -19,6 +18,7 @@ from unnaive.models.choice import left_out_candidates, select
 from unnaive.models.makers import TreeFactors
 from unnaive.models.recipe import Learned, Recipe
 from unnaive.models.tree import column_position
+from unnaive.parameters import flag, one_of
 from unnaive.structure import ParentGraph, super_parent_scores, with_parents
 from unnaive.structure.graph import LEFT_OUT
 from unnaive.tables.trees import joint_root

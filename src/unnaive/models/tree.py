@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._parameters import flag, one_of, parameter
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import (
     class_mutual_information,
@@ -18,6 +17,7 @@ from unnaive.models.base import CountsClassifier
 from unnaive.models.choice import Prefixes, criterion_of, entering_order, features_of
 from unnaive.models.makers import TreeFactors
 from unnaive.models.recipe import Learned, Recipe, TableMaker
+from unnaive.parameters import flag, one_of, parameter
 from unnaive.structure import (
     ClassGraphs,
     ParentGraph,

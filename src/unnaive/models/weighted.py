@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._parameters import number, one_of, whole
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts import JointCounts
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import conditional_mutual_information
 from unnaive.models.base import CountsClassifier
 from unnaive.models.recipe import Learned, Recipe, TableMaker
+from unnaive.parameters import number, one_of, whole
 from unnaive.structure.parents import WeightedGraph
 from unnaive.structure.tree import maximum_spanning_tree
 from unnaive.tables.left_out import some_rows

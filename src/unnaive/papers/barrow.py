@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive._parameters import parameter
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import solved
 from unnaive.models.gaussian import GaussianClassifier
@@ -21,6 +20,7 @@ from unnaive.models.gaussian_networks import FullBayes, GaussianNaiveBayes
 from unnaive.models.gaussian_parts import GaussianRecipe, NumberRows, Shape, both_ways
 from unnaive.models.knaive import KNaiveBayes, pairs_of_classes, whole_rows
 from unnaive.models.persistence import storable
+from unnaive.parameters import parameter
 from unnaive.structure.graph import FamilyGraph, independent
 
 if TYPE_CHECKING:

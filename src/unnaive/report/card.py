@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from unnaive.explain.cells import heaviest, members_of
 from unnaive.models import CountsClassifier, all_models
 from unnaive.models.docstrings import references_of, summary_of
+from unnaive.models.gaussian import GaussianClassifier
 
 if TYPE_CHECKING:
+    from unnaive._typing import State
     from unnaive.models import Classifier
+    from unnaive.models.trial import Member
     from unnaive.report.rows import ReportRows
 
 _ELSEWHERE = "other places, other times, other people"
-_EXTREME = {"NaiveBayes", "IENB", "IterativeBayes", "AdjustedNB", "GaussianNaiveBayes"}
 
 
-def describe_model(model: Classifier, rows: ReportRows) -> dict[str, Any]:
+def describe_model(model: Classifier, rows: ReportRows) -> State:
     """Describe a fitted model in plain values."""
     name = type(model).__name__
     given = model.get_params(deep=False)
@@ -27,7 +30,7 @@ def describe_model(model: Classifier, rows: ReportRows) -> dict[str, Any]:
         "summary": summary_of(type(model)),
         "assumes": model.assumption,
         "members": [
-            {"name": member.name, "weight": float(member.weight)} for member in members_of(model)
+            {"name": one.name, "weight": float(one.weight)} for one in ranked_members(model)
         ],
         "without_graph": model.without_graph,
         "references": references_of(type(model)),
@@ -42,9 +45,9 @@ def describe_model(model: Classifier, rows: ReportRows) -> dict[str, Any]:
     }
 
 
-def members_of(model: Classifier) -> list[Any]:
+def ranked_members(model: Classifier) -> list[Member]:
     """Return the models that a blend answers by, the heaviest first; of others none."""
-    return sorted(getattr(model, "members_", ()), key=lambda member: -member.weight)
+    return sorted(members_of(model), key=lambda member: -member.weight)
 
 
 def _key(model: Classifier) -> str | None:
@@ -59,12 +62,11 @@ def _key(model: Classifier) -> str | None:
     return found
 
 
-def _learned_rows(model: Any) -> list[float]:
+def _learned_rows(model: Classifier) -> list[float]:
     """Rows, or their weights, of every class that the model learned from."""
-    if hasattr(model, "members_"):
-        return _learned_rows(model.members_[0].model)
+    model = heaviest(model)
     binned = isinstance(model, CountsClassifier)
-    counts = model.counts_.class_counts if binned else model.moments_.class_weights
+    counts = model.counts_.class_counts if binned else model.fitted_.moments.class_weights
     return [int(count) if float(count).is_integer() else float(count) for count in counts.tolist()]
 
 
@@ -74,7 +76,7 @@ def _limits(model: Classifier, learned: list[float], rows: ReportRows) -> list[s
         "It tells what goes together in these rows, not what causes what.",
         f"For rows unlike those it learned from ({_ELSEWHERE}) its probabilities may be wrong.",
     ]
-    if type(model).__name__ in _EXTREME:
+    if model.counts_twice:
         found.append(
             "Columns that say the same count twice, so its probabilities tend to be nearer to 0 "
             "and 1 than they should be; see the calibration."
@@ -83,7 +85,7 @@ def _limits(model: Classifier, learned: list[float], rows: ReportRows) -> list[s
         found.append(
             "Numbers enter as bins: within a bin it sees no difference, and at its edge a jump."
         )
-    elif hasattr(model, "moments_"):
+    elif isinstance(model, GaussianClassifier):
         found.append(
             "Numbers far from all that it has seen are judged by the tail of a bell curve."
         )

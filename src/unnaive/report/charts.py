@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unnaive.report.svg import element, picture, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from unnaive._typing import State
 
 _SIZE, _LEFT, _TOP, _BOTTOM = 280.0, 46.0, 10.0, 44.0
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -62,7 +64,7 @@ def _short(count: int) -> str:
     return str(count)
 
 
-def draw_reliability(calibration: dict[str, Any]) -> str:
+def draw_reliability(calibration: State) -> str:
     """Draw what came true against what was predicted, with intervals and the rows of each bin."""
     bottom = _HISTOGRAM + 22
     parts = _axes("predicted probability", "share that came true", bottom)
@@ -108,7 +110,7 @@ def draw_reliability(calibration: dict[str, Any]) -> str:
     return picture(*size, *parts, class_="chart", role="img", aria_label=label)
 
 
-def draw_roc(roc: dict[str, Any], area: float) -> str:
+def draw_roc(roc: State, area: float) -> str:
     """Draw sensitivity against false alarms, and where the model's own decisions stand."""
     alarms, found = roc["decision"]
     story = f"decisions of the model: sensitivity {found:.1%}, false alarms {alarms:.1%}"

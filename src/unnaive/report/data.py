@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from unnaive.models import CountsClassifier
 from unnaive.schema import NumericColumn
 
 if TYPE_CHECKING:
-    from unnaive._typing import IntArray
+    from unnaive._typing import IntArray, State
     from unnaive.io.frames import Column
     from unnaive.models import Classifier
     from unnaive.report.rows import ReportRows
@@ -24,15 +24,16 @@ _BARS = 16  # of a histogram
 _TAIL = 0.005  # share of the rows on either side that a histogram puts into its outermost bars
 
 
-def describe_data(model: Classifier, rows: ReportRows) -> dict[str, Any]:
+def describe_data(model: Classifier, rows: ReportRows) -> State:
     """Describe rows, classes and columns in plain values."""
     k, n = len(rows.labels), rows.frame.n_rows
-    counts = np.bincount(rows.codes, minlength=k)
-    columns = [
-        _describe_column(known, rows.frame.column(place), rows, _is_binned(model))
-        for place, known in enumerate(model.schema_.columns)
-    ]
-    cells = n * len(columns)
+    counts, gaps = np.bincount(rows.codes, minlength=k), np.zeros(n, dtype=bool)
+    columns = []
+    for place, known in enumerate(model.schema_.columns):
+        cells = rows.frame.column(place)
+        gaps |= cells.missing
+        columns.append(_describe_column(known, cells, rows, isinstance(model, CountsClassifier)))
+    missing = sum(column["missing"] for column in columns)
     return {
         "rows": n,
         "target": model.schema_.target,
@@ -41,30 +42,16 @@ def describe_data(model: Classifier, rows: ReportRows) -> dict[str, Any]:
             for label, count in zip(rows.labels, counts.tolist(), strict=True)
         ],
         "columns": columns,
-        "missing_cells": sum(column["missing"] for column in columns),
-        "missing_share": sum(column["missing"] for column in columns) / cells,
-        "complete_rows": n - _rows_with_gaps(rows),
+        "missing_cells": missing,
+        "missing_share": missing / (n * len(columns)),
+        "complete_rows": n - int(gaps.sum()),
     }
 
 
-def _is_binned(model: Classifier) -> bool:
-    """Whether the model sees numbers as bins; the Gaussian ones see the numbers themselves."""
-    return isinstance(model, CountsClassifier)
-
-
-def _rows_with_gaps(rows: ReportRows) -> int:
-    gaps = np.zeros(rows.frame.n_rows, dtype=bool)
-    for place in range(len(rows.frame.names)):
-        gaps |= rows.frame.column(place).missing
-    return int(gaps.sum())
-
-
-def _describe_column(
-    known: ColumnSchema, cells: Column, rows: ReportRows, binned: bool
-) -> dict[str, Any]:
+def _describe_column(known: ColumnSchema, cells: Column, rows: ReportRows, binned: bool) -> State:
     k, missing = len(rows.labels), cells.missing
     numeric = isinstance(known, NumericColumn)
-    found: dict[str, Any] = {
+    found: State = {
         "name": known.name,
         "kind": ("bins" if binned else "number") if numeric else "categories",
         "missing": int(missing.sum()),
@@ -85,7 +72,7 @@ def _describe_column(
     return found
 
 
-def _quarters(found: dict[str, Any]) -> tuple[float, ...]:
+def _quarters(found: State) -> tuple[float, ...]:
     """Cuts between the quarters of a column of numbers, fewer where they are the same."""
     least, *quartiles, most = found["quartiles"] or [0.0, 0.0]
     return tuple(sorted({cut for cut in quartiles if least <= cut < most}))
@@ -106,7 +93,7 @@ def _information(counts: IntArray) -> float:
     return max(both, 0.0) / log(2)
 
 
-def _listed(known: ColumnSchema, counts: IntArray) -> tuple[list[dict[str, Any]], int]:
+def _listed(known: ColumnSchema, counts: IntArray) -> tuple[list[State], int]:
     """Values with their rows by class, of many categories the most frequent first."""
     total, places = counts.sum(axis=0), np.arange(known.size)
     limit = _SHOWN_BINS if isinstance(known, NumericColumn) else _SHOWN_VALUES
@@ -131,7 +118,7 @@ def _listed(known: ColumnSchema, counts: IntArray) -> tuple[list[dict[str, Any]]
     return listed, others
 
 
-def _numbers(cells: Column, classes: IntArray, k: int) -> dict[str, Any]:
+def _numbers(cells: Column, classes: IntArray, k: int) -> State:
     """Quartiles and a histogram by class of a column of numbers."""
     observed = ~cells.missing
     values = np.zeros(0) if cells.is_text else np.asarray(cells.values[observed], dtype=float)

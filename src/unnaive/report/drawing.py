@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from unnaive.explain.structure import DrawnGraph
 from unnaive.report.svg import element, picture, shortened, width_of, words
 from unnaive.structure.draw import tree_positions
-from unnaive.structure.graph import Graph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from unnaive._typing import State
 
 _LINE, _NARROW, _HEIGHT = 38.0, 33.0, 28.0  # pixels from line to line, and of a node
 _GAP, _MARGIN, _PAD = 44.0, 12.0, 12.0
@@ -24,25 +26,12 @@ _THINNEST, _WIDEST = 1.25, 6.0
 CLASS = -1
 
 
-@dataclass(frozen=True)
-class _Forest(Graph):
-    """What is placed as trees: nodes by number, written as text, for ``tree_positions``."""
-
-    names: tuple[str, ...]
-    links: tuple[tuple[str, str], ...]
-    target: str = ""
-
-    @property
-    def edges(self) -> Sequence[tuple[Any, ...]]:
-        return self.links
-
-
 @dataclass
 class _Canvas:
     """Nodes with their places, boxes behind them, and how much room all of it takes."""
 
     target: str
-    nodes: dict[int, dict[str, Any]]
+    nodes: dict[int, State]
     places: dict[int, tuple[float, float, float]] = field(default_factory=dict)
     frames: list[tuple[float, float, float, float, str]] = field(default_factory=list)
     above: dict[int, int] = field(default_factory=dict)  # of every node in a tree, its parent there
@@ -62,7 +51,7 @@ class _Canvas:
         self.right = max(self.right, x + wide)
 
 
-def draw_structure(drawn: dict[str, Any], target: str) -> str:
+def draw_structure(drawn: State, target: str) -> str:
     """Draw one picture of :func:`~unnaive.report.graph.describe_structure`.
 
     Nodes with edges are trees from left to right, columns that are joined share a box, and so
@@ -90,14 +79,15 @@ def draw_structure(drawn: dict[str, Any], target: str) -> str:
 
 
 def _place_trees(
-    canvas: _Canvas, columns: Sequence[int], edges: Sequence[dict[str, Any]], left: float
+    canvas: _Canvas, columns: Sequence[int], edges: Sequence[State], left: float
 ) -> list[int]:
     """Place nodes that edges join, each right of its first parent; return those without any."""
     ordered = sorted(edges, key=lambda edge: -(edge["strength"] or 0.0))
     links = tuple((str(edge["parent"]), str(edge["child"])) for edge in ordered)
     inside = {name for link in links for name in link}
     names = tuple(str(column) for column in columns if str(column) in inside)
-    found = {int(name): place for name, place in tree_positions(_Forest(names, links)).items()}
+    placed = tree_positions(DrawnGraph(names, canvas.target, links))  # nodes by number, as text
+    found = {int(name): place for name, place in placed.items()}
     for parent, child in ((int(a), int(b)) for a, b in links):
         if found[parent][1] == found[child][1] + 1:  # levels count downwards
             canvas.above.setdefault(child, parent)
@@ -179,7 +169,7 @@ def _frame(left: float, top: float, wide: float, tall: float, heading: str) -> s
     return shape + element("text", words(heading), x=left + _PAD, y=top + 18, class_="heading")
 
 
-def _edges(canvas: _Canvas, edges: Sequence[dict[str, Any]], unit: str | None) -> list[str]:
+def _edges(canvas: _Canvas, edges: Sequence[State], unit: str | None) -> list[str]:
     """Draw edges as wide as they are strong, with a small arrow at the child."""
     strongest = max((edge["strength"] or 0.0 for edge in edges), default=0.0) or 1.0
     parts = []
@@ -215,7 +205,7 @@ def _amount(strength: float, unit: str | None) -> str:
     return f"{strength:.3g} {unit or ''}".strip()
 
 
-def _node(canvas: _Canvas, column: int, edges: Sequence[dict[str, Any]], unit: str | None) -> str:
+def _node(canvas: _Canvas, column: int, edges: Sequence[State], unit: str | None) -> str:
     x, y, wide = canvas.places[column]
     label = canvas.label(column)
     story = _story(canvas, column, edges, unit)
@@ -242,7 +232,7 @@ def _node(canvas: _Canvas, column: int, edges: Sequence[dict[str, Any]], unit: s
     )
 
 
-def _story(canvas: _Canvas, column: int, edges: Sequence[dict[str, Any]], unit: str | None) -> str:
+def _story(canvas: _Canvas, column: int, edges: Sequence[State], unit: str | None) -> str:
     """Say of a node what it depends on and what it tells."""
     if column == CLASS:
         return f"{canvas.target}: the class"

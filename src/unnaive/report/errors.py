@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from unnaive.report.cells import explorer_cells, typed_numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import IntArray
+    from unnaive._typing import FloatArray, IntArray, Label, State
     from unnaive.explain import Explanation
     from unnaive.io.frames import Frame
     from unnaive.models import Classifier
@@ -26,7 +26,7 @@ _CHANCES = 3  # classes of a row whose probabilities are told
 
 def describe_errors(
     model: Classifier, rows: ReportRows, judged: Judged, most: int, numbers_of_rows: IntArray
-) -> dict[str, Any]:
+) -> State:
     """Describe the rows whose own class had the least probability and was not predicted.
 
     ``row`` counts from 0, as ``numbers_of_rows`` does. ``judged`` is the probability by a model
@@ -36,7 +36,7 @@ def describe_errors(
     own = judged.probabilities[np.arange(len(rows.codes)), rows.codes]
     wrong = np.flatnonzero(judged.predicted != rows.codes)
     worst = wrong[np.argsort(own[wrong], kind="stable")][:most]
-    found: dict[str, Any] = {"wrong": len(wrong), "rows": []}
+    found: State = {"wrong": len(wrong), "rows": []}
     if not len(worst):
         return found
     part = rows.take(worst)
@@ -73,16 +73,14 @@ def _texts(cells: Sequence[str], numbers: Sequence[float | None]) -> list[str]:
     ]
 
 
-def _chances(chances: Any, rows: ReportRows, own: int) -> list[dict[str, Any]]:
+def _chances(chances: FloatArray, rows: ReportRows, own: int) -> list[State]:
     """List the most probable classes and the row's own, the most probable first."""
     order = np.argsort(-chances, kind="stable").tolist()
     listed = [code for code in order if code in order[:_CHANCES] or code == own]
     return [{"label": rows.labels[code], "probability": float(chances[code])} for code in listed]
 
 
-def _reasons(
-    explanation: Explanation, place: int, label: Any, cells: Sequence[str]
-) -> dict[str, Any]:
+def _reasons(explanation: Explanation, place: int, label: Label, cells: Sequence[str]) -> State:
     """List what spoke most for and against a class, in log-odds."""
     odds = explanation.log_odds(positive=label, by="group")
     parts, groups = odds.contributions[place], explanation.groups
@@ -107,7 +105,7 @@ def _reasons(
     }
 
 
-def _cure(model: Classifier, row: Frame, label: Any, cells: Sequence[str]) -> str:
+def _cure(model: Classifier, row: Frame, label: Label, cells: Sequence[str]) -> str:
     """Say what would have to be different for the row to be told right."""
     if model.predict(row).tolist()[0] == label:
         return "The model of this report, which may have learned from the row, tells it right."

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive.exceptions import TableTooLarge
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, FloatArray
+    from numpy.typing import ArrayLike
+
+    from unnaive._typing import AnyArray, FloatArray, State
 
 _MOST_DISTINCT = 1 << 16  # values that two bytes can number
 
@@ -40,11 +42,11 @@ class Arrays:
     """
 
     def __init__(self, max_bytes: int) -> None:
-        self.content: list[dict[str, Any]] = []
+        self.content: list[State] = []
         self._max_bytes, self._bytes = max_bytes, 0
         self._positions: dict[bytes, int] = {}
 
-    def add(self, numbers: Any) -> int:
+    def add(self, numbers: ArrayLike) -> int:
         """Write an array, its last axis fastest, and return its position."""
         flat = np.ascontiguousarray(numbers, dtype="<f8").reshape(-1)
         self.require(flat.size)
@@ -68,17 +70,13 @@ class Arrays:
             )
 
 
-def _shorter(flat: FloatArray) -> dict[str, Any]:
+def _shorter(flat: FloatArray) -> State:
     """Write doubles, or distinct doubles and positions, whichever is shorter."""
     distinct, places = np.unique(flat.view("<i8"), return_inverse=True)
     width = 1 if len(distinct) <= 1 << 8 else 2
     if len(distinct) > _MOST_DISTINCT or 8 * len(distinct) + width * len(flat) >= 8 * len(flat):
         return {"values": _text(flat)}
-    return {
-        "values": _text(distinct),
-        "places": _text(places.astype(f"<u{width}")),
-        "width": width,
-    }
+    return {"values": _text(distinct), "places": _text(places.astype(f"<u{width}")), "width": width}
 
 
 def _text(numbers: AnyArray) -> str:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from unnaive.explain.cells import bin_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from unnaive._typing import State
+    from unnaive.models import Classifier
+    from unnaive.models.trial import Member
     from unnaive.report.export_arrays import Arrays
     from unnaive.tables.calibration import Calibration
 
-    Description = dict[str, Any]
 
 _POINTS = 31  # at which a number counts as asked for, if no member has bins
 
 
 def blend_of(
-    members: Sequence[Any], single: Callable[[Any, Arrays], Description], arrays: Arrays
-) -> Description:
+    members: Sequence[Member], single: Callable[[Classifier, Arrays], State], arrays: Arrays
+) -> State:
     """Describe all members and, for people, the columns as the heaviest member has them.
 
     Members may cut a number at different edges, so that its bin will not do: such a column is a
@@ -42,12 +46,12 @@ def blend_of(
     return {"columns": columns, "members": described}
 
 
-def scale_of(calibration: Calibration, arrays: Arrays) -> Description:
+def scale_of(calibration: Calibration, arrays: Arrays) -> State:
     """Describe what log joints are multiplied by, and what is added to those of each class."""
     return {"temperature": float(calibration.temperature), "bias": arrays.add(calibration.bias)}
 
 
-def _common(column: Description, alike: list[Description]) -> Description:
+def _common(column: State, alike: list[State]) -> State:
     """Return a column that every member understands."""
     if column["kind"] == "category":
         return column
@@ -59,6 +63,5 @@ def _common(column: Description, alike: list[Description]) -> Description:
         ends = (edges[0], edges[-1]) if edges else (0.0, 0.0)
         low, high = ends[0] - span, ends[1] + span
         number = {"name": column["name"], "kind": "number", "low": low, "high": high}
-    points = [*edges, edges[-1] + 1.0 + abs(edges[-1])] if edges else []
     grid = np.linspace(number["low"], number["high"], _POINTS).tolist()
-    return {**number, "points": points or grid}
+    return {**number, "points": bin_points(edges) if edges else grid}

@@ -15,18 +15,19 @@ from unnaive.report.tables import explorer_document
 if TYPE_CHECKING:
     import os
 
+    from unnaive._typing import State
     from unnaive.models import Classifier
 
 
 def write(
     model: Classifier,
-    X: Any,
-    y: Any,
+    X: object,
+    y: object,
     path: str | os.PathLike[str],
     *,
     max_bytes: int = 3_000_000,
     **settings: Any,
-) -> dict[str, Any]:
+) -> State:
     """Write a report on a model to one HTML file that needs no network.
 
     The page shows the data, the model, its structure, what matters to it, how good it is on rows
@@ -73,7 +74,7 @@ def write(
     return summary
 
 
-def _explorable(model: Classifier, max_bytes: int) -> tuple[dict[str, Any] | None, str]:
+def _explorable(model: Classifier, max_bytes: int) -> tuple[State | None, str]:
     """Describe the model for the explorer, or say why there is none."""
     try:
         document = explorer_document(model, max_bytes)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from unnaive.explain.structure import pair_information
-from unnaive.report.card import members_of
+from unnaive.report.card import ranked_members
 from unnaive.structure.bags import HiddenParents
 from unnaive.structure.dag import DAG
 from unnaive.structure.graph import ClassGraphs, Graph, ParentGraph
@@ -19,7 +19,9 @@ from unnaive.structure.parents import SuperParents
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from unnaive._typing import State
     from unnaive.models import Classifier
+    from unnaive.models.recipe import Structure
 
 _MOST_NODES = 120
 _MOST_CLASSES = 6
@@ -37,26 +39,24 @@ class Links(NamedTuple):
     note: str = ""
 
 
-def describe_structure(model: Classifier, information: Sequence[float]) -> dict[str, Any]:
+def describe_structure(model: Classifier, information: Sequence[float]) -> State:
     """Describe the graph of a model, or of each class; ``pictures`` is empty without one.
 
     A node's ``information`` is that of its column with the class, in bits. The column −1 is the
     class, which is drawn among the others only where it is not a parent of all.
     """
-    structure = getattr(model, "structure_", None)
-    graphs: list[tuple[str, Any, Classifier]] = []
-    notes = []
-    if isinstance(structure, ClassGraphs):
-        named = zip(model.schema_.classes, structure.graphs, strict=True)
+    members, notes = ranked_members(model), []
+    owners = [(f"{one.name}, {one.weight:.0%} of the blend", one.model) for one in members]
+    graphs: Sequence[tuple[str, Structure, Classifier]] = [
+        (title, owner.fitted_.structure, owner) for title, owner in owners or [("", model)]
+    ]
+    whole = graphs[0][1]
+    if isinstance(whole, ClassGraphs) and not members:
+        named = zip(model.schema_.classes, whole.graphs, strict=True)
         graphs = [(f"Within {label}", graph, model) for label, graph in named][:_MOST_CLASSES]
-        if len(structure.graphs) > len(graphs):
+        if len(whole.graphs) > len(graphs):
             notes.append(f"Every class has a graph of its own; the first {len(graphs)} are drawn.")
-    elif structure is not None and structure_is_drawn(structure):
-        graphs = [("", structure, model)]
-    for member in members_of(model):
-        own = getattr(member.model, "structure_", None)
-        if own is not None and structure_is_drawn(own):
-            graphs.append((f"{member.name}, {member.weight:.0%} of the blend", own, member.model))
+    graphs = [found for found in graphs if structure_is_drawn(found[1])]
     names, pictures, left_out = model.schema_.names, [], set(range(len(information)))
     for title, graph, owner in graphs:
         links = _links(graph, owner)
@@ -72,13 +72,13 @@ def describe_structure(model: Classifier, information: Sequence[float]) -> dict[
     }
 
 
-def structure_is_drawn(structure: Any) -> bool:
+def structure_is_drawn(structure: Structure) -> bool:
     """Whether a structure is one network, or a mean whose parents have weights of their own."""
     alike = isinstance(structure, SuperParents) and np.ptp(structure.weights) == 0
     return not (alike or isinstance(structure, ClassGraphs))
 
 
-def _links(graph: Any, model: Classifier) -> Links:
+def _links(graph: Structure, model: Classifier) -> Links:
     """Read edges and boxes from whatever graph the model has."""
     if isinstance(graph, HiddenParents):
         return _bags(graph)
@@ -113,7 +113,7 @@ def _weighed(graph: Graph) -> Links:
     return Links(kept[:most], [], graph.used.tolist(), "weight", note)
 
 
-def _arrows(graph: Graph | DAG) -> tuple[list[tuple[int, int]], list[int]]:
+def _arrows(graph: Structure) -> tuple[list[tuple[int, int]], list[int]]:
     """Edges by column, and the columns; the class is −1, and left out where it is above all."""
     place = {name: column for column, name in enumerate(graph.names)}
     pairs = [(place[edge[0]], place[edge[1]]) for edge in graph.edges]
@@ -166,7 +166,7 @@ def _most_informative(links: Links, information: Sequence[float]) -> tuple[Links
     )
 
 
-def _picture(links: Links, names: Sequence[str], information: Sequence[float]) -> dict[str, Any]:
+def _picture(links: Links, names: Sequence[str], information: Sequence[float]) -> State:
     """Turn links into plain nodes, edges and boxes."""
     with_class = any(-1 in edge[:2] for edge in links.edges)
     joined = {pair for box in links.boxes for pair in combinations(box, 2)}

@@ -8,7 +8,7 @@ from base64 import b64encode
 from functools import cache
 from importlib.resources import files
 from math import exp, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unnaive.exceptions import UnnaiveError
 from unnaive.report import charts, svg
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
+    from unnaive._typing import State
+
 _SCRIPTS = ("explorer.js", "page.js")
 _STYLE = "report.css"
 _TICKS = (-4.59512, -2.19722, 0.0, 2.19722, 4.59512)  # log-odds of 1, 10, 50, 90 and 99 %
@@ -27,7 +29,7 @@ _MINUS, _NOTHING = "\N{MINUS SIGN}", "\N{EN DASH}"
 _LEAST_SPAN = 3.0  # log-odds that a waterfall shows on either side at least
 
 
-def render(summary: dict[str, Any], document: dict[str, Any] | None = None) -> str:
+def render(summary: State, document: State | None = None) -> str:
     """Make the page of a summary.
 
     Parameters
@@ -106,7 +108,7 @@ def _sum(content: str) -> str:
     return f"'sha256-{b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
-def _embedded(value: Any) -> str:
+def _embedded(value: object) -> str:
     r"""Write JSON that stays data inside a script element, whatever its texts hold.
 
     Examples
@@ -120,7 +122,7 @@ def _embedded(value: Any) -> str:
     return text
 
 
-def _explorer(summary: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
+def _explorer(summary: State, document: State) -> State:
     """Collect what the explorer needs besides the model's tables."""
     places = {entry["name"]: place for place, entry in enumerate(summary["importance"])}
     wrong = summary["errors"]["rows"] if summary["errors"] else []
@@ -139,16 +141,16 @@ def _explorer(summary: dict[str, Any], document: dict[str, Any]) -> dict[str, An
     }
 
 
-def _ranked(summary: dict[str, Any]) -> list[dict[str, Any]]:
+def _ranked(summary: State) -> list[State]:
     """Return what matters most first; None is without bound."""
 
-    def size(entry: dict[str, Any]) -> float:
+    def size(entry: State) -> float:
         return float("inf") if entry["importance"] is None else float(entry["importance"])
 
     return sorted(summary["importance"], key=size, reverse=True)
 
 
-def _colours(classes: Sequence[dict[str, Any]]) -> list[int]:
+def _colours(classes: Sequence[State]) -> list[int]:
     """Colour of every class; of more than six, the five largest have one of their own."""
     if len(classes) <= svg.OTHER:
         return list(range(len(classes)))
@@ -156,7 +158,7 @@ def _colours(classes: Sequence[dict[str, Any]]) -> list[int]:
     return [ranked.index(code) if code in ranked else svg.OTHER for code in range(len(classes))]
 
 
-def _drawings(summary: dict[str, Any], colours: Sequence[int]) -> dict[str, Any]:
+def _drawings(summary: State, colours: Sequence[int]) -> State:
     """Return what templates may draw, by name."""
     kinds = sorted(set(colours))
 
@@ -170,7 +172,7 @@ def _drawings(summary: dict[str, Any], colours: Sequence[int]) -> dict[str, Any]
         total = sum(by_class) or 1
         return svg.stacked([count / total for count in merged(by_class)], kinds)
 
-    def small_bars(column: dict[str, Any]) -> str:
+    def small_bars(column: State) -> str:
         histogram = column.get("histogram")
         values = (
             list(zip(*histogram["by_class"], strict=True))
@@ -191,7 +193,7 @@ def _drawings(summary: dict[str, Any], colours: Sequence[int]) -> dict[str, Any]
     }
 
 
-def waterfall(row: dict[str, Any]) -> list[dict[str, Any]]:
+def waterfall(row: State) -> list[State]:
     """Lay out the reasons of a row: where each begins and ends, as shares of the axis.
 
     Returns the lines from the prior to the sum; each has ``label``, ``contribution`` (None of the

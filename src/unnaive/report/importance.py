@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isinf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from unnaive.explain import importance
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from unnaive._typing import State
     from unnaive.models import Classifier
     from unnaive.report.rows import ReportRows
 
@@ -20,7 +21,7 @@ _NUMBERS = 2e6  # that an explanation of the drawn rows may hold, about
 
 def describe_importance(
     model: Classifier, rows: ReportRows, information: Sequence[float], most: int, seed: int
-) -> tuple[list[dict[str, Any]], str]:
+) -> tuple[list[State], str]:
     """Mean absolute contribution of every column in log-odds, over some of the rows.
 
     ``information`` is what each column tells of the class by itself, in bits. The importance of

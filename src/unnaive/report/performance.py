@@ -13,22 +13,23 @@ under two or more correlated receiver operating characteristic curves", Biometri
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from unnaive.evaluate import cross_validate, predicted_codes
 from unnaive.exceptions import UnnaiveError
+from unnaive.explain.plots_quality import Z
+from unnaive.explain.plots_quality import wilson as interval_of_shares
 from unnaive.metrics import SMALLEST, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from unnaive._typing import BoolArray, FloatArray, IntArray
+    from unnaive._typing import BoolArray, FloatArray, IntArray, State
     from unnaive.models import Classifier
     from unnaive.report.rows import ReportRows
 
-Z = 1.959963984540054  # of a 95 % interval
 _CALIBRATION_BINS = 10
 _CURVE_POINTS = 120
 _PAIRS_SHOWN = 15
@@ -39,7 +40,7 @@ class Judged(NamedTuple):
 
     probabilities: FloatArray
     predicted: IntArray
-    protocol: dict[str, Any]
+    protocol: State
 
 
 def judge(
@@ -55,7 +56,7 @@ def judge(
     k = len(rows.labels)
     if folds is None:
         chances = model.predict_proba(rows.frame)
-        protocol: dict[str, Any] = {"kind": "new rows", "description": "rows new to the model"}
+        protocol: State = {"kind": "new rows", "description": "rows new to the model"}
     else:
         folds = _possible_folds(rows, folds)
         found = cross_validate(
@@ -91,11 +92,11 @@ def _possible_folds(rows: ReportRows, folds: int) -> int:
     return max(2, min(folds, int(several.min())))
 
 
-def describe_performance(judged: Judged, rows: ReportRows, positive: int) -> dict[str, Any]:
+def describe_performance(judged: Judged, rows: ReportRows, positive: int) -> State:
     """Measure probabilities and decisions, in plain values."""
     k = len(rows.labels)
     confusion = np.bincount(rows.codes * k + judged.predicted, minlength=k * k).reshape(k, k)
-    found: dict[str, Any] = {
+    found: State = {
         "protocol": judged.protocol,
         "rows": len(rows.codes),
         "scores": _scores(judged, rows, confusion),
@@ -110,7 +111,7 @@ def describe_performance(judged: Judged, rows: ReportRows, positive: int) -> dic
     return found
 
 
-def _scores(judged: Judged, rows: ReportRows, confusion: IntArray) -> list[dict[str, Any]]:
+def _scores(judged: Judged, rows: ReportRows, confusion: IntArray) -> list[State]:
     """Accuracy, log loss, Brier score and AUC, each with interval and what no model reaches."""
     n, actual, chances = len(rows.codes), rows.codes, judged.probabilities
     shares = np.bincount(actual, minlength=len(rows.labels)) / n
@@ -128,9 +129,7 @@ def _scores(judged: Judged, rows: ReportRows, confusion: IntArray) -> list[dict[
     ]
 
 
-def _score(
-    name: str, value: float, interval: tuple[float, float] | None, baseline: float
-) -> dict[str, Any]:
+def _score(name: str, value: float, interval: tuple[float, float] | None, baseline: float) -> State:
     if np.isnan(value):
         return {"name": name, "value": None, "interval": None, "baseline": None}
     ends = None if interval is None else list(interval)
@@ -149,10 +148,8 @@ def wilson(count: float, n: float) -> tuple[float, float] | None:
     """
     if n <= 0:
         return None
-    share = count / n
-    centre, half = share + Z**2 / (2 * n), Z * sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
-    low, high = (centre - half) / (1 + Z**2 / n), (centre + half) / (1 + Z**2 / n)
-    return (0.0 if count == 0 else max(low, 0.0), 1.0 if count == n else min(high, 1.0))
+    low, high = interval_of_shares(np.array(count / n), np.array(n))
+    return float(low), float(high)
 
 
 def mean_interval(losses: FloatArray) -> tuple[float, float] | None:
@@ -205,7 +202,7 @@ def _expit(x: float) -> float:
     return float(1 / (1 + np.exp(-x)))
 
 
-def _by_class(confusion: IntArray, labels: tuple[str, ...]) -> list[dict[str, Any]]:
+def _by_class(confusion: IntArray, labels: tuple[str, ...]) -> list[State]:
     """Recall and precision of every class with their intervals."""
     found = []
     for code, label in enumerate(labels):
@@ -225,7 +222,7 @@ def _by_class(confusion: IntArray, labels: tuple[str, ...]) -> list[dict[str, An
     return found
 
 
-def _most_confused(confusion: IntArray, labels: tuple[str, ...]) -> list[dict[str, Any]]:
+def _most_confused(confusion: IntArray, labels: tuple[str, ...]) -> list[State]:
     """Pairs of classes that are mistaken most often, for matrices too wide to read."""
     wrong = confusion.copy()
     np.fill_diagonal(wrong, 0)
@@ -242,7 +239,7 @@ def _most_confused(confusion: IntArray, labels: tuple[str, ...]) -> list[dict[st
     ]
 
 
-def _calibration(judged: Judged, rows: ReportRows, positive: int) -> dict[str, Any]:
+def _calibration(judged: Judged, rows: ReportRows, positive: int) -> State:
     """Compare predicted probabilities with what came true, in ten bins of probability.
 
     Of two classes it is the positive one's probability, of more that of the predicted class.
@@ -275,7 +272,7 @@ def _calibration(judged: Judged, rows: ReportRows, positive: int) -> dict[str, A
     }
 
 
-def _roc(judged: Judged, rows: ReportRows, positive: int) -> dict[str, Any]:
+def _roc(judged: Judged, rows: ReportRows, positive: int) -> State:
     """Sensitivity against false alarms over all thresholds, thinned to what can be drawn."""
     scores, actual = judged.probabilities[:, positive], rows.codes == positive
     _, place = np.unique(-scores, return_inverse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -42,7 +42,7 @@ class ReportRows(NamedTuple):
         return np.sort(ranked[place < np.repeat(wanted, counts)])
 
 
-def report_rows(model: Classifier, X: Any, y: Any) -> ReportRows:
+def report_rows(model: Classifier, X: object, y: object) -> ReportRows:
     """Read rows and labels, and refuse those that the model does not know."""
     check_is_fitted(model)
     frame, target = to_frame(X), to_column(y)

@@ -21,6 +21,7 @@ from unnaive.report.rows import report_rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from unnaive._typing import Label, State
     from unnaive.models import Classifier
     from unnaive.report.rows import ReportRows
 
@@ -65,7 +66,7 @@ class Settings:
 
     folds: int | None = 10
     seed: int = 0
-    positive: Any = None
+    positive: Label = None
     errors: int = 10
     sample: int = 500
     max_rows: int | None = None
@@ -83,7 +84,7 @@ class Settings:
             )
 
 
-def summarise(model: Classifier, X: Any, y: Any, **settings: Any) -> dict[str, Any]:
+def summarise(model: Classifier, X: object, y: object, **settings: Any) -> State:
     """Say all that a report says, in plain values.
 
     Parameters
@@ -139,7 +140,7 @@ def summarise(model: Classifier, X: Any, y: Any, **settings: Any) -> dict[str, A
 
 def _judged(
     model: Classifier, rows: ReportRows, positive: int, given: Settings
-) -> tuple[dict[str, Any], dict[str, Any] | None]:
+) -> tuple[State, State | None]:
     """Describe performance and errors, or say why there are none."""
     folds, most = given.folds, given.max_rows
     try:
@@ -156,7 +157,7 @@ def _judged(
     return describe_performance(judged, part, positive), wrong
 
 
-def _positive(model: Classifier, given: Any) -> int:
+def _positive(model: Classifier, given: Label) -> int:
     """Place of the class to find among the model's, by its label or its text."""
     labels = list(model.schema_.classes)
     if given is None:
@@ -167,7 +168,7 @@ def _positive(model: Classifier, given: Any) -> int:
     raise ValueError(f"positive={given!r} is no class; the classes are {labels}")
 
 
-def _lead(data: dict[str, Any], performance: dict[str, Any]) -> str:
+def _lead(data: State, performance: State) -> str:
     """Say in two sentences what the model does and how well."""
     d, classes = len(data["columns"]), [entry["label"] for entry in data["classes"]]
     which = ", ".join(classes[:5]) + (f" and {len(classes) - 5} more" if len(classes) > 5 else "")

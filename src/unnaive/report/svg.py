@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _WIDE = {"W", "F"}
 
 
-def readable(text: Any) -> str:
+def readable(text: object) -> str:
     r"""Return a text without what no page may hold: control characters, halves of characters.
 
     Examples
@@ -26,7 +26,7 @@ def readable(text: Any) -> str:
     return _CONTROL.sub("\ufffd", str(text))
 
 
-def element(name: str, *inside: str, **attributes: Any) -> str:
+def element(name: str, *inside: str, **attributes: object) -> str:
     """Write an element; ``inside`` is markup already, attributes are escaped here.
 
     ``class_`` and ``aria_label`` become ``class`` and ``aria-label``; None is left out.
@@ -44,12 +44,12 @@ def element(name: str, *inside: str, **attributes: Any) -> str:
     return f"<{name}{written}>{''.join(inside)}</{name}>"
 
 
-def words(text: Any) -> str:
+def words(text: object) -> str:
     """Escape a text."""
     return escape(readable(text))
 
 
-def _number(value: Any) -> str:
+def _number(value: object) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else readable(value)
 
 
@@ -81,7 +81,7 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def picture(width: float, height: float, *inside: str, **attributes: Any) -> str:
+def picture(width: float, height: float, *inside: str, **attributes: object) -> str:
     """Write a picture of a size in pixels, which the style may shrink."""
     box = f"0 0 {_number(float(width))} {_number(float(height))}"
     return element("svg", *inside, viewBox=box, width=width, height=height, **attributes)

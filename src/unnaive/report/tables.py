@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.polynomial.hermite import hermgauss
 from sklearn.utils.validation import check_is_fitted
 
+from unnaive.explain.cells import members_of, values_of
+from unnaive.models.gaussian_parts import GaussianFitted
 from unnaive.report.export_arrays import Arrays
 from unnaive.report.export_blends import blend_of, scale_of
 from unnaive.schema.columns import NumericColumn
 
 if TYPE_CHECKING:
+    from unnaive._typing import State
     from unnaive.models.classifier import Classifier
-    from unnaive.models.gaussian_parts import GaussianFitted
+    from unnaive.models.fitted import Fitted
     from unnaive.schema.columns import ColumnSchema
 
 VERSION = 1
@@ -24,7 +27,7 @@ _QUADRATURE = 15  # points at which the expected information of a number is take
 _DEVIATIONS = 3.0  # a slider reaches so many standard deviations from the outermost class means
 
 
-def explorer_document(model: Classifier, max_bytes: int = 3_000_000) -> dict[str, Any]:
+def explorer_document(model: Classifier, max_bytes: int = 3_000_000) -> State:
     """Describe a fitted model for ``static/engine.js``, which computes its posterior in a page.
 
     The page then gives what ``predict_proba`` gives, to 1e-9, for any values of the columns, known
@@ -64,8 +67,8 @@ def explorer_document(model: Classifier, max_bytes: int = 3_000_000) -> dict[str
     """
     check_is_fitted(model)
     arrays = Arrays(max_bytes)
-    members = getattr(model, "members_", None)
-    described = _single(model, arrays) if members is None else blend_of(members, _single, arrays)
+    members = members_of(model)
+    described = blend_of(members, _single, arrays) if members else _single(model, arrays)
     return {
         "version": VERSION,
         "model": type(model).__name__,
@@ -76,17 +79,29 @@ def explorer_document(model: Classifier, max_bytes: int = 3_000_000) -> dict[str
     }
 
 
-def _single(model: Any, arrays: Arrays) -> dict[str, Any]:
+def _single(model: Classifier, arrays: Arrays) -> State:
     """Describe columns and tables of one model, as it was fitted."""
-    fitted = model.fitted_
-    gaussian = hasattr(fitted, "moments")
-    tables = _gaussian_tables(fitted, arrays) if gaussian else fitted.tables.describe(arrays)
-    calibration = getattr(fitted, "calibration", None)
+    fitted: Fitted | GaussianFitted = model.fitted_
+    if isinstance(fitted, GaussianFitted):
+        tables, numbers, scale = _gaussian_tables(fitted, arrays), _numbers(fitted), None
+        points = hermgauss(_QUADRATURE)
+    else:
+        tables, numbers, scale = fitted.tables.describe(arrays), {}, fitted.calibration
+        points = None
+    used = _columns_of(tables)
+    columns = [
+        {
+            "name": column.name,
+            "used": place in used and column.size > 0,
+            **(numbers.get(place) or _values(column)),
+        }
+        for place, column in enumerate(fitted.schema.columns)
+    ]
     return {
-        "columns": _columns(fitted, _columns_of(tables)),
+        "columns": columns,
         "prior": arrays.add(fitted.prior),
-        "calibration": None if calibration is None else scale_of(calibration, arrays),
-        "hermite": [arrays.add(part) for part in hermgauss(_QUADRATURE)] if gaussian else None,
+        "calibration": None if scale is None else scale_of(scale, arrays),
+        "hermite": points and [arrays.add(part) for part in points],
         "tables": tables,
     }
 
@@ -106,31 +121,18 @@ def engine_script() -> str:
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
 
 
-def _columns(fitted: Any, used: set[int]) -> list[dict[str, Any]]:
-    """Describe all columns, those that the tables look at as used."""
-    numbers = _numbers(fitted) if hasattr(fitted, "moments") else {}
-    return [
-        {
-            "name": column.name,
-            "used": place in used and column.size > 0,
-            **(numbers.get(place) or _values(column)),
-        }
-        for place, column in enumerate(fitted.schema.columns)
-    ]
-
-
-def _values(column: ColumnSchema) -> dict[str, Any]:
+def _values(column: ColumnSchema) -> State:
     """Describe what values a column has."""
-    labels = [column.label(code) for code in range(column.size)]
+    labels = values_of(column)
     if isinstance(column, NumericColumn):
         return {"kind": "bins", "labels": labels, "edges": list(column.edges)}
-    found: dict[str, Any] = {"kind": "category", "labels": labels}
+    found: State = {"kind": "category", "labels": labels}
     if column.categories and not column.is_text:
         found["numbers"] = [float(label) for label in column.categories]
     return found
 
 
-def _numbers(fitted: GaussianFitted) -> dict[int, dict[str, Any]]:
+def _numbers(fitted: GaussianFitted) -> dict[int, State]:
     """Describe the columns that are numbers and stay numbers, by their positions."""
     moments = fitted.moments
     means, variances = moments.means, np.einsum("kii->ki", moments.covariances())
@@ -147,7 +149,7 @@ def _numbers(fitted: GaussianFitted) -> dict[int, dict[str, Any]]:
     return found
 
 
-def _gaussian_tables(fitted: GaussianFitted, arrays: Arrays) -> dict[str, Any]:
+def _gaussian_tables(fitted: GaussianFitted, arrays: Arrays) -> State:
     """Describe densities and, beside them, the tables of columns that are no numbers."""
     densities = fitted.shape.tables.describe(arrays)
     columns = fitted.columns[fitted.moments.used].tolist()
@@ -166,7 +168,7 @@ def _gaussian_tables(fitted: GaussianFitted, arrays: Arrays) -> dict[str, Any]:
     return {"kind": "sum", "parts": [densities, tables]}
 
 
-def _columns_of(tables: dict[str, Any]) -> set[int]:
+def _columns_of(tables: State) -> set[int]:
     """Positions of the columns that tables look at."""
     found = set(tables.get("columns", []))
     for part in tables.get("parts", []):

@@ -25,9 +25,12 @@ class Arrays(Protocol):
 
 
 class Tables(ABC):
-    """Log-probabilities that codes of rows are looked up in."""
+    """Log-probabilities that codes of rows are looked up in.
 
-    @abstractmethod
+    What explains and describes a kind of tables is registered for it in ``tables.terms`` and
+    ``tables.describe``, which load when they are asked for.
+    """
+
     def joint(
         self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
     ) -> FloatArray:
@@ -35,14 +38,31 @@ class Tables(ABC):
 
         Tables of leave-one-out are told by ``held`` the rows' own classes (−1: not left out).
         """
+        return self._joint(codes, own_classes(held, codes), n_jobs)
 
     @abstractmethod
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
+        """Log joint of every row and class; shape (n, k). ``held``: own classes, or −1."""
+
     def terms(self, codes: CodeArray) -> Terms:
         """Split the log joint of rows into what every column adds, for explanations."""
+        from unnaive.tables.terms import terms_of  # noqa: PLC0415 - knows every kind of tables
 
-    @abstractmethod
+        return terms_of(self, codes)
+
     def describe(self, arrays: Arrays) -> State:
         """Describe the tables for a page that computes with them, see ``tables.describe``."""
+        from unnaive.tables.describe import description_of  # noqa: PLC0415 - likewise
+
+        return description_of(self, arrays)
+
+
+def own_priors(prior: FloatArray, held: IntArray) -> FloatArray:
+    """Log prior of every row (n, k), by sets (1 or more, k): the last is for own classes."""
+    out = np.repeat(prior[:1], len(held), axis=0)
+    left_out = np.flatnonzero(held >= 0) if len(prior) > 1 else held[:0]
+    out[left_out, held[left_out]] = prior[-1, held[left_out]]
+    return out
 
 
 def own_classes(held: IntArray | None, codes: CodeArray) -> IntArray:

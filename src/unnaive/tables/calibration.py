@@ -13,14 +13,14 @@ Guo, Pleiss, Sun & Weinberger, "On calibration of modern neural networks", ICML 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive.tables.weighing import Weighing
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import FloatArray, IntArray, State
 
 _FAR = -200.0  # log joints further below their row's best do not count while fitting
 _LEAST = 1e-3
@@ -40,7 +40,7 @@ class Calibration:
         joint *= self.temperature
         joint += self.bias
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values and arrays for the store."""
         return {"temperature": self.temperature, "bias": self.bias}
 

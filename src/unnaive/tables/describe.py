@@ -29,7 +29,7 @@ A description has a ``kind`` and, for its numbers, positions in
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, singledispatch
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -38,27 +38,36 @@ import numpy as np
 from unnaive.counts.joint import starts_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.graph import topological
+from unnaive.tables.export import NetworkTables
+from unnaive.tables.families import FamilyTables
 from unnaive.tables.gaussian import complete_forms, independent_forms, naive_forms
+from unnaive.tables.groups import GroupTables, IntervalTables
+from unnaive.tables.hidden import HiddenParentTables
+from unnaive.tables.junction import RescuedTables
+from unnaive.tables.super_parents import FirstAnswer
+from unnaive.tables.trees import AveragedTrees, ClassTrees, TreeTables
+from unnaive.tables.weighted import WeightedTables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unnaive._typing import FloatArray, IntArray
     from unnaive._typing import State as Description
-    from unnaive.tables.base import Arrays
-    from unnaive.tables.export import NetworkTables
-    from unnaive.tables.families import FamilyTable, FamilyTables
+    from unnaive.tables.base import Arrays, Tables
+    from unnaive.tables.families import FamilyTable
     from unnaive.tables.gaussian import GaussianTables
-    from unnaive.tables.groups import GroupTables, IntervalTables
-    from unnaive.tables.hidden import HiddenParentTables
-    from unnaive.tables.junction import RescuedTables
-    from unnaive.tables.super_parents import FirstAnswer, SuperParentTables
-    from unnaive.tables.trees import AveragedTrees, ClassTrees, TreeTables
-    from unnaive.tables.weighted import WeightedTables
+    from unnaive.tables.super_parents import SuperParentTables
 
 _LARGEST = 2**53  # whole number that is told from the next one by a double
 
 
+@singledispatch
+def description_of(tables: Tables, arrays: Arrays) -> Description:
+    """Describe tables; every kind of them registers how."""
+    raise NotImplementedError(f"nothing describes {type(tables).__name__}")
+
+
+@description_of.register(TreeTables)
 def describe_tree(tables: TreeTables, arrays: Arrays) -> Description:
     """Describe a tree: a factor a column."""
     lines = tables.tables[: tables.n_classes]
@@ -81,6 +90,7 @@ def describe_tree(tables: TreeTables, arrays: Arrays) -> Description:
     return _product(base, factors, arrays, marginalize=tables.marginalize)
 
 
+@description_of.register(FamilyTables)
 def describe_family(tables: FamilyTables, arrays: Arrays) -> Description:
     """Describe families: a factor a column and its parents."""
     factors = []
@@ -111,6 +121,7 @@ def _of_family_table(child: int, table: FamilyTable, arrays: Arrays) -> Descript
     return described
 
 
+@description_of.register(WeightedTables)
 def describe_weighted(tables: WeightedTables, arrays: Arrays) -> Description:
     """Describe weighted factors."""
     lines, factors = tables.tables[: tables.n_classes], []
@@ -123,6 +134,7 @@ def describe_weighted(tables: WeightedTables, arrays: Arrays) -> Description:
     return _product(tables.prior[0], factors, arrays, marginalize=False)
 
 
+@description_of.register(GroupTables)
 def describe_group(tables: GroupTables, arrays: Arrays) -> Description:
     """Describe groups: a factor a group."""
     factors = []
@@ -136,6 +148,7 @@ def describe_group(tables: GroupTables, arrays: Arrays) -> Description:
     return _product(tables.prior[0], factors, arrays, marginalize=False)
 
 
+@description_of.register(IntervalTables)
 def describe_interval(tables: IntervalTables, arrays: Arrays) -> Description:
     """Describe groups whose probabilities lie within intervals."""
     prior, chances = tables.intervals.decode(tables.genome)
@@ -147,6 +160,7 @@ def describe_interval(tables: IntervalTables, arrays: Arrays) -> Description:
         return _product(np.log(prior), factors, arrays, marginalize=True)
 
 
+@description_of.register(NetworkTables)
 def describe_network(tables: NetworkTables, arrays: Arrays) -> Description:
     """Describe a network: a factor a node."""
     dag, sizes = tables.network.dag, tables.counts.schema.sizes
@@ -240,6 +254,7 @@ def _implied(tables: SuperParentTables, arrays: Arrays) -> int | None:
     return arrays.add(np.argwhere(tables.generalises[np.ix_(slots, slots)]))
 
 
+@description_of.register(HiddenParentTables)
 def describe_hidden(tables: HiddenParentTables, arrays: Arrays) -> Description:
     """Describe hidden parents."""
     sizes, k = tables.columns[:, 7], tables.n_classes
@@ -292,23 +307,27 @@ def describe_gaussian(tables: GaussianTables, arrays: Arrays) -> Description:
     return {**found, "means": arrays.add(tables.means), "covariances": arrays.add(spread)}
 
 
+@description_of.register(AveragedTrees)
 def describe_averaged_trees(tables: AveragedTrees, arrays: Arrays) -> Description:
     """Describe trees that answer together."""
     parts = [member.describe(arrays) for member in tables.members]
     return {"kind": "mean", "parts": parts, "posteriors": bool(tables.of_posteriors)}
 
 
+@description_of.register(ClassTrees)
 def describe_class_trees(tables: ClassTrees, arrays: Arrays) -> Description:
     """Describe a tree for every class."""
     return {"kind": "classes", "parts": [member.describe(arrays) for member in tables.members]}
 
 
+@description_of.register(RescuedTables)
 def describe_rescued(tables: RescuedTables, arrays: Arrays) -> Description:
     """Describe tables, and others where these give no class a chance."""
     parts = [member.describe(arrays) for member in (tables.plain, tables.rescue)]
     return {"kind": "rescue", "parts": parts}
 
 
+@description_of.register(FirstAnswer)
 def describe_first_answer(tables: FirstAnswer, arrays: Arrays) -> Description:
     """Describe averages over super-parents, and naive Bayes where there is none."""
     averages = [describe_super_parents(average, arrays) for average in tables.averages]

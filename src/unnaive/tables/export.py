@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.dag import DAG
-from unnaive.tables.base import Tables, own_classes
+from unnaive.tables.base import Tables
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.network import Network
 from unnaive.tables.trees import (
@@ -27,12 +27,11 @@ from unnaive.tables.trees import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
     from unnaive.schema import Schema
-    from unnaive.tables.base import Arrays
+    from unnaive.structure.graph import Graph
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
 
 
 def class_node(schema: Schema) -> str:
@@ -112,7 +111,7 @@ def _levels(table: CountArray) -> list[Level]:
 
 
 def network_of_graph(
-    counts: JointCounts, graph: Any, smoothing: Smoothing, class_prior: FloatArray | None
+    counts: JointCounts, graph: Graph, smoothing: Smoothing, class_prior: FloatArray | None
 ) -> Network:
     """Estimate the network of a model: the class is a parent of all columns that its graph uses."""
     schema = counts.schema
@@ -126,10 +125,7 @@ def network_of_graph(
 
 
 def network_of(
-    counts: JointCounts,
-    dag: DAG,
-    smoothing: Smoothing,
-    class_prior: FloatArray | None = None,
+    counts: JointCounts, dag: DAG, smoothing: Smoothing, class_prior: FloatArray | None = None
 ) -> Network:
     """Estimate all tables of a network over the columns and, last, the class."""
     schema, sizes = counts.schema, counts.schema.sizes
@@ -195,14 +191,8 @@ class NetworkTables(Tables):
     smoothing: Smoothing
     held_out: float | None = None
 
-    def joint(
-        self,
-        codes: CodeArray,
-        held: IntArray | None = None,
-        n_jobs: int | None = None,  # noqa: ARG002
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:  # noqa: ARG002
         """Log joint of every row and class, missing cells summed out; shape (n, k)."""
-        held = own_classes(held, codes)
         lines = np.zeros((1, codes.shape[1]), dtype=codes.dtype)
         joint = log_joint(self.network, np.concatenate([codes, lines]))
         if self.held_out is not None:
@@ -253,15 +243,3 @@ class NetworkTables(Tables):
                 seen + alpha[held]
             )
         return np.asarray(change)
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import network_terms  # noqa: PLC0415 - loads when asked
-
-        return network_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_network  # noqa: PLC0415 - loads when asked
-
-        return describe_network(self, arrays)

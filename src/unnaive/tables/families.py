@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,17 +14,15 @@ from unnaive import _parallel
 from unnaive._core.families import sum_families
 from unnaive._core.tables import fill_priors, mark_missing
 from unnaive.counts.families import context_of, strides_of
-from unnaive.tables.base import Tables, own_classes
+from unnaive.tables.base import Tables
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.trees import PLAIN, ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
     from unnaive.counts.families import FamilyCounts
-    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
 
 _OTHER, _OWN, _PARENTLESS, _APART = 0, 1, 2, 3
 
@@ -67,11 +65,8 @@ class FamilyTables(Tables):
     marginalize: bool
     made: dict[tuple[int, ...], FamilyTable] = field(default_factory=dict)
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
         joint = np.empty((codes.shape[1], self.counts.n_classes))
         fill_priors(self._priors, held, joint)
         columns, gapped = self._columns, np.empty(codes.shape[1], dtype=bool)
@@ -254,7 +249,7 @@ class FamilyTables(Tables):
             for column, value in zip(columns, values, strict=True):
                 filled[column] = value
             entries = self._table(family).look_up(filled, sizes, filled[family[0]])
-            place: Any = (slice(None), slice(None), *values)
+            place: tuple[slice | int, ...] = (slice(None), slice(None), *values)
             factor[place] = self._choose(entries, held, seen)
         return columns, factor
 
@@ -301,18 +296,6 @@ class FamilyTables(Tables):
             last = contexts
         return contexts, levels
 
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import family_terms  # noqa: PLC0415 - loads when asked
-
-        return family_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_family  # noqa: PLC0415 - loads when asked
-
-        return describe_family(self, arrays)
-
 
 def _aligned(columns: tuple[int, ...], table: FloatArray, scope: list[int]) -> FloatArray:
     """Give a factor an axis for every column of a scope."""
@@ -320,7 +303,9 @@ def _aligned(columns: tuple[int, ...], table: FloatArray, scope: list[int]) -> F
     return table.reshape(*table.shape[:2], *shape)
 
 
-def _summed(counted: FamilyCounts, family: tuple[int, ...], sizes: IntArray) -> Any:
+def _summed(
+    counted: FamilyCounts, family: tuple[int, ...], sizes: IntArray
+) -> tuple[IntArray, CountArray]:
     """Contexts and table of a family with fewer parents than it was counted with."""
     if counted.columns == family:
         return counted.contexts, counted.table

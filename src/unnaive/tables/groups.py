@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,20 +18,18 @@ from unnaive import _parallel
 from unnaive._core.groups import add_group, score_changes, score_genomes
 from unnaive.counts.families import context_of, strides_of
 from unnaive.structure.groups import apply_change, genome_of
-from unnaive.tables.base import Tables, own_classes
+from unnaive.tables.base import Tables, own_priors
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.structure.groups import Change, Group, Groups
-    from unnaive.tables.base import Arrays
     from unnaive.tables.intervals import Intervals
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
     from unnaive.tables.trees import HeldOut
 
 _MOST_BITS = 62.0  # of the number of a group's joint value
@@ -46,19 +44,11 @@ class GroupTables(Tables):
     smoothing: Smoothing
     prior: FloatArray
     held_out: float | None
-    made: dict[tuple[Group, Group], Any] = field(default_factory=dict)
+    made: dict[tuple[Group, Group], tuple[IntArray, list[FloatArray]]] = field(default_factory=dict)
 
-    def joint(
-        self,
-        codes: CodeArray,
-        held: IntArray | None = None,
-        n_jobs: int | None = None,  # noqa: ARG002
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:  # noqa: ARG002
         """Log joint of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
-        out = np.repeat(self.prior[:1], len(held), axis=0)
-        left_out = np.flatnonzero(held >= 0) if self.held_out is not None else held[:0]
-        out[left_out, held[left_out]] = self.prior[-1, held[left_out]]
+        out = own_priors(self.prior, held)
         for family in self.counts.families:
             self._add(family.columns, codes, held, out)
         return out
@@ -109,7 +99,7 @@ class GroupTables(Tables):
         if self.smoothing.is_hierarchical:
             return self._leaning(padded, n_values, held)
         each, shared = self.smoothing.shares(len(counts))
-        parts: Any = 1.0 / n_values
+        parts: FloatArray | float = 1.0 / n_values
         total = float(counts.sum()) - held.total
         if self.smoothing.uses_frequencies and total > 0:
             parts = np.maximum(padded.sum(axis=0) - held.total, 0.0) / total
@@ -126,18 +116,6 @@ class GroupTables(Tables):
         off = (held.total, held.alone, held.value)
         return np.log(hierarchical(margin, levels, alphas, off, n_values))
 
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import group_terms  # noqa: PLC0415 - loads when asked
-
-        return group_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_group  # noqa: PLC0415 - loads when asked
-
-        return describe_group(self, arrays)
-
 
 @dataclass(frozen=True, eq=False)
 class IntervalTables(Tables):
@@ -147,28 +125,13 @@ class IntervalTables(Tables):
     genome: FloatArray
     held_out: float | None
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
         from unnaive.tables.intervals import interval_joint  # noqa: PLC0415 - kernels of its own
 
         return interval_joint(
             self.intervals, self.genome, codes, held, n_jobs, held_out=self.held_out
         )
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import interval_terms  # noqa: PLC0415 - loads when asked
-
-        return interval_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_interval  # noqa: PLC0415 - loads when asked
-
-        return describe_interval(self, arrays)
 
 
 def _margin(counts: JointCounts, group: Group, shown: Group) -> tuple[IntArray, FloatArray]:
@@ -304,7 +267,7 @@ class GroupScores:
             bits[np.arange(len(genomes)), genomes[:, column]] += math.log2(max(int(size), 1))
         return np.asarray((bits[:, 1:] <= _MOST_BITS).all(axis=1))
 
-    def _share_out(self, score: Any, size: int) -> None:
+    def _share_out(self, score: Callable[[tuple[int, int]], None], size: int) -> None:
         each = max(1, -(-size // (_TASKS_A_THREAD * self._team.size)))
         self._team.run(score, _parallel.row_blocks(size, each))
 

@@ -10,22 +10,14 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.hidden import LEAST, fill_bags, sum_hidden_parents, sweep_thresholds
 from unnaive.counts.joint import starts_of
-from unnaive.tables.base import Tables, own_classes
+from unnaive.tables.base import Tables
 from unnaive.tables.super_parents import child_groups, conditional_tables
-from unnaive.tables.trees import (
-    PLAIN,
-    HeldOut,
-    column_factor,
-    leave_one_out_sets,
-    log_prior,
-)
+from unnaive.tables.trees import PLAIN, HeldOut, column_factor, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from unnaive._typing import BoolArray, CodeArray, FloatArray, IntArray, State
+    from unnaive._typing import BoolArray, CodeArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
 
 ROWS_A_TASK = 1 << 11
 SWEEPS = 16  # rows are swept in this many parts, whatever the threads, so that sums are the same
@@ -41,11 +33,8 @@ class HiddenParentTables(Tables):
     alone: FloatArray
     n_classes: int
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
         out = np.empty((codes.shape[1], self.n_classes))
 
         def look_up(span: tuple[int, int]) -> None:
@@ -54,18 +43,6 @@ class HiddenParentTables(Tables):
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
         return out
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.mixtures import hidden_terms  # noqa: PLC0415 - loads when asked
-
-        return hidden_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_hidden  # noqa: PLC0415 - loads when asked
-
-        return describe_hidden(self, arrays)
 
 
 def hidden_parent_tables(

@@ -20,11 +20,9 @@ from unnaive.tables.trees import column_factor, frequencies, joint_prior, joint_
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unnaive._typing import CodeArray, FloatArray, IntArray, State
+    from unnaive._typing import CodeArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
-    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
     from unnaive.tables.trees import HeldOut, TreeTables
 
 
@@ -104,11 +102,8 @@ class RescuedTables(Tables):
     plain: TreeTables
     rescue: TreeTables
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
         joint = self.plain.joint(codes, held, n_jobs)
         hopeless = np.flatnonzero(np.isneginf(joint).all(axis=1))
         if len(hopeless):
@@ -130,15 +125,3 @@ class RescuedTables(Tables):
             hopeless = np.isneginf(joint).all(axis=1)
             joint[hopeless] = rescued[hopeless]
             yield joint
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import rescued_terms  # noqa: PLC0415 - loads when asked
-
-        return rescued_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_rescued  # noqa: PLC0415 - loads when asked
-
-        return describe_rescued(self, arrays)

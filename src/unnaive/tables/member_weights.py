@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.super_parents import drop_generalisations
 
 if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray, IntArray
@@ -114,10 +113,7 @@ def member_weighing(
     Rows in which no member may speak, or gives the row's class any chance, are left out: no
     weights change what is said of them.
     """
-    if tables.generalises is not None:
-        resolved = np.empty_like(codes)
-        drop_generalisations(codes, tables.slots, tables.generalises, resolved)
-        codes, tables = resolved, replace(tables, generalises=None)
+    codes, tables = tables.resolved(codes), replace(tables, generalises=None)
     members = [replace(tables, parents=parent[None]) for parent in tables.parents]
     own, every = np.empty((2, len(classes), len(members)))
     tops = np.empty((2, len(classes)))

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Iterable, Iterator
 
-    from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
     from unnaive.io.frames import Column
 
     Names = str | Sequence[str]
-    Evidence = Mapping[str, Any] | None
+    Evidence = Mapping[str, object] | None
     Seed = int | np.random.Generator | None
     Nodes = set[int] | frozenset[int]
     Scope = tuple[int, ...]  # variables, ascending
@@ -56,10 +56,10 @@ class Sample:
     """Rows that a network drew, as codes (d, n): positions of labels in ``states``."""
 
     names: tuple[str, ...]
-    states: tuple[tuple[Any, ...], ...]
+    states: tuple[tuple[Label, ...], ...]
     codes: CodeArray
 
-    def decode(self) -> dict[str, list[Any]]:
+    def decode(self) -> dict[str, list[Label]]:
         """Return the labels of every variable, as data frames like to be made of."""
         lines = zip(self.names, self.states, self.codes.tolist(), strict=True)
         return {name: [labels[code] for code in line] for name, labels, line in lines}
@@ -100,7 +100,7 @@ class Network:
     """
 
     dag: DAG
-    states: tuple[tuple[Any, ...], ...]
+    states: tuple[tuple[Label, ...], ...]
     tables: tuple[FloatArray, ...]
     max_memory: int = 2**31
 
@@ -116,7 +116,7 @@ class Network:
         checked = tuple(self._checked(*pair) for pair in enumerate(self.tables))
         object.__setattr__(self, "tables", checked)
 
-    def _checked(self, node: int, given: Any) -> FloatArray:
+    def _checked(self, node: int, given: FloatArray) -> FloatArray:
         """Copy a table that nobody can change, or say what is wrong with it."""
         name, parents = self.dag.names[node], self.dag.parents[node]
         table = np.array(given, dtype=np.float64)
@@ -161,14 +161,14 @@ class Network:
         found[tuple(slice(None) if v in hidden else int(codes[v, 0]) for v in asked)] = free
         return found
 
-    def query_table(self, variables: Names, evidence: Evidence = None) -> dict[Any, float]:
+    def query_table(self, variables: Names, evidence: Evidence = None) -> dict[Label, float]:
         """Return what :meth:`query` does by label, or by tuples of labels for a list of names."""
         names = [variables] if isinstance(variables, str) else variables
         labels = product(*(self.states[self._node(name)] for name in names))
         keys = [key[0] if isinstance(variables, str) else key for key in labels]
         return dict(zip(keys, self.query(variables, evidence).ravel().tolist(), strict=True))
 
-    def most_probable(self, evidence: Evidence = None) -> tuple[dict[str, Any], float]:
+    def most_probable(self, evidence: Evidence = None) -> tuple[dict[str, Label], float]:
         """Return the most probable states of all other variables, and log P(these, evidence).
 
         Of what ties, one is returned, always the same.
@@ -179,7 +179,7 @@ class Network:
         found = {self.dag.names[v]: self.states[v][int(codes[v, 0])] for v in sorted(hidden)}
         return found, float(self._eliminated(codes, set(), (), self._all)[0][0])
 
-    def log_probability(self, rows: Any) -> FloatArray:
+    def log_probability(self, rows: object) -> FloatArray:
         """Log P(row) of every row, what is missing summed out; shape (n,).
 
         ``rows`` is a dictionary or a list of them, a data frame with variables as columns, or an
@@ -337,7 +337,7 @@ class Network:
             raise UnnaiveError(f"this evidence cannot occur, its probability is 0: {spelled}")
         return codes, hidden, joint[0], steps
 
-    def _spelled(self, nodes: Iterable[int], codes: Iterable[Any]) -> str:
+    def _spelled(self, nodes: Iterable[int], codes: Iterable[int]) -> str:
         """Name variables and their states for people."""
         pairs = zip(nodes, codes, strict=True)
         return ", ".join(f"{self.dag.names[v]}={self.states[v][code]!r}" for v, code in pairs)
@@ -348,7 +348,7 @@ class Network:
             raise UnnaiveError(f"there is no variable {name!r}; the variables are {_listed(names)}")
         return names.index(name)
 
-    def _code(self, node: int, label: Any) -> int:
+    def _code(self, node: int, label: object) -> int:
         """Code of a label, the number of states for None, NaN, and pandas' NA."""
         labels = self.states[node]
         if label is None or type(label).__name__ == "NAType" or label != label:  # noqa: PLR0124
@@ -358,7 +358,7 @@ class Network:
             raise UnnaiveError(f"{own}; its states are {_listed(labels)}")
         return labels.index(label)
 
-    def _encoded(self, rows: Any) -> CodeArray:
+    def _encoded(self, rows: object) -> CodeArray:
         """Codes of rows, the number of states where a cell is missing; shape (d, n)."""
         rows = [rows] if isinstance(rows, Mapping) else rows
         if isinstance(rows, Sequence) and all(isinstance(row, Mapping) for row in rows):
@@ -380,7 +380,7 @@ class Network:
         return codes
 
 
-def _labels(column: Column) -> list[Any]:
+def _labels(column: Column) -> list[Label]:
     """Cells of a column; missing ones are None or NaN."""
     if column.categories is None:
         return list(column.values.tolist())
@@ -388,7 +388,7 @@ def _labels(column: Column) -> list[Any]:
     return [labels[place] for place in column.values.tolist()]
 
 
-def _listed(labels: Sequence[Any]) -> str:
+def _listed(labels: Sequence[Label]) -> str:
     return ", ".join(map(repr, labels[:20])) + (", …" if len(labels) > 20 else "")
 
 

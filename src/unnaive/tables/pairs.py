@@ -15,13 +15,7 @@ from unnaive.tables.super_parents import (
     grouped,
     super_parent_prior,
 )
-from unnaive.tables.trees import (
-    PLAIN,
-    HeldOut,
-    conditional,
-    leave_one_out_sets,
-    log_prior,
-)
+from unnaive.tables.trees import PLAIN, HeldOut, conditional, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
     from unnaive._typing import CountArray, FloatArray, IntArray

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.selective import NEVER, add_columns, count_steps, fill_factors, measure
+from unnaive._core.selective import NEVER, add_columns, count_steps, fill_factors
 from unnaive.tables.hierarchy import ROOT, Level, concentrations
 from unnaive.tables.trees import leave_one_out_sets, log_prior
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 ROWS_A_BLOCK = 1 << 8  # whose scores are added up first, at most
 LEAST_ROWS = 1 << 13  # whose products are kept at once, however short memory is
 BATCH_BYTES = 1 << 23  # of columns that are counted at once, while the ones before are scored
-SCORES = ("accuracy", "log_loss", "brier")
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,8 +369,8 @@ def nested_scores(
     """Leave-one-out scores of the first 0, 1, … columns with up to so many parents each.
 
     ``families``: column and parents, in the order of entry. Shape (depths, columns + 1, 3):
-    see :data:`SCORES`. Rows are taken in blocks whose sums are added in one order, whatever the
-    threads and the memory.
+    see :data:`~unnaive.tables.left_out.SCORES`. Rows are taken in blocks whose sums are added in
+    one order, whatever the threads and the memory.
     """
     n_rows, k = len(sweep.rows.classes), sweep.counts.n_classes
     n_steps = max(map(len, families), default=1)
@@ -384,19 +383,6 @@ def nested_scores(
         part = Part.of(sweep, slice(start, stop), depths, block)
         part.add_scores([(), *families], team, max_memory, total)
     return np.asarray(total.transpose(1, 0, 2) / float(sweep.own[1].sum()))
-
-
-def path_scores(joints: Iterable[FloatArray], classes: IntArray, weights: FloatArray) -> FloatArray:
-    """Weighted sums of the scores of rows by every model of a path; shape (models, 3).
-
-    The first of the log joints is the log prior.
-    """
-    found, prior = [], None
-    for joint in joints:
-        prior = joint if prior is None else prior
-        found.append(np.zeros(len(SCORES)))
-        measure(joint, prior, classes, weights, found[-1])
-    return np.array(found)
 
 
 def table_bytes(sizes: IntArray, families: Iterable[Family], n_rows: int, n_classes: int) -> int:

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from unnaive._typing import FloatArray, State
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Smoothing(ABC):
         if not np.isfinite(self.strength) or self.strength < 0:
             raise ValueError(f"{self}: the strength of smoothing must be a number of at least 0")
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values for the store."""
         return {"policy": self.key, **asdict(self)}
 

@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.super_parents import (
-    drop_generalisations,
-    sum_super_parents,
-    super_parent_tables,
-)
+from unnaive._core.super_parents import drop_generalisations, sum_super_parents, super_parent_tables
 from unnaive.counts.joint import starts_of
-from unnaive.tables.base import Tables, own_classes
+from unnaive.tables.base import Tables
 from unnaive.tables.hierarchy import Level, pair_concentrations
 from unnaive.tables.trees import (
     PLAIN,
@@ -29,19 +25,9 @@ from unnaive.tables.trees import (
 )
 
 if TYPE_CHECKING:
-    from unnaive._typing import (
-        AnyArray,
-        BoolArray,
-        CodeArray,
-        CountArray,
-        FloatArray,
-        IntArray,
-        State,
-    )
+    from unnaive._typing import AnyArray, BoolArray, CodeArray, CountArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
-    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
 
 ROWS_A_TASK = 1 << 11
 GROUP_VALUES = 64
@@ -68,17 +54,21 @@ class SuperParentTables:
 
     def joint(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> FloatArray:
         """Log joint of every row and class, NaN where no column can be super-parent; (n, k)."""
-        out = np.empty((codes.shape[1], self.n_classes))
-        if self.generalises is not None:
-            resolved = np.empty_like(codes)
-            drop_generalisations(codes, self.slots, self.generalises, resolved)
-            codes = resolved
+        out, codes = np.empty((codes.shape[1], self.n_classes)), self.resolved(codes)
 
         def look_up(rows: tuple[int, int]) -> None:
             arrays = (self.columns, self.parents, self.weights, self.tables)
             sum_super_parents(codes, *arrays, held, rows, out)
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
+        return out
+
+    def resolved(self, codes: CodeArray) -> CodeArray:
+        """Leave out the values that others imply, if the model does."""
+        if self.generalises is None:
+            return codes
+        out = np.empty_like(codes)
+        drop_generalisations(codes, self.slots, self.generalises, out)
         return out
 
 
@@ -92,11 +82,8 @@ class FirstAnswer(Tables):
     averages: tuple[SuperParentTables, ...]
     simplest: TreeTables
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
         joint = self.averages[0].joint(codes, held, n_jobs)
         fallbacks: list[SuperParentTables | TreeTables] = [*self.averages[1:], self.simplest]
         for simpler in fallbacks:
@@ -105,18 +92,6 @@ class FirstAnswer(Tables):
                 some = np.ascontiguousarray(codes[:, rest])
                 joint[rest] = simpler.joint(some, held[rest], n_jobs)
         return joint
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.mixtures import first_answer_terms  # noqa: PLC0415 - loads when asked
-
-        return first_answer_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_first_answer  # noqa: PLC0415 - loads when asked
-
-        return describe_first_answer(self, arrays)
 
 
 def child_groups(sizes: IntArray) -> tuple[IntArray, int]:

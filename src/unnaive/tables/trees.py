@@ -24,14 +24,11 @@ from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
 
-    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
     from unnaive.structure import ParentGraph
-    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
 
     RootOf = Callable[[JointCounts, int, Smoothing, "HeldOut"], FloatArray]
     FactorOf = Callable[[JointCounts, int, int, Smoothing, "HeldOut"], FloatArray]
@@ -110,10 +107,7 @@ def chosen_concentrations(
 
 
 def log_prior(
-    counts: JointCounts,
-    smoothing: Smoothing,
-    class_prior: FloatArray | None,
-    held: HeldOut = PLAIN,
+    counts: JointCounts, smoothing: Smoothing, class_prior: FloatArray | None, held: HeldOut = PLAIN
 ) -> FloatArray:
     """Log P(c); shape (k,)."""
     if class_prior is not None:
@@ -166,11 +160,8 @@ class TreeTables(Tables):
     n_classes: int
     marginalize: bool = True
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k). ``held``: own classes, or −1."""
-        held = own_classes(held, codes)
         out = self._priors(held)
         self._add_factors(codes, held, self.order, out, n_jobs)
         self._sum_out(codes, held, self.order, out, n_jobs)
@@ -215,7 +206,12 @@ class TreeTables(Tables):
         return out
 
     def _add_factors(
-        self, codes: CodeArray, held: AnyArray, chosen: IntArray, out: FloatArray, n_jobs: Any
+        self,
+        codes: CodeArray,
+        held: AnyArray,
+        chosen: IntArray,
+        out: FloatArray,
+        n_jobs: int | None,
     ) -> None:
         def look_up(rows: tuple[int, int]) -> None:
             sum_factors(codes, self.columns, chosen, self.tables, held, *rows, out)
@@ -223,7 +219,7 @@ class TreeTables(Tables):
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
 
     def _sum_out(
-        self, codes: CodeArray, held: AnyArray, order: IntArray, out: FloatArray, n_jobs: Any
+        self, codes: CodeArray, held: AnyArray, order: IntArray, out: FloatArray, n_jobs: int | None
     ) -> None:
         """Put in what the look-ups cannot give: rows in which inner nodes are missing."""
         rows = self._rows_to_sum(codes, order)
@@ -257,18 +253,6 @@ class TreeTables(Tables):
         parents = self.columns[order, 0]
         return np.unique(parents[parents >= 0])
 
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import tree_terms  # noqa: PLC0415 - loads when asked
-
-        return tree_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_tree  # noqa: PLC0415 - loads when asked
-
-        return describe_tree(self, arrays)
-
 
 @dataclass(frozen=True, eq=False)
 class AveragedTrees(Tables):
@@ -277,11 +261,8 @@ class AveragedTrees(Tables):
     members: tuple[TreeTables, ...]
     of_posteriors: bool = True
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log mean of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
         total = np.full((codes.shape[1], self.members[0].n_classes), -np.inf)
         for member in self.members:
             joint = member.joint(codes, held, n_jobs)
@@ -293,18 +274,6 @@ class AveragedTrees(Tables):
             np.logaddexp(total, joint, out=total)
         return np.asarray(total - np.log(len(self.members)))
 
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.mixtures import averaged_trees_terms  # noqa: PLC0415 - loads when asked
-
-        return averaged_trees_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_averaged_trees  # noqa: PLC0415 - loads when asked
-
-        return describe_averaged_trees(self, arrays)
-
 
 @dataclass(frozen=True, eq=False)
 class ClassTrees(Tables):
@@ -312,28 +281,13 @@ class ClassTrees(Tables):
 
     members: tuple[TreeTables, ...]
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k)."""
-        held = own_classes(held, codes)
         parts = [
             member.joint(codes, np.where(held == label, 0, -1), n_jobs)
             for label, member in enumerate(self.members)
         ]
         return np.concatenate(parts, axis=1)
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import class_trees_terms  # noqa: PLC0415 - loads when asked
-
-        return class_trees_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_class_trees  # noqa: PLC0415 - loads when asked
-
-        return describe_class_trees(self, arrays)
 
 
 def only_class(tree: TreeTables, label: int) -> TreeTables:

@@ -18,15 +18,13 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.weighting import gather_terms, place_terms, sum_terms
 from unnaive.counts.joint import starts_of
-from unnaive.tables.base import Tables, own_classes
+from unnaive.tables.base import Tables, own_priors
 from unnaive.tables.trees import PLAIN, column_factors, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
-    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
-    from unnaive.tables.terms.split import Terms
 
 ROWS_A_TASK = 1 << 11
 
@@ -44,14 +42,9 @@ class WeightedTables(Tables):
     prior: FloatArray
     n_classes: int
 
-    def joint(
-        self, codes: CodeArray, held: IntArray | None = None, n_jobs: int | None = None
-    ) -> FloatArray:
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k). ``held``: own classes, or −1."""
-        held = own_classes(held, codes)
-        out = np.repeat(self.prior[:1], codes.shape[1], axis=0)
-        left_out = np.flatnonzero(held >= 0) if len(self.prior) > 1 else held[:0]
-        out[left_out, held[left_out]] = self.prior[-1, held[left_out]]
+        out = own_priors(self.prior, held)
 
         def look_up(rows: tuple[int, int]) -> None:
             places = self._places(codes, rows)
@@ -75,18 +68,6 @@ class WeightedTables(Tables):
         places = np.empty((len(self.factors), rows[1] - rows[0]), dtype=np.int64)
         place_terms(codes, self.factors, *rows, places)
         return places
-
-    def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds."""
-        from unnaive.tables.terms.products import weighted_terms  # noqa: PLC0415 - loads when asked
-
-        return weighted_terms(self, codes)
-
-    def describe(self, arrays: Arrays) -> State:
-        """Describe the tables for a page that computes with them."""
-        from unnaive.tables.describe import describe_weighted  # noqa: PLC0415 - loads when asked
-
-        return describe_weighted(self, arrays)
 
 
 def table_cells(sizes: IntArray, pairs: IntArray) -> IntArray:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive.structure.graph import topological
-from unnaive.tables.base import own_classes
 from unnaive.tables.terms.split import less, observed
 
 if TYPE_CHECKING:
@@ -84,12 +83,8 @@ def _added(
     shown = sizes.astype(codes.dtype)[:, None].repeat(codes.shape[1], axis=1)
     there = [c for c in {c for family in after for c in family} if c not in missing]
     shown[there] = codes[there]
-    found = _product(tables, after).joint(shown, own_classes(None, shown))
-    return (
-        less(found, _product(tables, before).joint(shown, own_classes(None, shown)))
-        if before
-        else found
-    )
+    found = _product(tables, after).joint(shown)
+    return less(found, _product(tables, before).joint(shown)) if before else found
 
 
 def _product(tables: FamilyTables, families: tuple[Family, ...]) -> FamilyTables:

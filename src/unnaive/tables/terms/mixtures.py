@@ -6,27 +6,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive._core.super_parents import drop_generalisations
+from unnaive.tables.hidden import HiddenParentTables
+from unnaive.tables.super_parents import FirstAnswer
 from unnaive.tables.terms.blend import posterior_terms
 from unnaive.tables.terms.divisia import log_sum, shares_of_sum
-from unnaive.tables.terms.split import Key, Terms, merged, observed
+from unnaive.tables.terms.split import Key, Terms, merged, observed, terms_of
+from unnaive.tables.trees import AveragedTrees
 
 if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray, IntArray
-    from unnaive.tables.hidden import HiddenParentTables
-    from unnaive.tables.super_parents import FirstAnswer, SuperParentTables
-    from unnaive.tables.trees import AveragedTrees
+    from unnaive.tables.super_parents import SuperParentTables
 
 _BLOCK_CELLS = 1 << 21  # factors that are looked at together
 
 
+@terms_of.register(FirstAnswer)
 def first_answer_terms(tables: FirstAnswer, codes: CodeArray) -> Terms:
     """Split AODE's mean, and its fallbacks where there is no super-parent."""
     naive = tables.simplest.terms(codes)
     rows = np.arange(codes.shape[1])
     found = []
     for some in tables.averages:
-        resolved = _resolved(some, codes[:, rows])
+        resolved = some.resolved(np.ascontiguousarray(codes[:, rows]))
         here = _weights(some, resolved).sum(axis=0) > 0
         if here.any():
             found.append((rows[here], _of_mean(some, resolved[:, here], naive.base[rows[here]])))
@@ -34,16 +35,6 @@ def first_answer_terms(tables: FirstAnswer, codes: CodeArray) -> Terms:
     if len(rows):
         found.append((rows, Terms(naive.keys, naive.base[rows], naive.parts[rows])))
     return merged(naive.base.shape, found)
-
-
-def _resolved(tables: SuperParentTables, codes: CodeArray) -> CodeArray:
-    """Leave out the values that others imply, if the model does."""
-    codes = np.ascontiguousarray(codes)
-    if tables.generalises is None:
-        return codes
-    out = np.empty_like(codes)
-    drop_generalisations(codes, tables.slots, tables.generalises, out)
-    return out
 
 
 def _slots(tables: SuperParentTables, codes: CodeArray) -> IntArray:
@@ -117,6 +108,7 @@ def _super_parent_keys(tables: SuperParentTables) -> tuple[tuple[Key, ...], IntA
     return tuple(keys), np.array(places, dtype=np.int64)
 
 
+@terms_of.register(AveragedTrees)
 def averaged_trees_terms(tables: AveragedTrees, codes: CodeArray) -> Terms:
     """Split the log joint of trees that answer together."""
     found = [member.terms(codes) for member in tables.members]
@@ -137,6 +129,7 @@ def averaged_trees_terms(tables: AveragedTrees, codes: CodeArray) -> Terms:
     return Terms(keys, base, parts, evidence if tables.of_posteriors else None)
 
 
+@terms_of.register(HiddenParentTables)
 def hidden_terms(tables: HiddenParentTables, codes: CodeArray) -> Terms:
     """Split the log joint of hidden parents."""
     sizes = tables.columns[:, 7]

@@ -13,25 +13,20 @@ import numpy as np
 
 from unnaive.structure.graph import topological
 from unnaive.tables.base import own_classes
+from unnaive.tables.export import NetworkTables
+from unnaive.tables.families import FamilyTables
+from unnaive.tables.groups import GroupTables, IntervalTables
+from unnaive.tables.junction import RescuedTables
 from unnaive.tables.terms.family_chain import family_parts
-from unnaive.tables.terms.split import (
-    Terms,
-    chained,
-    less,
-    observed,
-    single_terms,
-)
+from unnaive.tables.terms.split import Terms, chained, less, observed, single_terms, terms_of
+from unnaive.tables.trees import ClassTrees, TreeTables
+from unnaive.tables.weighted import WeightedTables
 
 if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray
-    from unnaive.tables.export import NetworkTables
-    from unnaive.tables.families import FamilyTables
-    from unnaive.tables.groups import GroupTables, IntervalTables
-    from unnaive.tables.junction import RescuedTables
-    from unnaive.tables.trees import ClassTrees, TreeTables
-    from unnaive.tables.weighted import WeightedTables
 
 
+@terms_of.register(TreeTables)
 def tree_terms(tables: TreeTables, codes: CodeArray) -> Terms:
     """Split the log joint of a tree."""
     n_classes = tables.n_classes
@@ -67,6 +62,7 @@ def _chain_tree(tables: TreeTables, codes: CodeArray, factors: FloatArray) -> No
             )
 
 
+@terms_of.register(ClassTrees)
 def class_trees_terms(tables: ClassTrees, codes: CodeArray) -> Terms:
     """Split the log joint of a tree for every class."""
     found = [member.terms(codes) for member in tables.members]
@@ -79,6 +75,7 @@ def class_trees_terms(tables: ClassTrees, codes: CodeArray) -> Terms:
     return Terms(keys, base, parts)
 
 
+@terms_of.register(RescuedTables)
 def rescued_terms(tables: RescuedTables, codes: CodeArray) -> Terms:
     """Split the log joint of tables with others in reserve."""
     plain, rescue = tables.plain.terms(codes), tables.rescue.terms(codes)
@@ -90,6 +87,7 @@ def rescued_terms(tables: RescuedTables, codes: CodeArray) -> Terms:
     )
 
 
+@terms_of.register(FamilyTables)
 def family_terms(tables: FamilyTables, codes: CodeArray) -> Terms:
     """Split the log joint of families."""
     families = {family.columns[0]: family.columns[1:] for family in tables.counts.families}
@@ -101,6 +99,7 @@ def family_terms(tables: FamilyTables, codes: CodeArray) -> Terms:
     return Terms(single_terms(used, families.__getitem__), base, parts[:, :, used])
 
 
+@terms_of.register(WeightedTables)
 def weighted_terms(tables: WeightedTables, codes: CodeArray) -> Terms:
     """Split a sum of weighted factors, of which one with a missing cell is 0."""
     column, parent, slots, start = tables.factors.T
@@ -112,6 +111,7 @@ def weighted_terms(tables: WeightedTables, codes: CodeArray) -> Terms:
     return Terms(keys, np.repeat(tables.prior[:1], codes.shape[1], axis=0), parts)
 
 
+@terms_of.register(GroupTables)
 def group_terms(tables: GroupTables, codes: CodeArray) -> Terms:
     """Split the log joint of groups."""
     groups = [family.columns for family in tables.counts.families]
@@ -122,6 +122,7 @@ def group_terms(tables: GroupTables, codes: CodeArray) -> Terms:
     return Terms(tuple((group, ()) for group in groups), base, parts)
 
 
+@terms_of.register(IntervalTables)
 def interval_terms(tables: IntervalTables, codes: CodeArray) -> Terms:
     """Split the log joint of groups with intervals."""
     groups, sizes = tables.intervals.groups, np.array(tables.intervals.sizes)
@@ -135,6 +136,7 @@ def interval_terms(tables: IntervalTables, codes: CodeArray) -> Terms:
     return Terms(tuple((tuple(group), ()) for group in groups), base, parts)
 
 
+@terms_of.register(NetworkTables)
 def network_terms(tables: NetworkTables, codes: CodeArray) -> Terms:
     """Split the log joint of a network."""
     dag, sizes = tables.network.dag, tables.counts.schema.sizes

@@ -10,7 +10,8 @@ that are its parents. Every kind of tables says how its log joint is split, see
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import singledispatch
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from unnaive._typing import BoolArray, CodeArray, FloatArray, IntArray
+    from unnaive.tables.base import Tables
 
     Joint = Callable[[CodeArray], FloatArray]
 
@@ -71,7 +73,15 @@ class Terms:
         )
 
 
-def single_terms(columns: Iterable[int], parents_of: Any) -> tuple[Key, ...]:
+@singledispatch
+def terms_of(tables: Tables, codes: CodeArray) -> Terms:
+    """Split the log joint of rows; every kind of tables registers how."""
+    raise NotImplementedError(f"nothing splits the log joint of {type(tables).__name__}")
+
+
+def single_terms(
+    columns: Iterable[int], parents_of: Callable[[int], Iterable[int]]
+) -> tuple[Key, ...]:
     """One term a column, through its parents."""
     return tuple(((int(column),), tuple(map(int, parents_of(column)))) for column in columns)
 
