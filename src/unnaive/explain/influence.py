@@ -16,7 +16,8 @@ from unnaive.information import mutual_information
 from unnaive.information.gaussian import gaussian_relevance
 from unnaive.io.frames import to_column, to_frame
 from unnaive.models.base import CountsClassifier
-from unnaive.models.gaussian import GaussianClassifier, shares_of
+from unnaive.models.gaussian import GaussianClassifier
+from unnaive.models.gaussian_parts import shares_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

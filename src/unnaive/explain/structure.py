@@ -14,7 +14,8 @@ from unnaive.explain.influence import class_information
 from unnaive.information import conditional_mutual_information, family_information
 from unnaive.information.gaussian import gaussian_information
 from unnaive.models.base import CountsClassifier
-from unnaive.models.gaussian import GaussianClassifier, shares_of
+from unnaive.models.gaussian import GaussianClassifier
+from unnaive.models.gaussian_parts import shares_of
 from unnaive.structure.bags import HiddenParents
 from unnaive.structure.dag import DAG
 from unnaive.structure.draw import (
