@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from unnaive.discretize import Discretizer
     from unnaive.io.frames import Frame
     from unnaive.models.fitted import Fitted, Normalise
-    from unnaive.models.recipe import Recipe, Structure
+    from unnaive.models.recipe import Recipe
     from unnaive.models.trial import LeftOutRows, Trial
     from unnaive.tables.network import Network
     from unnaive.tables.terms import Terms
@@ -104,32 +103,24 @@ class CountsClassifier(Classifier):
 
     path_ = Shown("Models that leave-one-out chose among, and their scores.")
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Write the parameters that all models share into the model's docstring."""
-        super().__init_subclass__(**options)
-        common = cleandoc(_COMMON.replace("{smoothing}", f"``{cls.default_smoothing}``", 1))
-        if cls.__doc__:
-            cls.__doc__ = cleandoc(cls.__doc__).replace("{parameters}", common)
+    @classmethod
+    def common_parameters(cls) -> str:
+        """Describe the parameters that all models of counts share."""
+        return _COMMON.replace("{smoothing}", f"``{cls.default_smoothing}``", 1)
 
     @abstractmethod
     def recipe(self) -> Recipe:
         """Say which parts make the model, with the parameters as they are now."""
 
-    @property
-    def fitted_(self) -> Fitted:
-        """What the last ``fit`` left: one value that is replaced as a whole."""
-        fitted: Fitted = super().fitted_
-        return fitted
+    if TYPE_CHECKING:
+
+        @property
+        def fitted_(self) -> Fitted: ...  # noqa: D102
 
     @property
     def counts_(self) -> JointCounts:
         """What was counted."""
         return self.fitted_.counts
-
-    @property
-    def structure_(self) -> Structure:
-        """What depends on what."""
-        return self.fitted_.structure
 
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Learn from rows.

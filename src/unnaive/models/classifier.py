@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from inspect import cleandoc
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from unnaive.explain import Explanation
     from unnaive.io.frames import Column
     from unnaive.models.fitted import Normalise
+    from unnaive.models.recipe import Structure
     from unnaive.models.trial import LeftOutRows, Trial
     from unnaive.schema import Schema
     from unnaive.tables.terms import Terms
@@ -132,6 +134,18 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     without_graph: ClassVar[str] = "This model has no graph of columns to draw."
     counts_twice: ClassVar[bool] = False  # what several columns say alike
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Write the parameters that all models share into the model's docstring."""
+        super().__init_subclass__(**options)
+        if cls.__doc__:
+            common = cleandoc(cls.common_parameters())
+            cls.__doc__ = cleandoc(cls.__doc__).replace("{parameters}", common)
+
+    @classmethod
+    def common_parameters(cls) -> str:
+        """Describe the parameters that models of one kind share."""
+        return ""
+
     @abstractmethod
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Learn from rows."""
@@ -170,6 +184,12 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             raise AttributeError(
                 f"this {type(self).__name__} instance is not fitted yet; call fit"
             ) from None
+
+    @property
+    def structure_(self) -> Structure:
+        """What depends on what, where the model has one structure."""
+        structure: Structure = self.fitted_.structure
+        return structure
 
     @property
     def classes_(self) -> AnyArray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from inspect import cleandoc
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from unnaive.models.fitted import Names, Normalise
     from unnaive.models.nb import NaiveBayes
     from unnaive.models.trial import LeftOutRows, Trial
-    from unnaive.structure.graph import Graph
     from unnaive.tables.terms import Terms
 
 _COMMON = """
@@ -78,12 +76,10 @@ class GaussianClassifier(Classifier):
     }
     family: ClassVar[str] = "gaussian"
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Write the parameters that all Gaussian models share into the model's docstring."""
-        super().__init_subclass__(**options)
-        if cls.__doc__:
-            common = cleandoc(_COMMON.format(**cls.smoothed))
-            cls.__doc__ = cleandoc(cls.__doc__).replace("{parameters}", common)
+    @classmethod
+    def common_parameters(cls) -> str:
+        """Describe the parameters that all Gaussian models share."""
+        return _COMMON.format(**cls.smoothed)
 
     @abstractmethod
     def recipe(self) -> GaussianRecipe:
@@ -94,21 +90,15 @@ class GaussianClassifier(Classifier):
         """Whether rows that fit takes are all numbers, and their moments merge."""
         return True
 
-    @property
-    def fitted_(self) -> GaussianFitted:
-        """What the last ``fit`` left: one value that is replaced as a whole."""
-        fitted: GaussianFitted = super().fitted_
-        return fitted
+    if TYPE_CHECKING:
+
+        @property
+        def fitted_(self) -> GaussianFitted: ...  # noqa: D102
 
     @property
     def moments_(self) -> Moments:
         """What was added up."""
         return self.fitted_.moments
-
-    @property
-    def structure_(self) -> Graph:
-        """What depends on what."""
-        return self.fitted_.structure
 
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Learn from rows of numbers; missing cells (NaN, None, NA, null) are welcome.
