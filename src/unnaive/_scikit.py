@@ -1,7 +1,9 @@
 """The one door to scikit-learn, whose import takes longer than most answers of ours.
 
 Functions are imported when they are first called. The base classes of estimators are
-scikit-learn's, unless a program that only predicts called :func:`do_without` first.
+scikit-learn's, unless :func:`do_without` was called first: by commands that do not need it, and by
+``unnaive.load`` in a program that has not imported scikit-learn. Models of plain classes still work
+in its pipelines, searches and cross-validations; they lack its HTML view and metadata routing.
 """
 
 from __future__ import annotations
@@ -21,22 +23,60 @@ _plain = False
 
 
 class PlainEstimator:
-    """What is left of an estimator in a program that only predicts: its parameters."""
+    """What scikit-learn asks of an estimator, without its base class: its tools take these, too."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's
         """Parameters by name."""
-        names = list(signature(type(self).__init__).parameters)[1:]
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in self._defaults()}
 
     def set_params(self, **given: Any) -> Self:
         """Change parameters."""
+        strange = set(given) - set(self._defaults())
+        if strange:
+            raise ValueError(f"{type(self).__name__} has no parameter {min(strange)!r}")
         for name, value in given.items():
             setattr(self, name, value)
         return self
 
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        taken = list(signature(cls.__init__).parameters.values())[1:]
+        return {one.name: one.default for one in taken}
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{name}={getattr(self, name)!r}"
+            for name, default in self._defaults().items()
+            if repr(getattr(self, name)) != repr(default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what kind of estimator this is, if it ever asks."""
+        tags = import_module("sklearn.utils")
+        return tags.Tags(estimator_type=None, target_tags=tags.TargetTags(required=False))
+
+
+class PlainClassifier:
+    """Stands in for scikit-learn's mixin of classifiers."""
+
+    def score(self, X: object, y: object, sample_weight: Any = None) -> float:
+        """Share of rows whose class is predicted right, weighted if weights are given."""
+        import numpy as np  # noqa: PLC0415 - ``import unnaive`` imports nothing heavy
+
+        right = np.asarray(self.predict(X)) == np.asarray(y)  # type: ignore[attr-defined]
+        return float(np.average(right, weights=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that this is a classifier."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.estimator_type, tags.target_tags.required = "classifier", True
+        tags.classifier_tags = import_module("sklearn.utils").ClassifierTags()
+        return tags
+
 
 class PlainMixin:
-    """Stands in for a mixin of scikit-learn's."""
+    """Stands in for another mixin of scikit-learn's."""
 
 
 def do_without() -> None:
@@ -49,7 +89,9 @@ def __getattr__(name: str) -> Any:
     if name not in _BASES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if _plain:
-        return PlainEstimator if name == "BaseEstimator" else type(name, (PlainMixin,), {})
+        return {"BaseEstimator": PlainEstimator, "ClassifierMixin": PlainClassifier}.get(
+            name, type(name, (PlainMixin,), {})
+        )
     return getattr(import_module("sklearn.base"), name)
 
 

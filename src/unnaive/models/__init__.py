@@ -5,6 +5,7 @@ A model's file is loaded when the model is first asked for.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +111,14 @@ def make(key: str, **parameters: Any) -> Classifier:
 
 
 def load(path: str | Path) -> Classifier:
-    """Read a model from a file that ``model.save(path)`` wrote."""
+    """Read a model from a file that ``model.save(path)`` wrote.
+
+    A program that only loads and predicts does not import scikit-learn for it.
+    """
+    if "unnaive.models.classifier" not in sys.modules:
+        from unnaive._scikit import do_without  # noqa: PLC0415 - loads when asked
+
+        do_without()
     from unnaive.models.persistence import load_model  # noqa: PLC0415 - imports this module
 
     return load_model(path, class_of)
