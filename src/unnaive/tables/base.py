@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike
 
-    from unnaive._typing import CodeArray, FloatArray, IntArray, State
+    from unnaive._typing import BoolArray, CodeArray, FloatArray, IntArray, State
     from unnaive.tables.terms.split import Terms
 
 
@@ -63,6 +65,14 @@ def own_priors(prior: FloatArray, held: IntArray) -> FloatArray:
     left_out = np.flatnonzero(held >= 0) if len(prior) > 1 else held[:0]
     out[left_out, held[left_out]] = prior[-1, held[left_out]]
     return out
+
+
+def rows_alike(marks: BoolArray) -> Iterable[tuple[IntArray, BoolArray]]:
+    """Rows that have the same marks of (d, n), such as missing cells, and these marks (d,)."""
+    patterns, pattern = np.unique(marks, axis=1, return_inverse=True)
+    order = np.argsort(pattern.reshape(-1), kind="stable")
+    ends = np.cumsum(np.bincount(pattern.reshape(-1)))[:-1]
+    return zip(np.split(order, ends), patterns.T, strict=False)  # no rows are a part, too
 
 
 def own_classes(held: IntArray | None, codes: CodeArray) -> IntArray:

@@ -11,7 +11,7 @@ import numpy as np
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.dag import DAG
-from unnaive.tables.base import Tables
+from unnaive.tables.base import Tables, rows_alike
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.network import Network
 from unnaive.tables.trees import (
@@ -172,10 +172,8 @@ def log_joint(network: Network, codes: CodeArray) -> FloatArray:
     label = len(network.dag.names) - 1
     every = set(range(label + 1))
     missing = codes[:label] >= network.sizes[:label, None]
-    patterns, pattern = np.unique(missing, axis=1, return_inverse=True)
     found = np.empty((codes.shape[1], int(network.sizes[label])))
-    for index, gaps in enumerate(patterns.T):
-        rows = np.flatnonzero(pattern.reshape(-1) == index)
+    for rows, gaps in rows_alike(missing):
         hidden = {*np.flatnonzero(gaps).tolist(), label}
         nodes = network._with_ancestors((every - hidden) | {label})  # noqa: SLF001
         found[rows], _ = network._eliminated(codes[:, rows], hidden, (label,), nodes)  # noqa: SLF001

@@ -14,7 +14,7 @@ from unnaive import _parallel
 from unnaive._core.families import sum_families
 from unnaive._core.tables import fill_priors, mark_missing
 from unnaive.counts.families import context_of, strides_of
-from unnaive.tables.base import Tables
+from unnaive.tables.base import Tables, rows_alike
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.trees import PLAIN, ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
 
@@ -76,9 +76,8 @@ class FamilyTables(Tables):
         missing = codes >= self.counts.schema.sizes[:, None]
         whole, rest = np.flatnonzero(~gapped), np.flatnonzero(gapped)
         joint[whole] += self._sum_all(np.ascontiguousarray(codes[:, whole]), held[whole], n_jobs)
-        patterns, pattern = np.unique(missing[:, rest], axis=1, return_inverse=True)
-        for index, gaps in enumerate(patterns.T):
-            rows = rest[pattern.reshape(-1) == index]
+        for some, gaps in rows_alike(missing[:, rest]):
+            rows = rest[some]
             joint[rows] += self._of_pattern(codes[:, rows], held[rows], gaps)
         return joint
 
@@ -146,9 +145,7 @@ class FamilyTables(Tables):
         found = np.zeros((codes.shape[1], self.counts.n_classes, len(codes)))
         held = np.full(codes.shape[1], -1)
         for family in (counted.columns for counted in self.counts.families):
-            patterns, pattern = np.unique(missing[list(family)], axis=1, return_inverse=True)
-            for index, gaps in enumerate(patterns.T):
-                rows = np.flatnonzero(pattern.reshape(-1) == index)
+            for rows, gaps in rows_alike(missing[list(family)]):
                 if not gaps[0]:
                     seen = tuple(c for c, gap in zip(family, gaps, strict=True) if not gap)
                     found[rows, :, family[0]] = self._product([seen], codes[:, rows], held[rows])

@@ -20,6 +20,7 @@ from unnaive import _parallel
 from unnaive._core.tables import subtract_squares
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import SINGULAR, solved
+from unnaive.tables.base import rows_alike
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,10 +82,7 @@ class GaussianTables:
         if not np.isnan(X.sum(axis=0)).any():  # far quicker than asking every cell
             self._add(X, out, n_jobs)
             return out
-        gaps = np.isnan(X)
-        patterns, pattern = np.unique(gaps, axis=0, return_inverse=True)
-        for index, missing in enumerate(patterns):
-            rows = np.flatnonzero(pattern.reshape(-1) == index)
+        for rows, missing in rows_alike(np.isnan(X).T):
             columns = np.flatnonzero(~missing)
             out[rows] = self._of_columns(columns).joint(X[np.ix_(rows, columns)], n_jobs)
         return out
@@ -147,9 +145,7 @@ def log_conditionals(
     """
     n_columns = X.shape[1]
     given, alone = (np.zeros((len(X), *tables.means.shape)) for _ in range(2))
-    patterns, pattern = np.unique(np.isnan(X), axis=0, return_inverse=True)
-    for index, missing in enumerate(patterns):
-        rows = np.flatnonzero(pattern.reshape(-1) == index)
+    for rows, missing in rows_alike(np.isnan(X).T):
         for column in np.flatnonzero(~missing):
             others = range(n_columns) if parents_of is None else parents_of(int(column))
             seen = np.array([o for o in others if o != column and not missing[o]], dtype=np.int64)

@@ -18,7 +18,7 @@ from unnaive import _parallel
 from unnaive._core.groups import add_group, score_changes, score_genomes
 from unnaive.counts.families import context_of, strides_of
 from unnaive.structure.groups import apply_change, genome_of
-from unnaive.tables.base import Tables, own_priors
+from unnaive.tables.base import Tables, own_priors, rows_alike
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
 
@@ -59,9 +59,7 @@ class GroupTables(Tables):
         if known.all():
             out += self._look_up(group, group, codes, held)
             return
-        patterns, pattern = np.unique(known, axis=1, return_inverse=True)
-        for index, seen in enumerate(patterns.T):
-            rows = np.flatnonzero(pattern.reshape(-1) == index)
+        for rows, seen in rows_alike(known):
             shown = tuple(c for c, there in zip(group, seen, strict=True) if there)
             if shown:
                 out[rows] += self._look_up(group, shown, codes[:, rows], held[rows])

@@ -31,6 +31,7 @@ from unnaive.io.frames import to_frame
 from unnaive.io.networks import NetworkDescription, read_network, write_network
 from unnaive.schema.columns import code_type
 from unnaive.structure.dag import DAG
+from unnaive.tables.base import rows_alike
 
 if TYPE_CHECKING:
     import os
@@ -398,11 +399,8 @@ def _patterns(missing: BoolArray) -> Iterator[tuple[IntArray, set[int]]]:
     if not gapped.all():
         yield np.flatnonzero(~gapped), set()
     rest = np.flatnonzero(gapped)
-    patterns, pattern = np.unique(missing[:, rest], axis=1, return_inverse=True)
-    order = np.argsort(pattern.reshape(-1), kind="stable")
-    ends = np.cumsum(np.bincount(pattern.reshape(-1)))[:-1]
-    for rows, gaps in zip(np.split(rest[order], ends), patterns.T, strict=False):
-        yield rows, set(np.flatnonzero(gaps).tolist())
+    for rows, gaps in rows_alike(missing[:, rest]):
+        yield rest[rows], set(np.flatnonzero(gaps).tolist())
 
 
 def _elimination_order(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive.tables.base import rows_alike
 from unnaive.tables.gaussian import GaussianTables, complete_forms, independent_forms
 
 if TYPE_CHECKING:
@@ -27,9 +28,7 @@ def number_parts(
     """
     base = np.repeat(tables.log_prior[None], len(X), axis=0)
     parts = np.zeros((*base.shape, X.shape[1]))
-    patterns, pattern = np.unique(np.isnan(X), axis=0, return_inverse=True)
-    for index, missing in enumerate(patterns):
-        rows = np.flatnonzero(pattern.reshape(-1) == index)
+    for rows, missing in rows_alike(np.isnan(X).T):
         for order in orders:
             columns = np.asarray(order)[~missing[order]]
             if len(columns):
