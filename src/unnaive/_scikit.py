@@ -3,7 +3,8 @@
 Functions are imported when they are first called. The base classes of estimators are
 scikit-learn's, unless :func:`do_without` was called first: by commands that do not need it, and by
 ``unnaive.load`` in a program that has not imported scikit-learn. Models of plain classes still work
-in its pipelines, searches and cross-validations; they lack its HTML view and metadata routing.
+in its pipelines, searches and cross-validations; they lack its HTML view, ``set_output`` and
+metadata routing.
 """
 
 from __future__ import annotations
@@ -25,17 +26,28 @@ _plain = False
 class PlainEstimator:
     """What scikit-learn asks of an estimator, without its base class: its tools take these, too."""
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's
-        """Parameters by name."""
-        return {name: getattr(self, name) for name in self._defaults()}
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with ``deep`` also those of parameters that are estimators."""
+        found = {name: getattr(self, name) for name in self._defaults()}
+        for name, value in list(found.items()) if deep else ():
+            if isinstance(value, PlainEstimator):
+                found |= {f"{name}__{inner}": own for inner, own in value.get_params().items()}
+        return found
 
     def set_params(self, **given: Any) -> Self:
-        """Change parameters."""
-        strange = set(given) - set(self._defaults())
-        if strange:
-            raise ValueError(f"{type(self).__name__} has no parameter {min(strange)!r}")
+        """Change parameters, ``name__inner`` those of a parameter that is an estimator."""
+        known = self._defaults()
         for name, value in given.items():
-            setattr(self, name, value)
+            outer, nested, inner = name.partition("__")
+            if outer not in known:
+                listed = ", ".join(known)
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {outer!r}; it has {listed}"
+                )
+            if nested:
+                getattr(self, outer).set_params(**{inner: value})
+            else:
+                setattr(self, name, value)
         return self
 
     @classmethod
@@ -75,6 +87,19 @@ class PlainClassifier:
         return tags
 
 
+class PlainTransformer:
+    """Stands in for scikit-learn's mixins of transformers."""
+
+    def fit_transform(self, X: object, y: object = None) -> object:
+        """Fit to rows, and transform them."""
+        return self.fit(X, y).transform(X)  # type: ignore[attr-defined]
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the columns that come out: those that went in."""
+        names = getattr(self, "feature_names_in_", input_features)
+        return [f"x{place}" for place in range(self.n_features_in_)] if names is None else names  # type: ignore[attr-defined]
+
+
 class PlainMixin:
     """Stands in for another mixin of scikit-learn's."""
 
@@ -89,9 +114,9 @@ def __getattr__(name: str) -> Any:
     if name not in _BASES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if _plain:
-        return {"BaseEstimator": PlainEstimator, "ClassifierMixin": PlainClassifier}.get(
-            name, type(name, (PlainMixin,), {})
-        )
+        plain = {"BaseEstimator": PlainEstimator, "ClassifierMixin": PlainClassifier}
+        plain["TransformerMixin"] = PlainTransformer
+        return plain.get(name, type(name, (PlainMixin,), {}))
     return getattr(import_module("sklearn.base"), name)
 
 

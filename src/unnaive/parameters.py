@@ -34,8 +34,14 @@ class Allowed:
 
     def accepts(self, value: object) -> bool:
         """Whether a value is one of them; 1 is not True, and no array is a word."""
-        is_word = any(type(value) is type(word) and value == word for word in self.words)
+        is_word = any(_is(value, word) for word in self.words)
         return is_word or (self.test is not None and self.test(value))
+
+
+def _is(value: object, word: object) -> bool:
+    """Whether a value is a word, also one of numpy's strings or booleans."""
+    kinds = {str: (str,), bool: (bool, np.bool_)}.get(type(word), (type(word),))
+    return isinstance(value, kinds) and bool(value == word)
 
 
 def parameter(
@@ -91,12 +97,20 @@ def number(
     also: Sequence[object] = (),
     most: float = np.inf,
     what: str = "a number",
+    infinite: bool = False,
 ) -> Value:
-    """Declare a parameter that is a finite number within bounds, or one of some words."""
+    """Declare a parameter that is a number within bounds, or one of some words.
+
+    ``infinite``: whether it may be infinite, where that means "no limit".
+    """
     told = (
         f"{what} of at least {least:g}" if most == np.inf else f"{what} from {least:g} to {most:g}"
     )
-    return parameter(default, told, also=also, test=lambda value: is_number(value, least, most))
+
+    def accepts(value: object) -> bool:
+        return is_number(value, least, most, infinite=infinite)
+
+    return parameter(default, told, also=also, test=accepts)
 
 
 def is_whole(value: object, least: float = -np.inf, most: float = np.inf) -> bool:
@@ -105,11 +119,13 @@ def is_whole(value: object, least: float = -np.inf, most: float = np.inf) -> boo
     return whole_one and least <= int(value) <= most  # type: ignore[call-overload]
 
 
-def is_number(value: object, least: float = -np.inf, most: float = np.inf) -> bool:
-    """Whether a value is a finite number within bounds; True and False are none."""
+def is_number(
+    value: object, least: float = -np.inf, most: float = np.inf, *, infinite: bool = False
+) -> bool:
+    """Whether a value is a number within bounds, finite as a rule; True and False are none."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
-    return bool(np.isfinite(float(value)) and least <= float(value) <= most)
+    return (infinite or bool(np.isfinite(float(value)))) and least <= float(value) <= most
 
 
 def check_parameters(model: object) -> None:

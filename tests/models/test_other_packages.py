@@ -17,7 +17,7 @@ from other_package import SuperParentTAN, hung
 from problems import made
 from tests.explain.test_explanation import add_up
 from tests.report.test_explorer_engine import assert_same, page  # noqa: F401 - a fixture
-from unnaive.exceptions import ModelFileError
+from unnaive.exceptions import ModelFileError, UnnaiveError
 from unnaive.models.registry import Entry, _discovered
 from unnaive.report.card import describe_model
 
@@ -145,3 +145,23 @@ def test_what_cannot_be_registered():
 @parametrize_with_checks([SuperParentTAN()])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
+
+
+class Imposter(SuperParentTAN):
+    """Another class of a name that is taken."""
+
+
+Imposter.__name__ = "SuperParentTAN"
+
+
+def test_names_are_taken_once(registered, monkeypatch):
+    with pytest.raises(ValueError, match="is taken"):
+        unnaive.register("other", Imposter)
+    with pytest.raises(ValueError, match="was not registered"):
+        unnaive.unregister("nobody")
+    broken = {"gone": Entry("Model", "no_such_package"), "odd": Entry("Path", "pathlib")}
+    monkeypatch.setattr("unnaive.models.registry._discovered", lambda: broken)
+    with pytest.raises(UnnaiveError, match="'no_such_package' cannot be imported"):
+        unnaive.make("gone")
+    with pytest.warns(UserWarning, match="is left out"):
+        assert "tan" in unnaive.all_models()

@@ -6,9 +6,11 @@ A model's file is loaded when the model is first asked for.
 from __future__ import annotations
 
 import sys
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from unnaive.exceptions import UnnaiveError
 from unnaive.models.registry import HOMES, class_of, entries, entry_of, register, unregister
 
 if TYPE_CHECKING:
@@ -86,10 +88,15 @@ def all_models() -> dict[str, Callable[..., Classifier]]:
     >>> sorted(unnaive.all_models())[:4]
     ['a2de', 'aode', 'aode-sr', 'apnbc']
     """
-    return {
-        key: partial(entry.load(), **entry.settings) if entry.settings else entry.load()
-        for key, entry in entries().items()
-    }
+    found: dict[str, Callable[..., Classifier]] = {}
+    for key, entry in entries().items():
+        try:
+            kind = entry.load()
+        except (UnnaiveError, TypeError) as error:  # of another package; the rest still works
+            warnings.warn(f"model {key!r} is left out: {error}", UserWarning, stacklevel=2)
+            continue
+        found[key] = partial(kind, **entry.settings) if entry.settings else kind
+    return found
 
 
 def model_keys() -> tuple[str, ...]:

@@ -187,9 +187,9 @@ class AODE(CountsClassifier):
     True
     """
 
-    min_count: float = number(1)
+    min_count: float = number(1, infinite=True)
     subsumption: bool = flag(False)
-    critical: float = number(50)
+    critical: float = number(50, infinite=True)
     weights: str | None = one_of(None, "discriminative")
 
     family: ClassVar[str] = "super-parents"
@@ -336,7 +336,7 @@ class A2DE(CountsClassifier):
     1.0
     """
 
-    min_count: float = number(1)
+    min_count: float = number(1, infinite=True)
     weighted: bool = flag(False)
 
     family: ClassVar[str] = "super-parents"

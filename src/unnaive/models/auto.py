@@ -174,12 +174,12 @@ class AutoBayes(Classifier):
         None,
         "a number of seconds",
         also=(None,),
-        test=lambda value: is_number(value) and float(value) > 0,  # type: ignore[arg-type]
+        test=lambda value: is_number(value, infinite=True) and float(value) > 0,  # type: ignore[arg-type]
     )
     categorical_features: Any = "auto"
     categories: Any = None
     handle_unknown: str = one_of("missing", "error")
-    max_memory: float = number(2**31, 1, what="a number of bytes")
+    max_memory: float = number(2**31, 1, what="a number of bytes", infinite=True)
 
     family: ClassVar[str] = "blends"
     assumption: ClassVar[str] = (
@@ -345,8 +345,9 @@ class AutoBayes(Classifier):
         return self
 
     def _predict_rows(self, frame: Frame, normalise: Normalise | None = None) -> FloatArray:
-        total = np.full((frame.n_rows, len(self.classes_)), -np.inf)
-        for member in self.members_:
+        fitted: Blend = self.fitted_
+        total = np.full((frame.n_rows, len(fitted.labels)), -np.inf)
+        for member in fitted.members:
             np.logaddexp(total, member.log_posterior(frame) + np.log(member.weight), out=total)
         if normalise is None:
             return total

@@ -97,7 +97,7 @@ class CountsClassifier(Classifier):
     smoothing: Any = None
     handle_unknown: str = one_of("missing", "error")
     calibrate: str | None = one_of(None, "loo")
-    max_memory: float = number(2**31, 1, what="a number of bytes")
+    max_memory: float = number(2**31, 1, what="a number of bytes", infinite=True)
 
     default_smoothing: ClassVar[Smoothing] = Laplace(1.0)
 
@@ -167,6 +167,7 @@ class CountsClassifier(Classifier):
     def forget(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Take rows out of what was learned, as if they had never been there."""
         check_is_fitted(self)
+        self._check()
         given = self._given(X, y, sample_weight, first=False)
         return self._refit(self._counts_to_change() - self.count(given))
 
@@ -197,10 +198,11 @@ class CountsClassifier(Classifier):
         (and weights) must be among those that were learned from.
         """
         check_is_fitted(self)
+        fitted = self.fitted_
         given = self._given(X, y, sample_weight, first=False, keep_all=True)
-        joint = self.fitted_.left_out_joint(self.rows_of(given))
-        if self.fitted_.calibration is not None:
-            self.fitted_.calibration.apply(joint)
+        joint = fitted.left_out_joint(self.rows_of(given, fitted.schema))
+        if fitted.calibration is not None:
+            fitted.calibration.apply(joint)
         chances = np.empty_like(joint)
         posterior(joint, chances)
         return chances
@@ -215,7 +217,7 @@ class CountsClassifier(Classifier):
         out = np.empty((frame.n_rows, len(fitted.labels)))
 
         def predict_block(rows: tuple[int, int], n_jobs: int | None = 1) -> None:
-            codes = self.codes_of(frame.block(*rows), n_jobs)
+            codes = self.codes_of(frame.block(*rows), n_jobs, fitted.schema)
             fitted.answer(codes, normalise, out[slice(*rows)], n_jobs)
 
         if frame.matrix is None:
@@ -232,9 +234,10 @@ class CountsClassifier(Classifier):
         few = self.handle_unknown == "missing" and is_few_rows(X)
         if not few or not (is_mappings(X) or self._has_names_of(X)):
             return super()._answer(X, normalise)
-        codes = self.schema_.encode_few(X)
-        out = np.empty((codes.shape[1], len(self.fitted_.labels)))
-        self.fitted_.answer(codes, normalise, out)
+        fitted = self.fitted_  # read once: another thread may fit the model anew
+        codes = fitted.schema.encode_few(X)
+        out = np.empty((codes.shape[1], len(fitted.labels)))
+        fitted.answer(codes, normalise, out)
         return out
 
     def to_network(self) -> Network:
@@ -249,16 +252,19 @@ class CountsClassifier(Classifier):
     def _log_conditionals(
         self, frame: Frame, mode: str
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        codes = self.codes_of(frame, self.n_jobs)
-        return self.fitted_.log_conditionals(codes, mode, self.n_jobs)
+        fitted = self.fitted_
+        codes = self.codes_of(frame, self.n_jobs, fitted.schema)
+        return fitted.log_conditionals(codes, mode, self.n_jobs)
 
     def terms_of(self, frame: Frame) -> Terms:
         """Split the log joint of a frame's rows, as ``predict_proba`` takes it, into terms."""
-        return self.fitted_.terms(self.codes_of(frame, self.n_jobs))
+        fitted = self.fitted_
+        return fitted.terms(self.codes_of(frame, self.n_jobs, fitted.schema))
 
-    def codes_of(self, frame: Frame, n_jobs: int | None) -> CodeArray:
-        """Code a frame's rows by the schema of the fit; shape (d, n)."""
-        return self.schema_.encode(frame, handle_unknown=self.handle_unknown, n_jobs=n_jobs)
+    def codes_of(self, frame: Frame, n_jobs: int | None, schema: Schema | None = None) -> CodeArray:
+        """Code a frame's rows by a schema, that of the fit by default; shape (d, n)."""
+        schema = self.schema_ if schema is None else schema
+        return schema.encode(frame, handle_unknown=self.handle_unknown, n_jobs=n_jobs)
 
     def coded(
         self, given: Given, classes: Sequence[Label] | None = None
@@ -277,27 +283,26 @@ class CountsClassifier(Classifier):
         rows = CodedRows(schema, codes, class_codes, given.weights, self.n_jobs)
         return rows, label_array(schema.classes, given.target)
 
-    def rows_of(self, given: Given) -> CodedRows:
-        """Code rows by the schema that is there."""
-        classes = self.schema_.encode_target(given.target)
-        codes = self.codes_of(given.frame, self.n_jobs)
-        return CodedRows(self.schema_, codes, classes, given.weights, self.n_jobs)
+    def rows_of(self, given: Given, schema: Schema) -> CodedRows:
+        """Code rows by a schema."""
+        classes = schema.encode_target(given.target)
+        codes = self.codes_of(given.frame, self.n_jobs, schema)
+        return CodedRows(schema, codes, classes, given.weights, self.n_jobs)
 
     def count(self, given: Given) -> JointCounts:
         """Count rows by the schema that is there, as ``counts_`` was counted."""
-        rows, known = self.rows_of(given), self.counts_
+        known = self.counts_
+        rows = self.rows_of(given, known.schema)
         families = rows.count_families([family.columns for family in known.families])
         triples = None if known.triples is None else rows.count_triples()
         return replace(rows.select(known.pair_columns), families=families, triples=triples)
 
     def fitting(self, schema: Schema) -> Fitting:
         """Make a run of the recipe, for these columns and classes."""
-        labels = list(schema.classes)
-        self.bias_of(labels)  # raises here rather than at the first prediction
         how = Estimate(
             smoothing_policy(self.smoothing, self.default_smoothing),
-            self._prior_of(labels),
-            int(self.max_memory),
+            self._prior_of(list(schema.classes)),
+            int(min(self.max_memory, 2**62)),
             self.n_jobs,
             type(self).__name__,
         )
@@ -313,6 +318,7 @@ class CountsClassifier(Classifier):
         keep_all: bool = False,
     ) -> Self:
         """Fit to coded rows."""
+        self.bias_of(list(rows.schema.classes))  # raises here rather than at the first prediction
         names = Names.of_schema(rows.schema) if names is None else names
         labels = label_array(rows.schema.classes) if labels is None else labels
         fitted = self.fitting(rows.schema).of_rows(rows, names, labels, keep_all=keep_all)
@@ -346,6 +352,7 @@ class CountsClassifier(Classifier):
         self, counts: JointCounts, names: Names | None = None, labels: AnyArray | None = None
     ) -> Self:
         """Fit to counts alone; what only rows can teach stays as it was."""
+        self.bias_of(list(counts.schema.classes))
         fitting = self.fitting(counts.schema)
         before = fitting.before
         kept = None if before is None or self.calibrate is None else before.calibration

@@ -140,7 +140,7 @@ class BayesNet(CountsClassifier):
     forbidden: Sequence[Arc] = ()
     n_restarts: int = whole(0)
     alpha: float = number(0.05, 0.0, most=1.0)
-    time_limit: float | None = number(None, also=(None,), what="a number of seconds")
+    time_limit: float | None = number(None, also=(None,), what="a number of seconds", infinite=True)
     random_state: int | None = whole(0, also=(None,))
 
     family: ClassVar[str] = "networks"

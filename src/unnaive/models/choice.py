@@ -45,7 +45,7 @@ def features_of() -> int | float | str | None:
     """Declare the parameter that says how many columns to keep."""
     return parameter(
         None,
-        "a share between 0 and 1 or a whole number of columns",
+        "a share between 0 and 1, a whole number of columns",
         also=("loo", None),
         test=lambda value: is_whole(value, 0) or (is_number(value) and 0 < float(value) < 1),  # type: ignore[arg-type]
     )

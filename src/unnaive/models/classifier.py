@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, fields
 from inspect import cleandoc
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -26,7 +27,7 @@ from unnaive.io.frames import Frame, is_mappings, to_column, to_frame
 from unnaive.models import persistence
 from unnaive.models.fitted import Names
 from unnaive.models.partitioned import on_partitions
-from unnaive.parameters import check_parameters, whole
+from unnaive.parameters import check_parameters, is_whole, parameter
 from unnaive.schema import refuse_unusable_target
 
 if TYPE_CHECKING:
@@ -127,7 +128,9 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     class_prior: Any = None
     threshold_bias: Any = None
-    n_jobs: int | None = whole(None, -(2**31), also=(None,))
+    n_jobs: int | None = parameter(
+        None, "a whole number, as in scikit-learn", also=(None,), test=is_whole
+    )
 
     family: ClassVar[str] = "other"
     assumption: ClassVar[str] = ""
@@ -237,8 +240,10 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
         With ``threshold_bias`` b, the class of largest P(c | x) + b_c.
         """
-        chances = self.predict_proba(X)
-        return np.asarray(self.classes_[chosen_classes(self, chances)])
+        while True:
+            fitted, chances = self.__dict__.get("_fitted"), self.predict_proba(X)
+            if self.fitted_ is fitted:  # no other thread fitted the model anew meanwhile
+                return np.asarray(fitted.labels[chosen_classes(self, chances)])
 
     def predict_one(self, row: Mapping[str, object]) -> Label:
         """Most probable class of one row, a mapping from names to cells.
@@ -312,7 +317,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
         from unnaive.explain.explanation import explanation_of  # noqa: PLC0415 - loads when asked
 
-        return explanation_of(self, self.known_frame(X))
+        model = copy(self)  # as it is fitted now, whatever another thread does meanwhile
+        return explanation_of(model, model.known_frame(X))
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file, atomically; :func:`unnaive.load` reads it."""

@@ -259,7 +259,7 @@ class Fitting(NamedTuple):
         """Make the tables of counts and of what was learned."""
         if self.recipe.counts != "values":
             counts.select(learned.structure.pairs)  # raises if a pair was not counted
-        made_by = Maker(self.recipe.tables, self.how)
+        made_by = Maker.of(self.recipe.tables, self.how)
         learned = replace(learned, left_out=None)
         tables = made_by.tables(counts, learned)
         known = (labels, names, self.settings, self.recipe.keeps)

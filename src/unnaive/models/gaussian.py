@@ -137,6 +137,7 @@ class GaussianClassifier(Classifier):
     def forget(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Take rows out of what was learned; up to rounding as if they had never been there."""
         check_is_fitted(self)
+        self._check()
         given = self._given(X, y, sample_weight, first=False)
         categories = self._changed_categories("forget", given)
         self._fitted = self._refitted(self.moments_ - self._moments(given), categories)
@@ -145,6 +146,7 @@ class GaussianClassifier(Classifier):
     def _fit_given(self, given: Given, classes: Sequence[Label] | None = None) -> GaussianFitted:
         frame, target = given.frame, given.target
         labels, codes = learn_target(target, classes)
+        self.bias_of(labels.tolist())  # raises here rather than at the first prediction
         columns = self._number_columns(frame)
         categories = self._fit_categories(given, columns, labels)
         names = [frame.names[column] for column in columns]
@@ -172,7 +174,6 @@ class GaussianClassifier(Classifier):
     ) -> GaussianFitted:
         """Run the recipe on moments, and on rows where there are any."""
         given = self._prior_of(labels.tolist())
-        self.bias_of(labels.tolist())
         recipe = self.recipe()
         with np.errstate(divide="ignore"):
             prior = np.log(shares_of(moments.class_weights) if given is None else given)
@@ -258,10 +259,9 @@ class GaussianClassifier(Classifier):
 
     def _predict_rows(self, frame: Frame, normalise: Normalise | None = None) -> FloatArray:
         fitted = self.fitted_
-        return fitted.normalised(self._joint_of_frame(frame), normalise)
+        return fitted.normalised(self._joint_of_frame(frame, fitted), normalise)
 
-    def _joint_of_frame(self, frame: Frame) -> FloatArray:
-        fitted = self.fitted_
+    def _joint_of_frame(self, frame: Frame, fitted: GaussianFitted) -> FloatArray:
         return fitted.joint(self.numbers(frame, fitted.columns), self.n_jobs)
 
     def _log_conditionals(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, FloatArray, IntArray, State
     from unnaive.io.frames import Column
     from unnaive.models.classifier import Given
-    from unnaive.models.gaussian_parts import NumberRows, Spread
+    from unnaive.models.gaussian_parts import GaussianFitted, NumberRows, Spread
     from unnaive.schema import Schema
     from unnaive.tables.terms import Terms
 
@@ -164,8 +164,8 @@ class GaussianNaiveBayes(GaussianClassifier):
             )
         return super()._number_column(column)
 
-    def _joint_of_frame(self, frame: Frame) -> FloatArray:
-        joint, fitted = super()._joint_of_frame(frame), self.fitted_
+    def _joint_of_frame(self, frame: Frame, fitted: GaussianFitted) -> FloatArray:
+        joint = super()._joint_of_frame(frame, fitted)
         if fitted.categories is None:
             return joint
         labels = fitted.categories.predict_joint_log_proba(without(frame, fitted.columns))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from unnaive.parameters import flag, one_of
 from unnaive.structure.generalized import GeneralizedTree, generalized_tree
 from unnaive.tables.junction import RescuedTables, junction_factor, rescued_factor, rescued_root
 from unnaive.tables.smoothing import ML
-from unnaive.tables.trees import PLAIN, joint_root
+from unnaive.tables.trees import joint_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from unnaive.models.ordered import Cluster
     from unnaive.models.recipe import Source
     from unnaive.structure.graph import ParentGraph
-    from unnaive.tables.trees import HeldOut, TreeTables
+    from unnaive.tables.trees import TreeTables
 
 _EDMONDS_BYTES = 320  # a column cubed, as networkx was seen to take
 
@@ -47,18 +47,15 @@ class PaperFactors(TableMaker):
     ) -> RescuedTables:
         """Estimate both sets of tables, by maximum likelihood."""
         tree = learned.graph(GeneralizedTree)
-        plain = Estimate(ML(), how.class_prior, how.max_memory, how.n_jobs, how.model)
         forms = (
             TreeFactors(False, joint_root, junction_factor),
             TreeFactors(False, rescued_root, rescued_factor),
         )
-        return RescuedTables(*(form.tree(counts, tree, plain, held_out) for form in forms))
+        return RescuedTables(*(form.tree(counts, tree, how, held_out) for form in forms))
 
-    def log_prior(
-        self, counts: JointCounts, learned: Learned, how: Estimate, held: HeldOut = PLAIN
-    ) -> FloatArray:
-        """Log-probabilities of the classes, not smoothed; shape (k,)."""
-        return Estimate(ML(), how.class_prior).log_prior(counts, held)
+    def estimate(self, how: Estimate) -> Estimate:
+        """Estimate by maximum likelihood, whatever the model's smoothing."""
+        return replace(how, smoothing=ML())
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -16,7 +16,7 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import mean_log_derivatives
 from unnaive.models.gaussian import ShrinkingClassifier
 from unnaive.models.gaussian_parts import GaussianRecipe, NumberRows, Shape, both_ways
-from unnaive.parameters import flag, one_of, whole
+from unnaive.parameters import flag, is_whole, one_of, parameter, whole
 from unnaive.structure.balanced import balanced_sets, best_set
 from unnaive.structure.graph import FamilyGraph
 from unnaive.tables.gaussian import log_conditionals, naive_covariance, naive_forms
@@ -25,12 +25,18 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray, State
     from unnaive.models.gaussian_parts import Spread
     from unnaive.schema import Schema
+    from unnaive.search.loop import RandomState as Seed
     from unnaive.structure.balanced import BalancedSet
     from unnaive.tables.gaussian import GaussianTables
 
     Pairs = list[tuple[int, int]]
 
 _FOLDS = 5
+
+
+def is_seed(value: object) -> bool:
+    """Whether a value can seed random numbers."""
+    return is_whole(value, 0) or isinstance(value, np.random.Generator | np.random.RandomState)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -102,7 +108,9 @@ class KNaiveBayes(ShrinkingClassifier):
     objective: str = one_of("balanced", "smallest")
     norm: str = one_of("max", "weighted")
     joint: str = one_of("exact", "pseudo")
-    random_state: int = whole(0)
+    random_state: Seed = parameter(
+        0, "a whole number, a Generator or a RandomState", also=(None,), test=is_seed
+    )
 
     assumption: ClassVar[str] = (
         "Within a class, numbers follow a bell curve in many dimensions, but k columns are taken "
@@ -159,7 +167,7 @@ class KNaiveBayes(ShrinkingClassifier):
         return np.array(weights).reshape(len(pairs), len(spread.used))
 
     def _weights_of_rows(self, spread: Spread, rows: NumberRows | None, pairs: Pairs) -> FloatArray:
-        rows = whole_rows(rows)
+        rows = whole_rows(rows, spread.used)
         X = rows.X[:, spread.used]
         from scipy.special import logsumexp  # noqa: PLC0415 - slow to import
 
@@ -256,11 +264,11 @@ def pairs_of_classes(spread: Spread) -> Pairs:
     return list(combinations(present.tolist(), 2))
 
 
-def whole_rows(rows: NumberRows | None) -> NumberRows:
-    """Return the rows; raises where there are none, or cells are missing."""
+def whole_rows(rows: NumberRows | None, used: IntArray) -> NumberRows:
+    """Return the rows; raises where there are none, or cells of columns in use are missing."""
     if rows is None:
         raise UnnaiveError('weighting="mean" looks at rows; call fit with all of them')
-    if np.isnan(rows.X).any():
+    if np.isnan(rows.X[:, used]).any():
         raise UnnaiveError('weighting="mean" needs rows without missing cells; fill or drop them')
     return rows
 

@@ -60,7 +60,7 @@ def fit_partitions(
         target,
         pairs=None if recipe.counts == "values" else "all",
         sample_weight=sample_weight,
-        max_memory=int(model.max_memory),
+        max_memory=int(min(model.max_memory, 2**62)),
         discretize=model.discretize,
         bins=model.bins,
         categorical_features=model.categorical_features,

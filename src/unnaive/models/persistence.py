@@ -45,6 +45,7 @@ def save_model(path: str | Path, model: Classifier) -> None:
 def state_of(model: Classifier) -> dict[str, Any]:
     """Describe a fitted model by plain values and arrays."""
     now = model.settings()
+    model.bias_of(model.classes_.tolist())  # raises before a file is written that cannot be read
     parameters = {**model.fitted_.settings, **{key: now[key] for key in _LIVE if key in now}}
     return {
         "model": type(model).__name__,
@@ -89,10 +90,11 @@ def _known(made: type[Classifier], given: State) -> State:
     known = {declared.name for declared in fields(made)}
     gone = [key for key, value in given.items() if key not in known and value is not False]
     if gone:
+        hint = "; the thesis' programs are models of unnaive.papers.barrow: fit one of these"
+        hint = hint if gone[0] == "paper" else "; is it of another package with the same name?"
         raise ModelFileError(
-            f"a saved {made.__name__} has the parameter {gone[0]!r}, which it no longer has; the "
-            "thesis' programs (paper=True) are models of unnaive.papers.barrow now: fit one of "
-            "these"
+            f"a saved {made.__name__} has the parameter {gone[0]!r}, which that class does not "
+            f"have here{hint}"
         )
     return {key: value for key, value in given.items() if key in known}
 
@@ -128,7 +130,7 @@ def _tagged(value: Any) -> tuple[str, Any]:
 
 
 def _object(value: Any, class_of: ClassOf) -> Any:
-    """Undo :func:`_plain`; only what this library knows is made."""
+    """Undo :func:`plain`; only what this library knows is made."""
     if isinstance(value, list):
         return [_object(entry, class_of) for entry in value]
     if not isinstance(value, dict):

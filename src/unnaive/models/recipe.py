@@ -120,6 +120,10 @@ class TableMaker(ABC):
     ) -> Tables:
         """Estimate the tables; with ``held_out``, a row's weight, those of leave-one-out."""
 
+    def estimate(self, how: Estimate) -> Estimate:
+        """Say how probabilities are estimated, if not as the parameters of the model say."""
+        return how
+
     def require(self, schema: Schema, how: Estimate, sets: int = 1) -> None:  # noqa: B027
         """Raise an error if tables would be too large, as far as columns tell before counting.
 
@@ -146,6 +150,11 @@ class Maker:
 
     maker: TableMaker
     how: Estimate
+
+    @classmethod
+    def of(cls, maker: TableMaker, how: Estimate) -> Maker:
+        """Join the two; a maker may insist on an estimate of its own."""
+        return cls(maker, maker.estimate(how))
 
     def tables(
         self, counts: JointCounts, learned: Learned, held_out: float | None = None
@@ -235,7 +244,7 @@ class Recipe:
         found = self.learn(source, rows)
         if found is None or self.choose is None or (rows is None and self.keeps):
             return found
-        return self.choose(found, Task(source, rows, Maker(self.tables, how)))
+        return self.choose(found, Task(source, rows, Maker.of(self.tables, how)))
 
     def restored(self, state: State | None, counts: JointCounts) -> Learned | None:
         """Make what was learned from what was saved: the structure's own keys, and parameters."""

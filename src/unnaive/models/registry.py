@@ -16,6 +16,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from unnaive.exceptions import ModelFileError, UnnaiveError
+
 if TYPE_CHECKING:
     from unnaive._typing import State
     from unnaive.models.classifier import Classifier
@@ -37,8 +39,14 @@ class Entry(NamedTuple):
         """Return the class; its module is imported if it was not yet."""
         if self.kind is not None:
             return self.kind
-        found: type[Classifier] = getattr(import_module(self.home), self.name)
-        return found
+        try:
+            kind: type[Classifier] = getattr(import_module(self.home), self.name)
+        except (ImportError, AttributeError) as error:
+            raise UnnaiveError(
+                f"the model class {self.name!r} of {self.home!r} cannot be imported ({error}); "
+                "mend or remove the package that registers it"
+            ) from error
+        return checked(kind)
 
 
 def _own(home: str, *names: str) -> dict[str, str]:
@@ -144,12 +152,9 @@ def register(key: str, kind: Kind, **settings: object) -> Kind:
     MyTAN(smoothing='bdeu')
     >>> unnaive.unregister("my-tan")
     """
-    from unnaive.models.classifier import Classifier  # noqa: PLC0415 - loads when asked
-
-    if not (isinstance(kind, type) and issubclass(kind, Classifier)):
-        raise TypeError(f"{kind!r} is no class of a model; it must be one below unnaive's bases")
-    name, known = kind.__name__, _REGISTER.get(key)
-    if name in HOMES or (known is not None and known.name != name):
+    name, known = checked(kind).__name__, _REGISTER.get(key)
+    same = [entry for entry in _REGISTER.values() if entry.name == name and entry.kind is not kind]
+    if name in HOMES or name in _PAPERS or (known and known.name != name) or same:
         raise ValueError(
             f"the key {key!r} or the class name {name!r} is taken; saved models are found by these "
             "names, so give it others"
@@ -158,11 +163,21 @@ def register(key: str, kind: Kind, **settings: object) -> Kind:
     return kind
 
 
+def checked(kind: Kind) -> Kind:
+    """Return a class; raises if it is none of a model."""
+    from unnaive.models.classifier import Classifier  # noqa: PLC0415 - loads when asked
+
+    if not (isinstance(kind, type) and issubclass(kind, Classifier)):
+        raise TypeError(f"{kind!r} is no class of a model; it must be one below unnaive's bases")
+    return kind
+
+
 def unregister(key: str) -> None:
     """Take a model out of the register that :func:`register` put there."""
     if key in _KEYS:
         raise ValueError(f"{key!r} is a model of this library and stays registered")
-    del _REGISTER[key]
+    if _REGISTER.pop(key, None) is None:
+        raise ValueError(f"{key!r} was not registered by unnaive.register")
 
 
 @cache
@@ -173,7 +188,8 @@ def _discovered() -> dict[str, Entry]:
     found = {}
     for point in entry_points(group=_GROUP):
         home, _, name = point.value.partition(":")
-        found[point.name] = Entry(name, home)
+        if point.name not in _KEYS and name not in HOMES and name not in _PAPERS:
+            found[point.name] = Entry(name, home)
     return found
 
 
@@ -200,8 +216,6 @@ def class_of(name: str) -> type[Classifier]:
     for entry in entries().values():
         if entry.name == name:
             return entry.load()
-    from unnaive.exceptions import ModelFileError  # noqa: PLC0415 - as errors are
-
     raise ModelFileError(
         f"there is no model class {name!r} here; if it is of another package, install or import "
         "that package, and register the class by unnaive.register(key, class) before the file is "

@@ -78,7 +78,7 @@ class SpanningTree:
     def _tree(self, information: FloatArray, source: Source) -> ParentGraph:
         schema, weights = source.schema, information
         if self.forest:
-            penalty = "bic" if self.forest is True else str(self.forest)
+            penalty = self.forest if isinstance(self.forest, str) else "bic"
             weights = penalised(information, source, penalty)
         edges = maximum_spanning_tree(weights, schema.sizes > 0)
         if self.forest:

@@ -324,7 +324,7 @@ class BarrowKNaiveBayes(BarrowPrograms, KNaiveBayes):
 
     def _weights(self, spread: Spread, rows: NumberRows | None) -> FloatArray:
         pairs = pairs_of_classes(spread)
-        X = self._prepared(whole_rows(rows)).X[:, spread.used]
+        X = self._prepared(whole_rows(rows, spread.used)).X[:, spread.used]
         each = self._program(spread, [], "k-naive").weights(X)
         weights = np.array([each[a] - each[b] for a, b in pairs])
         return weights.reshape(len(pairs), len(spread.used))

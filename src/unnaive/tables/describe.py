@@ -125,8 +125,8 @@ def _of_family_table(child: int, table: FamilyTable, arrays: Arrays) -> Descript
 def describe_weighted(tables: WeightedTables, arrays: Arrays) -> Description:
     """Describe weighted factors."""
     lines, factors = tables.tables[: tables.n_classes], []
-    bounds = [*tables.factors[1:, 3].tolist(), lines.shape[1]]
-    for (column, parent, slots, start), stop in zip(tables.factors.tolist(), bounds, strict=True):
+    bounds = [*tables.layout[1:, 3].tolist(), lines.shape[1]]
+    for (column, parent, slots, start), stop in zip(tables.layout.tolist(), bounds, strict=True):
         table = lines[:, start:stop].reshape(len(lines), -1, slots)
         parents = [parent] if parent >= 0 else []
         known = table[:, :-1, :-1] if parents else table[:, 0, :-1]

@@ -33,11 +33,11 @@ ROWS_A_TASK = 1 << 11
 class WeightedTables(Tables):
     """log P(c) and the weighted factors of all terms, 0 for missing cells.
 
-    ``factors`` (m, 4): column, parent or −1, slots of the column, start of the table in a row of
+    ``layout`` (m, 4): column, parent or −1, slots of the column, start of the table in a row of
     ``tables`` (sets · k, cells); ``prior`` (sets, k).
     """
 
-    factors: IntArray
+    layout: IntArray
     tables: FloatArray
     prior: FloatArray
     n_classes: int
@@ -55,7 +55,7 @@ class WeightedTables(Tables):
 
     def entries(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> AnyArray:
         """Return every term's entry for classes and rows; shape (m, k, n)."""
-        found = np.empty((len(self.factors), self.n_classes, codes.shape[1]), dtype=np.float32)
+        found = np.empty((len(self.layout), self.n_classes, codes.shape[1]), dtype=np.float32)
 
         def look_up(rows: tuple[int, int]) -> None:
             places = self._places(codes, rows)
@@ -65,8 +65,8 @@ class WeightedTables(Tables):
         return found
 
     def _places(self, codes: CodeArray, rows: tuple[int, int]) -> IntArray:
-        places = np.empty((len(self.factors), rows[1] - rows[0]), dtype=np.int64)
-        place_terms(codes, self.factors, *rows, places)
+        places = np.empty((len(self.layout), rows[1] - rows[0]), dtype=np.int64)
+        place_terms(codes, self.layout, *rows, places)
         return places
 
 

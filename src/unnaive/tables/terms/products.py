@@ -102,12 +102,12 @@ def family_terms(tables: FamilyTables, codes: CodeArray) -> Terms:
 @terms_of.register(WeightedTables)
 def weighted_terms(tables: WeightedTables, codes: CodeArray) -> Terms:
     """Split a sum of weighted factors, of which one with a missing cell is 0."""
-    column, parent, slots, start = tables.factors.T
+    column, parent, slots, start = tables.layout.T
     wide = codes.astype(np.int64)
     above = np.where(parent[:, None] >= 0, wide[parent] * slots[:, None], 0)
     places = start[:, None] + above + wide[column]
     parts = tables.tables[: tables.n_classes][:, places].transpose(2, 0, 1)
-    keys = tuple(((i,), (j,) if j >= 0 else ()) for i, j in tables.factors[:, :2].tolist())
+    keys = tuple(((i,), (j,) if j >= 0 else ()) for i, j in tables.layout[:, :2].tolist())
     return Terms(keys, np.repeat(tables.prior[:1], codes.shape[1], axis=0), parts)
 
 
