@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -22,10 +23,11 @@ from unnaive.models.partitioned import fit_partitions
 from unnaive.models.recipe import Estimate
 from unnaive.parameters import number, one_of, whole
 from unnaive.schema import Schema, label_array, learn_schema, sorted_labels
+from unnaive.tables.left_out import by_weight
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, Label, State
     from unnaive.discretize import Discretizer
@@ -200,11 +202,24 @@ class CountsClassifier(Classifier):
         check_is_fitted(self)
         fitted = self.fitted_
         given = self._given(X, y, sample_weight, first=False, keep_all=True)
-        joint = fitted.left_out_joint(self.rows_of(given, fitted.schema))
-        if fitted.calibration is not None:
-            fitted.calibration.apply(joint)
-        chances = np.empty_like(joint)
-        posterior(joint, chances)
+        weights = np.ones(1) if given.weights is None else np.unique(given.weights)
+        tables = {weight: fitted.left_out_tables(weight) for weight in weights.tolist()}
+        classes = fitted.schema.encode_target(given.target)
+        chances = np.empty((given.frame.n_rows, len(fitted.labels)))
+
+        def predict_block(block: tuple[int, int], n_jobs: int | None) -> None:
+            part = slice(*block)
+            codes = self.codes_of(given.frame.block(*block), n_jobs, fitted.schema)
+            some = None if given.weights is None else given.weights[part]
+            for group in by_weight(CodedRows(fitted.schema, codes, classes[part], some)):
+                joint = fitted.left_out_of(group, tables[group.weight], n_jobs or 1)
+                if fitted.calibration is not None:
+                    fitted.calibration.apply(joint)
+                out = np.empty_like(joint)
+                posterior(joint, out)
+                chances[part][group.places] = out
+
+        self._in_blocks(given.frame, predict_block)
         return chances
 
     def _predict_rows(self, frame: Frame, normalise: Normalise | None = None) -> FloatArray:
@@ -216,17 +231,22 @@ class CountsClassifier(Classifier):
         fitted = self.fitted_
         out = np.empty((frame.n_rows, len(fitted.labels)))
 
-        def predict_block(rows: tuple[int, int], n_jobs: int | None = 1) -> None:
+        def predict_block(rows: tuple[int, int], n_jobs: int | None) -> None:
             codes = self.codes_of(frame.block(*rows), n_jobs, fitted.schema)
             fitted.answer(codes, normalise, out[slice(*rows)], n_jobs)
 
-        if frame.matrix is None:
-            predict_block((0, frame.n_rows), self.n_jobs)
-        else:
-            pieces = 4 * _parallel.effective_n_jobs(self.n_jobs)
-            size = max(1, min(_BLOCK_ROWS, -(-frame.n_rows // pieces)))
-            _parallel.run(predict_block, _parallel.row_blocks(frame.n_rows, size), self.n_jobs)
+        self._in_blocks(frame, predict_block)
         return out
+
+    def _in_blocks(self, frame: Frame, work: Callable[[tuple[int, int], int | None], None]) -> None:
+        """Work on blocks of an array's rows in threads, or on a table at once with threads."""
+        if frame.matrix is None:
+            work((0, frame.n_rows), self.n_jobs)
+            return
+        pieces = 4 * _parallel.effective_n_jobs(self.n_jobs)
+        size = max(1, min(_BLOCK_ROWS, -(-frame.n_rows // pieces)))
+        blocks = _parallel.row_blocks(frame.n_rows, size)
+        _parallel.run(partial(work, n_jobs=1), blocks, self.n_jobs)
 
     def _answer(self, X: object, normalise: Normalise | None = None) -> FloatArray:
         """Answer for a few rows without making columns of them."""

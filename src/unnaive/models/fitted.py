@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from unnaive.schema import Schema
     from unnaive.tables.base import Tables
     from unnaive.tables.calibration import Calibration
+    from unnaive.tables.left_out import LeftOut
     from unnaive.tables.network import Network
     from unnaive.tables.terms import Terms
 
@@ -122,21 +123,29 @@ class Fitted:
 
     def left_out_joint(self, rows: CodedRows, most_weights: int | None = None) -> FloatArray:
         """Log joint of rows of the fit, each by the model without it, not calibrated; (n, k)."""
+        out = np.empty((len(rows.classes), len(self.labels)))
+        for group in by_weight(rows, most_weights):
+            out[group.places] = self.left_out_of(group, self.left_out_tables(group.weight))
+        return out
+
+    def left_out_tables(self, weight: float) -> Tables:
+        """Make the tables of leave-one-out of rows of some weight."""
         if not self.made_by.maker.leaves_out:
             raise UnnaiveError(
                 f"{self.made_by.how.model} has no leave-one-out in closed form, so it cannot be "
                 "calibrated by it; use scikit-learn's CalibratedClassifierCV"
             )
-        out = np.empty((len(rows.classes), len(self.labels)))
-        for group in by_weight(rows, most_weights):
-            tables = self.made_by.tables(self.counts, self.learned, group.weight)
-            joint = tables.joint(group.codes, group.classes, rows.n_jobs)
-            hopeless = np.isneginf(joint).all(axis=1)
-            if hopeless.any():
-                prior = self.made_by.left_out_prior(self.counts, self.learned, group)
-                joint[hopeless] = prior[hopeless]
-            out[group.places] = joint
-        return out
+        return self.made_by.tables(self.counts, self.learned, weight)
+
+    def left_out_of(self, group: LeftOut, tables: Tables, n_jobs: int | None = None) -> FloatArray:
+        """Log joint of rows of one weight, each looked up in tables without it; shape (m, k)."""
+        n_jobs = self.made_by.how.n_jobs if n_jobs is None else n_jobs
+        joint = tables.joint(group.codes, group.classes, n_jobs)
+        hopeless = np.isneginf(joint).all(axis=1)
+        if hopeless.any():
+            prior = self.made_by.left_out_prior(self.counts, self.learned, group)
+            joint[hopeless] = prior[hopeless]
+        return joint
 
     def terms(self, codes: CodeArray) -> Terms:
         """Split the log joint of coded rows, as probabilities are made of it, into terms."""

@@ -134,11 +134,10 @@ class KDB(OrderedClassifier):
         """Learn the families from information; of counts of families, take these."""
         if rows is None and isinstance(source, JointCounts) and source.families:
             return Learned(families_counted(source, type(self).__name__))
-        families = self._families(source, self.max_k if self.k == "loo" else int(self.k))
-        number = len(families)
-        if self.n_features != "loo":
-            number = asked(self.n_features, len(families))
-        return Learned(graph_of(families[:number], source))
+        if "loo" in (self.k, self.n_features):  # rows choose, see below
+            return Learned(graph_of([], source))
+        families = self._families(source, int(self.k))
+        return Learned(graph_of(families[: asked(self.n_features, len(families))], source))
 
     def _best(self, learned: Learned, task: Task) -> Learned:
         """Choose how many columns and parents: selective KDB."""

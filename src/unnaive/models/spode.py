@@ -16,6 +16,7 @@ from unnaive.information import (
 from unnaive.models.base import CountsClassifier
 from unnaive.models.choice import left_out_candidates, select
 from unnaive.models.makers import TreeFactors
+from unnaive.models.nb import no_parents
 from unnaive.models.recipe import Learned, Recipe
 from unnaive.models.tree import column_position
 from unnaive.parameters import flag, one_of
@@ -80,12 +81,12 @@ class SPODE(CountsClassifier):
         )
 
     def _best_star(self, source: Source, rows: CodedRows | None) -> Learned:
+        if self.parent is None and self.criterion == "loo":  # rows choose, see below
+            return no_parents(source, rows)
         information = conditional_mutual_information(source, self.n_jobs)
         if self.parent is not None:
             parent = column_position(self.parent, source.schema, "parent")
             return Learned(star(parent, information, source))
-        if self.criterion == "loo":
-            return Learned(star(0, information, source))
         pairwise = np.zeros_like(information)
         if self.criterion == "cmi":
             pairwise = pairwise_mutual_information(source, self.n_jobs)

@@ -50,11 +50,12 @@ def by_weight(rows: CodedRows, most: int | None = None) -> Iterator[LeftOut]:
 
     Of more than ``most`` distinct weights, all rows are left out as if of the mean weight.
     """
-    weights = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
-    distinct = np.unique(weights)
-    if len(distinct) == 1 or (most is not None and len(distinct) > most):
-        every, codes = np.arange(len(weights)), np.ascontiguousarray(rows.codes)
-        weight = distinct[0] if len(distinct) == 1 else weights.mean()
+    weights = rows.weights
+    distinct = np.ones(1) if weights is None else np.unique(weights)
+    few = len(distinct) == 1 or most is None or len(distinct) <= most
+    if weights is None or len(distinct) == 1 or not few:
+        every, codes = np.arange(len(rows.classes)), np.ascontiguousarray(rows.codes)
+        weight = distinct[0] if weights is None or few else weights.mean()
         yield LeftOut(every, codes, rows.classes, float(weight))
         return
     for weight in distinct.tolist():
