@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -246,7 +245,7 @@ class CountsClassifier(Classifier):
         pieces = 4 * _parallel.effective_n_jobs(self.n_jobs)
         size = max(1, min(_BLOCK_ROWS, -(-frame.n_rows // pieces)))
         blocks = _parallel.row_blocks(frame.n_rows, size)
-        _parallel.run(partial(work, n_jobs=1), blocks, self.n_jobs)
+        _parallel.run(lambda rows: work(rows, 1), blocks, self.n_jobs)
 
     def _answer(self, X: object, normalise: Normalise | None = None) -> FloatArray:
         """Answer for a few rows without making columns of them."""
