@@ -13,7 +13,7 @@ from unnaive._core.adjust import right_spans, weigh_right
 from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.base import CountsClassifier
-from unnaive.models.classifier import Shown
+from unnaive.models.fitted import Shown
 from unnaive.models.makers import TreeFactors
 from unnaive.models.nb import no_parents
 from unnaive.models.recipe import Learned, Recipe

@@ -14,7 +14,7 @@ from unnaive.counts.expectation import maximum_likelihood
 from unnaive.counts.moments import Moments, moments_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.base import require_same_classes
-from unnaive.models.classifier import Classifier, Given
+from unnaive.models.classifier import Classifier
 from unnaive.models.gaussian_parts import (
     GaussianFitted,
     GaussianRecipe,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, FloatArray, IntArray, Label, State
     from unnaive.io.frames import Column, Frame
     from unnaive.models.fitted import Names, Normalise
+    from unnaive.models.inputs import Given
     from unnaive.models.nb import NaiveBayes
     from unnaive.models.trial import LeftOutRows, Trial
     from unnaive.tables.terms import Terms

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray, FloatArray, IntArray, State
     from unnaive.io.frames import Column
-    from unnaive.models.classifier import Given
     from unnaive.models.gaussian_parts import GaussianFitted, NumberRows, Spread
+    from unnaive.models.inputs import Given
     from unnaive.schema import Schema
     from unnaive.tables.terms import Terms
 

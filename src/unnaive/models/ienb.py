@@ -10,7 +10,7 @@ import numpy as np
 from unnaive import _progress
 from unnaive.exceptions import TableTooLarge
 from unnaive.models.base import CountsClassifier
-from unnaive.models.classifier import Shown
+from unnaive.models.fitted import Shown
 from unnaive.models.recipe import Learned, Recipe, TableMaker
 from unnaive.parameters import flag, number, one_of
 from unnaive.structure.groups import GroupGraph

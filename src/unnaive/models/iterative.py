@@ -12,7 +12,7 @@ from unnaive._core.tables import posterior
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.base import CountsClassifier
-from unnaive.models.classifier import Shown
+from unnaive.models.fitted import Shown
 from unnaive.models.makers import TreeFactors
 from unnaive.models.nb import no_parents
 from unnaive.models.recipe import Learned, Recipe

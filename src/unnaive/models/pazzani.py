@@ -9,7 +9,7 @@ import numpy as np
 
 from unnaive import _progress
 from unnaive.models.base import CountsClassifier
-from unnaive.models.classifier import Shown
+from unnaive.models.fitted import Shown
 from unnaive.models.ienb import IENB, GroupFactors, single_groups
 from unnaive.models.recipe import Learned, Recipe
 from unnaive.parameters import flag, one_of, parameter
