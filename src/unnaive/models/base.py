@@ -502,7 +502,7 @@ class CountsClassifier(Classifier):
         kept = None if before is None or self.calibrate is None else before.calibration
         if self.calibrate is not None and kept is None:
             raise UnnaiveError(
-                'calibrate="loo" needs rows to leave out, and counts have none; fit on rows first, '
+                'calibrate="loo" leaves rows out, and counts have none; fit on rows first, '
                 "after which fit_counts, partial_fit and forget keep the calibration"
             )
         names = self.fitted_.names if names is None else names

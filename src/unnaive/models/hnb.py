@@ -53,8 +53,8 @@ class HNB(CountsClassifier):
     .. math:: P(c, x) \propto P(c) \prod_i \sum_{j \ne i} W_{ij}\, P(x_i \mid x_j, c),
               \qquad W_{ij} = \frac{I(X_i;X_j|Y)}{\sum_l I(X_i;X_l|Y)}
 
-    All pairs are used and no structure is searched, so the variance is low. Like :class:`AODE` it is
-    a good first choice for up to some hundred features. A feature without conditional mutual
+    All pairs are used and no structure is searched, so the variance is low. Like :class:`AODE` it
+    is a good first choice for up to some hundred features. A feature without conditional mutual
     information with others has the factor P(x_i | c). A missing value has no factor and no weight
     in the hidden parents of others. Leave-one-out keeps the weights of all samples.
     ``smoothing="weka"`` also reproduces how WEKA rounds small terms of the information.
