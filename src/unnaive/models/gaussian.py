@@ -163,10 +163,8 @@ class GaussianClassifier(Classifier):
     def _changed(self, action: str, X: object, y: object, sample_weight: object) -> Self:
         """Add samples to the moments (``partial_fit``), or subtract them (``forget``)."""
         fitted, batch = self.fitted_, self._given(X, y, sample_weight, first=False)
-        categories = self._changed_categories(action, batch)
-        codes, known = fitted.schema.encode_target(batch.target), fitted.moments
-        numbers = self.numbers(batch.frame, fitted.columns)
-        moments = moments_of(numbers, codes, known.schema, batch.weights, known.origin)
+        categories, moments = self._changed_categories(action, batch), self._moments(batch)
+        known = fitted.moments
         moments = known + moments if action == "partial_fit" else known - moments
         self._fitted = self.of_moments(
             moments, None, fitted.labels, fitted.names, fitted.columns, categories
@@ -269,6 +267,11 @@ class GaussianClassifier(Classifier):
     def _prepared(self, rows: NumberRows) -> NumberRows:
         """Change the rows before the fit, as one paper does; other models do not."""
         return rows
+
+    def _moments(self, batch: Given) -> Moments:
+        codes, known = self.schema_.encode_target(batch.target), self.moments_
+        X = self.numbers(batch.frame, self.fitted_.columns)
+        return moments_of(X, codes, known.schema, batch.weights, known.origin)
 
     def numbers(self, frame: Frame, columns: IntArray) -> FloatArray:
         """Return numeric features as floats.
