@@ -13,7 +13,6 @@ from unnaive._scikit import check_is_fitted
 from unnaive.counts.expectation import maximum_likelihood
 from unnaive.counts.moments import Moments, moments_of
 from unnaive.exceptions import UnnaiveError
-from unnaive.models.base import require_same_classes
 from unnaive.models.classifier import Classifier
 from unnaive.models.gaussian_parts import (
     GaussianFitted,
@@ -23,6 +22,7 @@ from unnaive.models.gaussian_parts import (
     schema_of,
     shares_of,
 )
+from unnaive.models.inputs import require_same_classes
 from unnaive.parameters import is_number, number, parameter
 from unnaive.schema import Schema, learn_target
 from unnaive.schema.columns import refuse_infinite
@@ -358,8 +358,7 @@ class GaussianClassifier(Classifier):
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that strings and categories are not accepted."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = False
-        tags.input_tags.categorical = False
+        tags.input_tags.string = tags.input_tags.categorical = False
         return tags
 
 

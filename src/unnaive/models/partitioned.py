@@ -111,11 +111,11 @@ class ModelPrediction:
         known = known or self.model.schema_.names
         return known if set(known) <= set(names) else names
 
-    def __call__(self, partition: Any) -> AnyArray:
+    def __call__(self, part: Any) -> AnyArray:
         """Predict the rows of a partition."""
-        if not (partition.n_rows if isinstance(partition, Frame) else len(partition)):
+        if not (part.n_rows if isinstance(part, Frame) else len(part)):
             return self.empty
-        return np.asarray(getattr(self.model, self.method)(to_frame(partition)))
+        return np.asarray(getattr(self.model, self.method)(to_frame(part)))
 
 
 def _predict(model: Classifier, engine: Engine, method: str) -> object:
