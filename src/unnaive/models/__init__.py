@@ -123,8 +123,8 @@ def model_keys() -> tuple[str, ...]:
 
     Examples
     --------
-    >>> import unnaive
-    >>> "tan" in unnaive.model_keys()
+    >>> from unnaive.models import model_keys
+    >>> "tan" in model_keys()
     True
     """
     return tuple(entries())
