@@ -129,7 +129,10 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     class_prior: Any = None
     threshold_bias: Any = None
     n_jobs: int | None = parameter(
-        None, "a whole number, as in scikit-learn", also=(None,), test=is_whole
+        None,
+        "a whole number other than 0, as in scikit-learn",
+        also=(None,),
+        test=lambda value: is_whole(value) and value != 0,
     )
 
     family: ClassVar[str] = "other"

@@ -91,6 +91,8 @@ class CategoricalColumn:
         """Code the cells; a cell that is missing or in no category gets the code v."""
         if column.is_text:
             return self._encode_labels(column)
+        if self.is_text and not all(isinstance(label, str) for label in self.categories):
+            return self._encode_mixed(column)
         if self.is_text and not column.missing.all():
             value = column.values[~column.missing][0]
             raise UnnaiveError(
@@ -112,6 +114,12 @@ class CategoricalColumn:
         codes = [self._index.get(label, self.size) for label in labels]
         table = np.array([*codes, self.size], dtype=code_type(self.size))
         return np.asarray(table[column.values])
+
+    def _encode_mixed(self, column: Column) -> CodeArray:
+        """Code numbers by categories of which some are text and some are numbers."""
+        values, places = np.unique(column.values, return_inverse=True)
+        codes = [self._index.get(value, self.size) for value in values.tolist()]
+        return np.array(codes, dtype=code_type(self.size))[places]
 
     def _search(self, column: Column) -> CodeArray:
         codes = np.full(len(column.values), self.size, dtype=code_type(self.size))
