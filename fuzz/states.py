@@ -4,9 +4,9 @@
 
 A checksum finds damage, but anyone can compute it again for other content. So the program takes the
 saved models of ``tests/golden/models``, changes one to three values of the state (a number, a
-shape, a type, a key, an entry of an array), saves it properly, and loads it. What loads must give finite
-probabilities that sum to 1 over the right classes, explain them, and be saved again. Anything else
-is a fault. The program prints it with the seed that makes it again, and ends with 1.
+shape, a type, a key, an entry of an array), saves it properly, and loads it. What loads must give
+finite probabilities that sum to 1 over the right classes, explain them, and be saved again. All
+else is a fault. The program prints it with the seed that makes it again, and ends with 1.
 """
 
 from __future__ import annotations
