@@ -249,7 +249,7 @@ def test_policy_objects_are_saved_with_their_strength(tmp_path):
 
 @pytest.mark.parametrize("strength", ["0", "-1", "nan", "inf", "much"])
 def test_bad_strengths(strength):
-    with pytest.raises(ValueError, match=f"'{strength}' is no strength for 'hierarchical'"):
+    with pytest.raises(ValueError, match=f"'{strength}' is not a strength for 'hierarchical'"):
         NaiveBayes(smoothing=f"hierarchical:{strength}").fit([[0], [1]], [0, 1])
 
 

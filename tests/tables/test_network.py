@@ -20,7 +20,9 @@ from scipy.stats import chi2
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.networks import NetworkDescription, write_network
 from unnaive.structure.dag import DAG
-from unnaive.tables.network import Network, _drawn, _elimination_order
+from unnaive.tables.elimination import elimination_order
+from unnaive.tables.network import Network
+from unnaive.tables.sampling import drawn
 
 AB = DAG.of_edges(["a", "b"], [(0, 1)])
 XY = (("x", "y"), ("u", "v"))
@@ -228,7 +230,7 @@ def test_the_order_joins_the_fewest_pairs(seed, n_kept):
     sizes = random.integers(1, 5, 9)
     scopes = [set(random.integers(0, 9, 3).tolist()) for _ in range(9)]
     kept = tuple(sorted(random.choice(9, n_kept, replace=False).tolist()))
-    order, cliques = _elimination_order(scopes, kept, sizes)
+    order, cliques = elimination_order(scopes, kept, sizes)
     assert (order, cliques[-1]) == (fewest_fills(scopes, kept, sizes.tolist()), kept)
     assert all(any(scope <= {*clique, *kept} for clique in cliques) for scope in scopes)
 
@@ -277,7 +279,7 @@ def test_what_has_no_weight_is_never_drawn(weights):
     none, possible = np.empty((0, 1), dtype=np.uint8), np.flatnonzero(weights)
     for number, expected in ((0.0, possible[0]), (1 - 2.0**-53, possible[-1])):
         stuck = Mock(random=Mock(return_value=np.array([number])))
-        assert _drawn(np.array(weights), none, stuck) == expected
+        assert drawn(np.array(weights), none, stuck) == expected
 
 
 def chain(n, seed=0):
@@ -367,6 +369,7 @@ def test_rows_are_answered_in_blocks(monkeypatch):
     codes = np.where(gaps, network.sizes[:, None], sample.codes)
     expected = network.posterior("c", codes)
     monkeypatch.setattr("unnaive.tables.network._BLOCK_BYTES", 1)
+    monkeypatch.setattr("unnaive.tables.sampling._BLOCK_BYTES", 1)
     np.testing.assert_allclose(network.posterior("c", codes), expected, atol=1e-14)
     np.testing.assert_array_equal(network.sample(400, random_state=0).codes, sample.codes)
 
