@@ -31,7 +31,7 @@ def twin_of(problem, s=None):
 
 
 def some_rows(problem):
-    """Rows of the problem, and others with gaps."""
+    """Rows of the problem, and others with missing cells."""
     test = made(4, problem.values, 1, gaps=0.4, seed=len(problem.rows))
     return type(problem)([*problem.rows[:6], *test.rows], [], problem.k, problem.values)
 

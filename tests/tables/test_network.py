@@ -183,7 +183,7 @@ def test_only_the_markov_blanket_matters(network, data):
     found = network.posterior(name, codes)
     np.testing.assert_array_equal(network.posterior(name, changed), found)
     joint = whole(network)
-    for row, line in zip(codes.T, found, strict=True):  # by elimination, from the blanket alone
+    for row, line in zip(codes.T, found, strict=True):  # by elimination, only from the blanket
         seen = [int(code) if v in blanket else None for v, code in enumerate(row)]
         if sliced(joint, seen).sum():
             np.testing.assert_allclose(line, network.query(name, said(network, seen)), atol=1e-10)
@@ -207,7 +207,7 @@ def test_rows_that_leave_the_same_to_be_summed_out_are_answered_together(monkeyp
 
 
 def fewest_fills(scopes, kept, sizes):
-    """Order variables by min-fill, everything counted anew for each of them."""
+    """Order variables by min-fill, with all prices computed again at each step."""
     graph, order = nx.Graph(), []
     graph.add_nodes_from(v for scope in scopes for v in scope)
     graph.add_edges_from(pair for scope in scopes for pair in itertools.combinations(scope, 2))

@@ -156,7 +156,7 @@ class Laplace(Smoothing):
 
         Returns
         -------
-        each, shared : float
+        tuple of 2 floats
             ``a`` and 0.
         """
         return self.a, 0.0
@@ -314,7 +314,7 @@ class Hierarchical(Smoothing):
 
         Returns
         -------
-        each, shared : float
+        tuple of 2 floats
             0 and 1.
         """
         return 0.0, 1.0
