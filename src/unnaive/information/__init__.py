@@ -337,7 +337,7 @@ def _scores(
 
         def score(part: tuple[int, int]) -> None:
             low, high = part
-            begins, out = starts[low : high + 1], scores[low:high]  # noqa: B023 - run at once
+            begins, out = starts[low : high + 1], scores[low:high]  # noqa: B023 - run inside the loop
             conditional_information(tables, pairs[low:high], begins, sizes, guard, out)  # noqa: B023
 
         _parallel.run(score, _parallel.row_blocks(len(pairs), _PAIRS_A_TASK), n_jobs)

@@ -89,9 +89,9 @@ def conditional_table(
         levels = _levels(table.reshape(shape))
         alone = counts.marginal(child)  # of all rows that have the cell
         levels[0] = Level.of(alone if given_class else alone.sum(axis=0, keepdims=True))
-    found = conditional(smoothing, margin, levels, k * q, held).reshape(shape)
+    logs = conditional(smoothing, margin, levels, k * q, held).reshape(shape)
     order = [1 + parents.index(parent) for parent in columns[1:]]
-    return found.transpose(0, *order, len(parents) + 1).reshape(k, q, v)
+    return logs.transpose(0, *order, len(parents) + 1).reshape(k, q, v)
 
 
 def _as_counted(counts: JointCounts, columns: Sequence[int]) -> list[int]:
@@ -142,9 +142,9 @@ def network_of(
         if not sizes[node]:
             tables.append(np.ones(1))
             continue
-        found = conditional_table(counts, (node, *parents), smoothing, given_class=with_class)
+        logs = conditional_table(counts, (node, *parents), smoothing, given_class=with_class)
         shape = [*sizes[parents].tolist(), int(sizes[node])]
-        table = np.exp(found).reshape(-1, *shape)
+        table = np.exp(logs).reshape(-1, *shape)
         # The class is the last node, so it is the last of the sorted parents, before the child.
         tables.append(np.moveaxis(table, 0, -2) if with_class else table[0])
     tables.append(np.exp(class_table(counts, dag.parents[-1], smoothing, class_prior)))

@@ -361,8 +361,8 @@ class FamilyTables(Tables):
         possible = k * math.prod(sizes[list(family[1:])].tolist())
         tables = [conditional(self.smoothing, margin, levels, possible, held) for held in sets]
         table = np.stack(tables).reshape(len(sets), k, -1, int(sizes[family[0]]))
-        leans = self.smoothing.is_hierarchical and len(family) > 1
-        simpler = self._table(family[:-1]) if leans else None
+        backs_off = self.smoothing.is_hierarchical and len(family) > 1
+        simpler = self._table(family[:-1]) if backs_off else None
         return FamilyTable(family[1:], contexts, table, simpler)
 
     def _levels(self, counted: FamilyCounts, family: Family) -> tuple[IntArray, list[Level]]:

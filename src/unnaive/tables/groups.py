@@ -138,7 +138,7 @@ class GroupTables(Tables):
     def _of_set(self, counts: FloatArray, n_values: float, held: HeldOut) -> FloatArray:
         padded = np.concatenate([counts, np.zeros((len(counts), 1))], axis=1)
         if self.smoothing.is_hierarchical:
-            return self._leaning(padded, n_values, held)
+            return self._backed_off(padded, n_values, held)
         each, shared = self.smoothing.shares(len(counts))
         parts: FloatArray | float = 1.0 / n_values
         total = float(counts.sum()) - held.total
@@ -150,7 +150,7 @@ class GroupTables(Tables):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(below > 0, np.log(above / below), -math.log(n_values))
 
-    def _leaning(self, counts: FloatArray, n_values: float, held: HeldOut) -> FloatArray:
+    def _backed_off(self, counts: FloatArray, n_values: float, held: HeldOut) -> FloatArray:
         """Log P(x_G | c), smoothed towards P(x_G); the last cell stands for unseen joint values."""
         margin, levels = counts.sum(axis=0), [Level.of(counts)]
         alphas = concentrations(margin, levels, self.smoothing.concentration, n_values)

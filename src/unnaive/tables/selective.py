@@ -159,12 +159,12 @@ class Sweep:
             return
         share, span = self._shares(family[0]), (rows.start, rows.stop, 1, self.row_by_row)
         if self.smoothing.is_hierarchical:
-            self._fill_leaning(family, share, span, out)
+            self._fill_backed_off(family, share, span, out)
             return
         run = self._run(0, family, np.zeros(len(self.rows.classes), dtype=np.int32))
         fill_factors(run.arrays, self.own, share, self._added(family), False, span, out)
 
-    def _fill_leaning(
+    def _fill_backed_off(
         self, family: Family, share: FloatArray, span: Span, out: tuple[AnyArray, ...]
     ) -> None:
         """Write factors that back off to those of one parent less, counted in the same rows."""

@@ -333,7 +333,7 @@ def conditional_tables(
     slots = starts_of(sizes + 1)
     pairs = counts.pairs.astype(np.float64, copy=False)
     if smoothing.is_hierarchical:
-        alpha, totals = _leaning(counts, pairs, slots, smoothing, held)
+        alpha, totals = _backed_off(counts, pairs, slots, smoothing, held)
     else:
         alpha, totals = np.zeros((n_classes, slots[-1])), np.zeros(len(sizes))
         for column, size in enumerate(sizes):
@@ -347,7 +347,7 @@ def conditional_tables(
     )
 
 
-def _leaning(
+def _backed_off(
     counts: JointCounts, pairs: FloatArray, slots: IntArray, smoothing: Smoothing, held: HeldOut
 ) -> tuple[FloatArray, FloatArray]:
     """α·P(x_i | c) of every class and slot (k, S), and α of every column for all its parents."""

@@ -177,7 +177,7 @@ def joint_prior(table: CountArray, smoothing: Smoothing, held: HeldOut = PLAIN) 
 
 
 def possible(joint: FloatArray, prior: FloatArray) -> FloatArray:
-    """Give classes of prior probability 0 a joint of 0, whatever their empty counts say."""
+    """Give classes of prior probability 0 a joint of 0, even if their counts are empty."""
     return np.where(np.isneginf(prior)[:, None], -np.inf, joint)
 
 
