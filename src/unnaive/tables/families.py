@@ -341,9 +341,10 @@ class FamilyTables(Tables):
         shape = self.sizes[list(columns)].tolist()
         factor = np.empty((codes.shape[1], self.counts.n_classes, *shape))
         filled = codes.copy()
-        for values in product(*map(range, shape)):
+        for place, values in enumerate(product(*map(range, shape))):
             filled[list(columns)] = np.array(values)[:, None]
-            factor[:, :, *values] = self._look_up(family, filled, held, sets)
+            entries = self._look_up(family, filled, held, sets)
+            factor.reshape(*entries.shape, -1)[:, :, place] = entries
         return columns, factor.reshape(-1, *shape)
 
     def _table(self, family: Family) -> FamilyTable:

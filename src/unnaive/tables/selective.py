@@ -281,10 +281,10 @@ class Part:
         """Start with the prior."""
         known = rows.stop - rows.start
         n_blocks = -(-known // block)
-        own = [each[rows] for each in sweep.own]
-        added = n_blocks * block - known
-        priors = left_out_priors(sweep.counts, sweep.smoothing, sweep.class_prior, *own)
-        classes, weights = (np.pad(each, (0, added)) for each in own)
+        classes, weights = sweep.own[0][rows], sweep.own[1][rows]
+        added, how = n_blocks * block - known, (sweep.counts, sweep.smoothing, sweep.class_prior)
+        priors = left_out_priors(*how, classes, weights)
+        classes, weights = np.pad(classes, (0, added)), np.pad(weights, (0, added))
         log_prior = np.pad(priors, ((0, added), (0, 0)))
         prior = np.exp(log_prior).reshape(n_blocks, block, -1).transpose(0, 2, 1).copy()
         fraction, power = np.frexp(prior)

@@ -288,10 +288,11 @@ class TreeTables(Tables):
                 alone = alone - np.where(np.isneginf(prior), 0.0, prior)[:, None]
             if slots > 1:
                 parents = [parent] if parent >= 0 else []
-                tables = [describe.table([column], alone, arrays)]
+                tables = []
                 if parents:
-                    table = describe.table([parent, column], table[:, :-1, :-1], arrays)
-                    tables = [table] if self.marginalize else [table, *tables]
+                    tables.append(describe.table([parent, column], table[:, :-1, :-1], arrays))
+                if not (parents and self.marginalize):
+                    tables.append(describe.table([column], alone, arrays))
                 factors.append(describe.factor([column], parents, tables))
         return describe.product(base, factors, arrays, marginalize=self.marginalize)
 
