@@ -343,7 +343,7 @@ def test_barren_nodes_are_not_looked_at():
 
 
 def test_tables_beyond_memory_are_refused_before_they_are_made():
-    with pytest.raises(TableTooLarge, match=r"take [\d,]+\.\d\d GiB, more than .* \(2\.00 GiB\)"):
+    with pytest.raises(TableTooLarge, match=r"need [\d,]+\.\d\d GiB, more than .* \(2\.00 GiB\)"):
         grid(26).query("25.25")
     network = dataclasses.replace(grid(16), max_memory=2**20)
     names, codes = network.dag.names, np.repeat([[2], [1]], [255, 1], axis=0)
@@ -411,8 +411,8 @@ def test_asked_and_observed_is_a_point():
         (lambda n: n.log_probability([["a0", "b0"]]), "rows have 2 columns, not 3"),
         (lambda n: n.log_probability(pd.DataFrame({"d": ["a0"]})), "no variable 'd'"),
         (lambda n: n.posterior("z", np.zeros((3, 1))), "there is no variable 'z'"),
-        (lambda n: n.posterior("a", np.zeros((2, 5), int)), r"codes of shape \(2, 5\) are given"),
-        (lambda n: n.posterior("a", np.full((3, 1), -1)), "states, a line for each of 3"),
+        (lambda n: n.posterior("a", np.zeros((2, 5), int)), r"codes have shape \(2, 5\)"),
+        (lambda n: n.posterior("a", np.full((3, 1), -1)), "states, one line for each of 3"),
     ],
 )
 def test_errors_name_the_variable_and_the_state(call, message):
@@ -435,12 +435,12 @@ def test_impossible_evidence_is_named():
     [
         (XY[:1], (FAIR, [FAIR, FAIR]), "2 variables, but 1 lists of states and 2 tables"),
         (XY, (FAIR,), "2 variables, but 2 lists of states and 1 tables"),
-        ((("x", "x"), XY[1]), (FAIR, [FAIR, FAIR]), "variable 'a' has no states, or one twice"),
+        ((("x", "x"), XY[1]), (FAIR, [FAIR, FAIR]), "variable 'a' has no states, or a state twice"),
         ((XY[0], ()), (FAIR, [[], []]), "variable 'b' has no states"),
         (XY, (FAIR, FAIR), r"'b' has shape \(2,\); by its parents \('a'\) and .* have \(2, 2\)"),
         (XY, ([FAIR], [FAIR, FAIR]), r"table of 'a' has shape \(1, 2\); by its parents \(none\)"),
-        (XY, ([1.5, -0.5], [FAIR, FAIR]), "the table of 'a' holds -0.5, which is no probability"),
-        (XY, (FAIR, [FAIR, [np.nan, 1]]), "the table of 'b' holds nan"),
+        (XY, ([1.5, -0.5], [FAIR, FAIR]), "the table of 'a' has -0.5, which is not a probability"),
+        (XY, (FAIR, [FAIR, [np.nan, 1]]), "the table of 'b' has nan"),
         (XY, ([0.5, 0.4], [FAIR, FAIR]), "the table of 'a' sums to 0.9, not to 1"),
         (XY, ([0.5, 0.500002], [FAIR, FAIR]), "the table of 'a' sums to 1.000002, not to 1"),
         (XY, (FAIR, [FAIR, [0.5, 0.6]]), "the table of 'b' given a='y' sums to 1.1, not to 1"),
