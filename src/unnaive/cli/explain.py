@@ -40,7 +40,7 @@ def explain(
     ] = False,
     json: options.AsJson = False,
 ) -> None:
-    """Explain the prediction for a row by the contribution of each column.
+    """Explain the prediction for a row, column by column.
 
     Contributions are log-odds; they add up to the log-odds that the model predicts. Beside each is
     the factor by which it multiplies the odds. Without --row, the first row is explained.
