@@ -112,7 +112,9 @@ def test_what_the_commands_say(folder, tmp_path):
     counts = unnaive.JointCounts.load(folder / "bern.counts")
     arguments = ["--schema", folder / "s.json", "-o", tmp_path / "a.counts"]
     result = run("count", folder / "bern.csv", *arguments)
-    assert result.stderr == "note: columns not counted, because the schema does not have them: 'id'\n"
+    assert (
+        result.stderr == "note: columns not counted, because the schema does not have them: 'id'\n"
+    )
     assert f"bern.csv: {counts.total:g} rows" in result.stdout
     assert "4 (3 categorical, 1 numeric), 6 pairs" in result.stdout
     assert "unnaive merge" in result.stdout
@@ -209,7 +211,9 @@ def test_without_a_schema_it_says_so(folder, tmp_path):
         3,
     ]
     result = run("count", folder / "plain.csv", *arguments)
-    assert "note: without --schema, categories and bins are learned from these rows" in result.stderr
+    assert (
+        "note: without --schema, categories and bins are learned from these rows" in result.stderr
+    )
     found = unnaive.JointCounts.load(tmp_path / "a.counts")
     assert found.schema.columns[0].size == 3
 
@@ -237,7 +241,9 @@ def test_noise_is_stated(folder, tmp_path):
     path = tmp_path / "a.counts"
     arguments = ["--schema", folder / "s.json", "--epsilon", 2, "-o", path]
     result = run("count", folder / "plain.csv", *arguments)
-    assert "ε = 2 for each row; scale 8 on class counts, 6.4 on values, 4.8 on pairs" in result.stdout
+    assert (
+        "ε = 2 for each row; scale 8 on class counts, 6.4 on values, 4.8 on pairs" in result.stdout
+    )
     found = json.loads(run("count", folder / "plain.csv", *arguments, "--json").stdout)
     assert found["epsilon"] == 2
     assert sum(share["epsilon"] for share in found["noise"]) == 2
@@ -380,7 +386,10 @@ def test_counts_of_a_newer_version(folder, tmp_path, monkeypatch):
         (["merge", "COUNTS", "COUNTS"], "is named twice and would be counted twice"),
         (["count", "DATA", "DATA", "--schema", "SCHEMA"], "is named twice"),
         (["count", "DATA", "--schema", "SCHEMA", "-t", "town"], "s.json is 'diagnosis', not"),
-        (["count", "DATA", "--schema", "SCHEMA", "--bins", "3"], "--bins cannot be used with --schema"),
+        (
+            ["count", "DATA", "--schema", "SCHEMA", "--bins", "3"],
+            "--bins cannot be used with --schema",
+        ),
         (
             ["count", "DATA", "--schema", "SCHEMA", "--resume", "NEW"],
             "both name .*; name two different files",
@@ -436,7 +445,9 @@ def test_inputs_are_not_overwritten(folder):
         assert "would be overwritten" in fails(*command, "-o", folder / "oslo.counts")
     arguments = ["count", folder / "plain.csv", "--schema", folder / "s.json"]
     assert "would be overwritten" in fails(*arguments, "-o", folder / "s.json")
-    assert "would be overwritten" in fails(*arguments, "-o", folder / "x", "--resume", folder / "s.json")
+    assert "would be overwritten" in fails(
+        *arguments, "-o", folder / "x", "--resume", folder / "s.json"
+    )
     assert (folder / "oslo.counts").read_bytes() == before
 
 

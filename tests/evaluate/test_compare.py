@@ -174,7 +174,9 @@ def test_splitters(rows):
     assert weka.scores["nb"]["accuracy"].tolist() == pytest.approx(expected)
     shuffled = StratifiedShuffleSplit(n_splits=3, test_size=24, random_state=0)
     assert compare(["nb"], *rows, folds=shuffled).test_share == 24 / 96
-    with pytest.raises(ValueError, match="repeats=2: set it in the splitter StratifiedShuffleSplit"):
+    with pytest.raises(
+        ValueError, match="repeats=2: set it in the splitter StratifiedShuffleSplit"
+    ):
         compare(["nb"], *rows, folds=shuffled, repeats=2)
 
 
@@ -193,7 +195,9 @@ def test_models_of_scikit_learn_are_welcome(rows):
     assert found.mean("accuracy")["tan"] > found.mean("accuracy")["logistic"]
     assert not hasattr(guest[-1], "classes_")
     data = prepare_rows(*rows)
-    with pytest.raises(ValueError, match="'logistic', Pipeline, needs X and y as arrays or data frames"):
+    with pytest.raises(
+        ValueError, match="'logistic', Pipeline, needs X and y as arrays or data frames"
+    ):
         compare({"logistic": guest}, data.frame, data.target)
 
 

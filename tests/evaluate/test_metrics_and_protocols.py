@@ -233,7 +233,11 @@ def test_one_class_is_always_right():
         (["a", "b"] * 5, {}, "inconsistent numbers of samples"),
         (["a", "b"] * 5 + ["a", None], {}, "the target 'y' is missing in 1 of 12 rows"),
         (np.arange(12) + 0.25, {}, "Unknown label type: continuous"),
-        (["a", "b"] * 6, {"sample_weight": [1.0] * 11 + [0.0]}, "is 0.0 in row 11; weights must be above 0"),
+        (
+            ["a", "b"] * 6,
+            {"sample_weight": [1.0] * 11 + [0.0]},
+            "is 0.0 in row 11; weights must be above 0",
+        ),
     ],
 )
 def test_what_cannot_be_evaluated(y, settings, message):

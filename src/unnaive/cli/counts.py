@@ -117,8 +117,8 @@ def count(
     Most models can be fitted to counts, which hold no rows. Counts made with the same --schema can
     be added with unnaive merge. Columns that the schema does not have are left out.
     """
-    given = binning.binning()
-    _check_options(target, schema, min_cell, epsilon, given)
+    chosen = binning.binning()
+    _check_options(target, schema, min_cell, epsilon, chosen)
     require_apart(*data, *([schema] if schema else []), output=output, resume=resume)
     _refuse_twice(data)
     start = perf_counter()
@@ -129,9 +129,9 @@ def count(
         "n_jobs": n_jobs,
         "checkpoint": resume,
         "skip_bad_files": skip_bad_files,
-        **given,
+        **chosen,
     }
-    with options.checked(given):
+    with options.checked(chosen):
         counts = counting.counted(data, agreed, target, how)
     counts = _protected(counts, min_cell, epsilon)
     counts.save(output)
@@ -190,7 +190,7 @@ def _check_options(
     schema: Path | None,
     min_cell: int | None,
     epsilon: float | None,
-    given: options.BinningParameters,
+    chosen: options.BinningParameters,
 ) -> None:
     """Refuse options that contradict each other, before anything is read."""
     if schema is None and target is None:
@@ -198,8 +198,8 @@ def _check_options(
             "name the target column, or use --schema",
             param_hint="--target",
         )
-    if schema is not None and given:
-        named = next(iter(given)).removesuffix("_features")
+    if schema is not None and chosen:
+        named = next(iter(chosen)).removesuffix("_features")
         raise ValueError(f"--{named} cannot be used with --schema; use it with unnaive schema")
     if epsilon is not None and schema is None:
         raise ValueError(

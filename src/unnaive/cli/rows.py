@@ -60,7 +60,7 @@ def match(path: Path, frame: "Frame", model: "Classifier") -> "Frame":
     _match_names(path, frame.names, model.schema_)
     matched, unseen = frame.select(model.schema_.names), Unseen(model)
     unseen.add(matched)
-    unseen.tell()
+    unseen.report()
     return matched
 
 
@@ -92,7 +92,7 @@ def matched_batches(path: Path, model: "Classifier", n_jobs: int | None) -> "Ite
             yield matched
     if not done:
         raise DataFileError(f"{path} has a header but no rows; add at least one")
-    unseen.tell()
+    unseen.report()
 
 
 def _match_names(path: Path, names: "Sequence[str]", schema: "Schema") -> None:
@@ -124,7 +124,7 @@ class Unseen:
             if unseen:
                 self._values.setdefault(known.name, set()).update(unseen)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Note all unseen categories."""
         for name, values in self._values.items():
             what = f"column {name!r} has unseen categories, which are treated as missing"

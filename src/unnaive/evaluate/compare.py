@@ -254,9 +254,9 @@ def _known_metrics(metrics: Sequence[str]) -> tuple[str, ...]:
 class _Work:
     """The folds of all models, and their results."""
 
-    def __init__(self, models: dict[str, object], data: EvaluationRows, given: Given) -> None:
-        self.models = {name: _at_home(name, model, given) for name, model in models.items()}
-        self.data, self.given = data, given
+    def __init__(self, models: dict[str, object], data: EvaluationRows, original: Given) -> None:
+        self.models = {name: _wrapped(name, model, original) for name, model in models.items()}
+        self.data, self.original = data, original
         self.splits: list[tuple[IntArray, IntArray]] = []
         self.units: list[_Unit] = []
         self.runs: Runs | None = None
@@ -318,15 +318,15 @@ class _Work:
         _parallel.run(run_unit, missing, n_jobs)
         return [results[unit[:3]] for unit in self.units]
 
-    def take_given(self, places: IntArray) -> tuple[object, object, FloatArray | None]:
+    def take_original(self, places: IntArray) -> tuple[object, object, FloatArray | None]:
         """Return some rows as they were given, for estimators of other libraries."""
-        X, y = (_safe_indexing(rows, places) for rows in self.given)
+        X, y = (_safe_indexing(rows, places) for rows in self.original)
         return X, y, None if self.data.weights is None else self.data.weights[places]
 
     def attempt(self, unit: _Unit) -> dict[str, float] | Failure:
         """Run one fold of one model; an error is returned as a failure."""
         model, data = self.models[unit.model], self.data
-        take = self.take_given if isinstance(model, _Guest) else data.take
+        take = self.take_original if isinstance(model, _Guest) else data.take
         try:
             chances, fit_seconds, predict_seconds = fit_and_predict(
                 model, take, (unit.train, unit.test), data.classes
@@ -385,7 +385,7 @@ class _Guest(BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.fitted_.predict_proba(rows))
 
 
-def _at_home(name: str, model: object, given: Given) -> Classifier | _Guest:
+def _wrapped(name: str, model: object, original: Given) -> Classifier | _Guest:
     """Return one of our models as it is, and wrap an estimator of another library."""
     if isinstance(model, Classifier):
         return model
@@ -393,7 +393,7 @@ def _at_home(name: str, model: object, given: Given) -> Classifier | _Guest:
         raise UnnaiveError(
             f"model {name!r} is {model!r}; use a key or an estimator with predict_proba"
         )
-    if isinstance(given[0], Frame) or isinstance(given[1], Column):
+    if isinstance(original[0], Frame) or isinstance(original[1], Column):
         raise UnnaiveError(
             f"model {name!r}, {type(model).__name__}, needs X and y as arrays or data frames"
         )
@@ -410,5 +410,5 @@ def _digest(model: object) -> str:
 
 
 def _digest_of(splits: list[tuple[IntArray, IntArray]]) -> str:
-    told = "".join(repr(np.asarray(rows).tolist()) for split in splits for rows in split)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    text = "".join(repr(np.asarray(rows).tolist()) for split in splits for rows in split)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -194,8 +194,8 @@ def cross_validate(
     >>> from unnaive import TAN
     >>> from unnaive.datasets import load_wdbc
     >>> data = load_wdbc()
-    >>> found = cross_validate(TAN(), data.X, data.y, folds=5)
-    >>> found.mean["accuracy"] > 0.93, found.pooled.confusion.sum()
+    >>> result = cross_validate(TAN(), data.X, data.y, folds=5)
+    >>> result.mean["accuracy"] > 0.93, result.pooled.confusion.sum()
     (True, np.int64(569))
     """
     data = prepare_rows(X, y, sample_weight)
@@ -272,8 +272,8 @@ def leave_one_out(
     >>> from unnaive import NaiveBayes
     >>> from unnaive.evaluate import leave_one_out
     >>> X = [["sunny"], ["sunny"], ["rainy"], ["rainy"], ["rainy"]]
-    >>> found = leave_one_out(NaiveBayes(), X, ["out", "out", "in", "in", "out"])
-    >>> found.pooled.confusion.tolist()
+    >>> result = leave_one_out(NaiveBayes(), X, ["out", "out", "in", "in", "out"])
+    >>> result.pooled.confusion.tolist()
     [[0, 2], [1, 2]]
     """
     if not hasattr(model, "loo_predict_proba"):

@@ -71,8 +71,8 @@ def corrected_resampled_t(
     --------
     >>> tan = [0.90, 0.94, 0.92, 0.95, 0.93]
     >>> nb = [0.88, 0.91, 0.92, 0.91, 0.90]
-    >>> found = corrected_resampled_t(tan, nb, test_share=1 / 4)
-    >>> round(found.statistic, 3), round(found.p, 3)
+    >>> result = corrected_resampled_t(tan, nb, test_share=1 / 4)
+    >>> round(result.statistic, 3), round(result.p, 3)
     (2.359, 0.078)
     """
     if not test_share > 0:
@@ -167,8 +167,8 @@ def wilcoxon_signed_rank(
     Examples
     --------
     >>> a, b = [0.91, 0.85, 0.74, 0.99, 0.66], [0.90, 0.81, 0.76, 0.93, 0.61]
-    >>> found = wilcoxon_signed_rank(a, b)
-    >>> found.statistic, found.p, found.n
+    >>> result = wilcoxon_signed_rank(a, b)
+    >>> result.statistic, result.p, result.n
     (2.0, 0.1875, 5)
     """
     from scipy.stats import wilcoxon  # noqa: PLC0415 - loaded when a test is asked for
@@ -220,8 +220,8 @@ def sign_test(a: ArrayLike, b: ArrayLike, *, names: tuple[str, str] = ("a", "b")
 
     Examples
     --------
-    >>> found = sign_test([0.9, 0.8, 0.7, 0.9, 0.8, 0.6], [0.8, 0.7, 0.6, 0.7, 0.7, 0.6])
-    >>> found.statistic, found.p, found.n
+    >>> result = sign_test([0.9, 0.8, 0.7, 0.9, 0.8, 0.6], [0.8, 0.7, 0.6, 0.7, 0.7, 0.6])
+    >>> result.statistic, result.p, result.n
     (5.0, 0.0625, 5)
     """
     from scipy.stats import binomtest  # noqa: PLC0415 - loaded when a test is asked for
@@ -266,8 +266,8 @@ def friedman(scores: Mapping[str, ArrayLike], *, lower_is_better: bool = False) 
     --------
     >>> scores = {"nb": [0.81, 0.70, 0.91, 0.66], "tan": [0.85, 0.72, 0.90, 0.71],
     ...           "aode": [0.86, 0.75, 0.93, 0.70]}
-    >>> found = friedman(scores)
-    >>> found.ranks, round(found.p, 3)
+    >>> result = friedman(scores)
+    >>> result.ranks, round(result.p, 3)
     ({'nb': 2.75, 'tan': 2.0, 'aode': 1.25}, 0.105)
     """
     from scipy.stats import chi2, f  # noqa: PLC0415 - loaded when a test is asked for
@@ -323,8 +323,8 @@ def nemenyi(
     --------
     >>> scores = {"nb": [0.81, 0.70, 0.91, 0.66], "tan": [0.85, 0.72, 0.90, 0.71],
     ...           "aode": [0.86, 0.75, 0.93, 0.70]}
-    >>> found = nemenyi(scores)
-    >>> round(found.critical, 3), round(found.p["nb", "aode"], 3)
+    >>> result = nemenyi(scores)
+    >>> round(result.critical, 3), round(result.p["nb", "aode"], 3)
     (1.657, 0.086)
     """
     ranked = _ranked(scores, lower_is_better)

@@ -134,10 +134,10 @@ def mean_and_spread(runs: ArrayLike) -> tuple[float, float | None, int]:
 
 def nearness(lines: Iterable[Line], model: str, points: float) -> str:
     """Say how many results of a model are near the paper's, and which are not."""
-    mine = [line for line in lines if line.model == model]
-    near = sum(line.within is True for line in mine)
-    far = [f"{line.data} {line.difference:+.2f}" for line in mine if line.within is False]
-    text = f"{model}: {near} of {len(mine)} within {points} points of the paper"
+    chosen = [line for line in lines if line.model == model]
+    near = sum(line.within is True for line in chosen)
+    far = [f"{line.data} {line.difference:+.2f}" for line in chosen if line.within is False]
+    text = f"{model}: {near} of {len(chosen)} within {points} points of the paper"
     return text + (f"; not {', '.join(far)}" if far else "")
 
 

@@ -297,8 +297,10 @@ def _of_a_printed_mean(
 
 def _within(lines: Sequence[Line], models: Sequence[str], data: str = "") -> tuple[int, int]:
     """Return how many figures of some models are within the tolerance, and of how many."""
-    told = [line.within for line in lines if line.model in models and data in ("", line.data)]
-    return sum(one is True for one in told), sum(one is not None for one in told)
+    verdicts = [line.within for line in lines if line.model in models and data in ("", line.data)]
+    return sum(verdict is True for verdict in verdicts), sum(
+        verdict is not None for verdict in verdicts
+    )
 
 
 def _agreement(lines: Sequence[Line]) -> list[str]:

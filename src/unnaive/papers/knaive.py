@@ -306,20 +306,22 @@ def _verdict(name: str, means: Mapping[str, FloatArray], place: int) -> str:
 
 def _agreement(lines: Sequence[Line]) -> list[str]:
     """Count the cells that are within the tolerance."""
-    told = [line for line in lines if line.metric in CELLS and line.within is not None]
-    if not told:
+    chosen = [line for line in lines if line.metric in CELLS and line.within is not None]
+    if not chosen:
         return ["Chance cannot be judged from a single shuffle; use at least 2."]
-    inside = {line.model: 0 for line in told}
-    for line in told:
+    inside = {line.model: 0 for line in chosen}
+    for line in chosen:
         inside[line.model] += line.within is True
     each = "; ".join(f"{model} {count}" for model, count in inside.items())
-    most = max(told, key=lambda line: abs(line.difference or 0.0))
+    most = max(chosen, key=lambda line: abs(line.difference or 0.0))
     counted = (
         f"Of the {len(CELLS)} cells of a printed matrix, within ± 2 standard deviations of a "
         f"shuffle by the programs of the appendix: {each}. Largest difference: {most.model}, "
         f"{most.metric}, {most.published:.3f} of the rows in print, {most.ours:.3f} ours."
     )
-    weak, strong = ([line.ours or 0.0 for line in told if line.model == m] for m in (WEAK, AS_RUN))
+    weak, strong = (
+        [line.ours or 0.0 for line in chosen if line.model == m] for m in (WEAK, AS_RUN)
+    )
     gap = max(abs(a - b) for a, b in zip(weak, strong, strict=True))
     slip = "The thesis' harness runs k-weak naive Bayes as strong; this changes shares by at most"
     return [counted, f"{slip} {gap:.5f}."]
@@ -339,12 +341,12 @@ def _about_matrices() -> list[str]:
 
 def _about_honesty(lines: Sequence[Line]) -> list[str]:
     """Return F1 of malignant, and how far printed matrices are from models without quirks."""
-    told = [line for line in lines if line.honest is not None and line.model != AS_RUN]
-    if not told:
+    chosen = [line for line in lines if line.honest is not None and line.model != AS_RUN]
+    if not chosen:
         return []
-    scores = [f"{line.model} {line.honest:.3f}" for line in told if line.metric == TRUE_F[1]]
-    apart = {line.model: 0.0 for line in told}
-    for line in told:
+    scores = [f"{line.model} {line.honest:.3f}" for line in chosen if line.metric == TRUE_F[1]]
+    apart = {line.model: 0.0 for line in chosen}
+    for line in chosen:
         if line.metric in CELLS:
             gap = abs((line.honest or 0.0) - (line.published or 0.0))
             apart[line.model] = max(apart[line.model], gap)
@@ -357,9 +359,9 @@ def _about_honesty(lines: Sequence[Line]) -> list[str]:
 
 def _about_balance(lines: Sequence[Line]) -> list[str]:
     """Compare the simulations with the thesis' claims."""
-    told = [line for line in lines if line.data == SIMULATED]
-    curves: dict[str, list[float]] = {line.model: [] for line in told}
-    for line in told:
+    chosen = [line for line in lines if line.data == SIMULATED]
+    curves: dict[str, list[float]] = {line.model: [] for line in chosen}
+    for line in chosen:
         curves[line.model].append(line.ours or 0.0)
     naive, full = np.array(curves.pop(NAIVE)), np.array(curves.pop(FULL))
     between = np.array(list(curves.values()))

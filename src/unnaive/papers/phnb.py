@@ -228,9 +228,9 @@ class PHNBExperiment(Experiment):
                 nested = [
                     results.get(f"{name}, honest, fold {fold + 1}", {}) for fold in range(FOLDS)
                 ]
-                told = self.honest and metric in {ACCURACY, TIME}
+                nested_too = self.honest and metric in {ACCURACY, TIME}
                 for model in models:
-                    honest = _figure(nested, metric, model) if told else None
+                    honest = _figure(nested, metric, model) if nested_too else None
                     ours = [_figure(folds, metric, model) for folds in runs]
                     lines.append(_line(PRINTED[name], metric, model, ours, honest))
         return lines
@@ -327,12 +327,12 @@ def _of(lines: Sequence[Line], metric: str, model: str) -> dict[str, Line]:
 
 def _one_run(lines: Sequence[Line]) -> list[str]:
     """Find figures that come from a single run, and figures in the wrong column."""
-    mine = [line for line in lines if line.metric == FIRST]
-    same = sum(bool(line.within) for line in mine)
+    chosen = [line for line in lines if line.metric == FIRST]
+    same = sum(bool(line.within) for line in chosen)
     remarks = []
     if same:
         remarks.append(
-            f"{same} of {len(mine)} printed accuracies equal to the last digit those of a single "
+            f"{same} of {len(chosen)} printed accuracies equal to the last digit those of a single "
             "run with WEKA's seed 1: the paper seems to have made one run instead of ten"
         )
     average = _of(lines, FIRST, AVERAGE)
@@ -357,15 +357,15 @@ def _savings(lines: Sequence[Line]) -> list[str]:
     """Compare test times with HNB on the data sets of the paper's main claim."""
     remarks = []
     for model in (AVERAGE, OPTIMAL):
-        mine = [line for name, line in _of(lines, TIME, model).items() if PRINTED[name].wide]
-        ours = [line.ours for line in mine if line.ours is not None]
-        theirs = [line.published for line in mine if line.published is not None]
+        chosen = [line for name, line in _of(lines, TIME, model).items() if PRINTED[name].wide]
+        ours = [line.ours for line in chosen if line.ours is not None]
+        theirs = [line.published for line in chosen if line.published is not None]
         if ours:
-            less = sum(line.difference is not None and line.difference <= 0 for line in mine)
+            less = sum(line.difference is not None and line.difference <= 0 for line in chosen)
             remarks.append(
                 f"{model}: with more than {MANY_COLUMNS} columns, test time is {_range(ours)} of "
                 f"HNB's, the paper's {_range(theirs)}; we save at least as much as the paper on "
-                f"{less} of {len(mine)}"
+                f"{less} of {len(chosen)}"
             )
     return remarks
 
@@ -384,11 +384,11 @@ def _thresholds(lines: Sequence[Line]) -> list[str]:
 
 def _optimism(lines: Sequence[Line]) -> list[str]:
     """Compare the gain over HNB: in the paper, here, and with an honest threshold."""
-    mine, base = _of(lines, ACCURACY, OPTIMAL), _of(lines, ACCURACY, HNB_)
+    chosen, base = _of(lines, ACCURACY, OPTIMAL), _of(lines, ACCURACY, HNB_)
     gains = {
         which: [
             getattr(line, which) - getattr(base[name], which)
-            for name, line in mine.items()
+            for name, line in chosen.items()
             if getattr(line, which) is not None
         ]
         for which in ("published", "ours", "honest")
@@ -398,14 +398,14 @@ def _optimism(lines: Sequence[Line]) -> list[str]:
         "ours": "here at the printed threshold",
         "honest": "here at the threshold chosen by leave-one-out on the training rows",
     }
-    told = [f"{np.mean(gains[w]):+.2f} points {text}" for w, text in words.items() if gains[w]]
+    parts = [f"{np.mean(gains[w]):+.2f} points {text}" for w, text in words.items() if gains[w]]
     average = _of(lines, ACCURACY, AVERAGE)
     beaten = [
         name
-        for name, line in mine.items()
+        for name, line in chosen.items()
         if (line.published or 0) < (average[name].published or 0)
     ]
-    remarks = [f"PHNB over HNB in accuracy, mean of {len(mine)} sets: {'; '.join(told)}"]
+    remarks = [f"PHNB over HNB in accuracy, mean of {len(chosen)} sets: {'; '.join(parts)}"]
     if beaten:
         remarks.append(f'the paper\'s "optimal" is below its average on {", ".join(beaten)}')
     return remarks
