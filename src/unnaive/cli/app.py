@@ -1,10 +1,12 @@
 """The command ``unnaive``: its sub-commands, and how errors are reported."""
 
 import errno
+import inspect
 import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from textwrap import indent
 from typing import Annotated, Any
 
 import typer
@@ -122,61 +124,27 @@ def describe(
     """Bayesian classifiers that do not pretend features are independent."""
 
 
-def _add(command: Callable[..., None], *examples: str) -> None:
-    """Add a sub-command with its examples."""
-    lines = "\n".join(f"  unnaive {example}" for example in examples)
-    app.command(epilog=f"\b\nExamples:\n{lines}")(command)
+def _add(command: Callable[..., None]) -> None:
+    """Add a sub-command; the lines under "Examples" in its docstring are printed last."""
+    text, _, examples = (inspect.getdoc(command) or "").partition("\n\nExamples\n--------\n")
+    app.command(help=text, epilog=f"\b\nExamples:\n{indent(examples, '  ')}")(command)
 
 
-_add(
+for _command in (
     fit.fit,
-    "fit patients.csv --target diagnosis -o patients.unb",
-    "fit patients.csv -t diagnosis --ignore id --model tan -o patients.unb",
-    "fit all.counts --model tan -o patients.unb",
-)
-_add(
     predict.predict,
-    "predict patients.unb new.csv",
-    "predict patients.unb new.csv --proba -o predicted.csv",
-)
-_add(
     explain.explain,
-    "explain patients.unb new.csv --row 3",
-    "explain patients.unb new.csv --positive ill --what-if --ask",
-)
-_add(
     evaluate.evaluate,
-    "evaluate patients.csv --target diagnosis",
-    "evaluate patients.csv -t diagnosis -m tan -m aode --repeats 10",
-    "evaluate patients.csv -t diagnosis -m tan --leave-one-out",
-)
-_add(
     report.report,
-    "report patients.unb patients.csv -o report.html",
-    "report patients.unb later.csv --new-rows --positive ill -o later.html",
-)
-_add(
     compare.compare,
-    "compare patients.csv --target diagnosis --models nb,tan,aode",
-    "compare patients.csv -t diagnosis --models all --repeats 10 --resume runs.jsonl",
-    "compare patients.csv -t diagnosis --metrics log_loss,auc --html models.html",
-)
-_add(
     reproduce.reproduce,
-    "reproduce phnb --quick",
-    "reproduce eda --honest --resume eda.jsonl -o eda.json",
-    "reproduce gnb --only Wdbc --runs 20",
-)
-_add(models.models, "models", "models --json")
-_add(demo.demo, "demo")
-_add(counts.schema, "schema patients.csv --target diagnosis --ignore id -o schema.json")
-_add(
+    models.models,
+    demo.demo,
+    counts.schema,
     counts.count,
-    "count patients.csv --schema schema.json -o site.counts",
-    "count ward-*.parquet --schema schema.json --resume count.part -o site.counts",
-    "count patients.csv --schema schema.json --epsilon 1 -o site.counts",
-)
-_add(counts.merge, "merge oslo.counts bern.counts -o all.counts")
+    counts.merge,
+):
+    _add(_command)
 
 
 def main() -> None:

@@ -48,6 +48,12 @@ def compare(
     All models are trained and tested on the same folds. A * marks a model that is significantly
     worse than the best, by the corrected resampled t-test with Holm's correction. A model that
     fails is left out with a note.
+
+    Examples
+    --------
+    unnaive compare patients.csv --target diagnosis --models nb,tan,aode
+    unnaive compare patients.csv -t diagnosis --models all --repeats 10 --resume runs.jsonl
+    unnaive compare patients.csv -t diagnosis --metrics log_loss,auc --html models.html
     """
     classifiers = {key: training.build(key) for key in options.chosen_models(models, USUAL)}
     require_apart(data, html=html, resume=resume)

@@ -3,7 +3,7 @@
 import hashlib
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,37 +21,10 @@ if TYPE_CHECKING:
     from unnaive.counts import JointCounts
     from unnaive.io.frames import Column, Frame
     from unnaive.schema import Schema
-    from unnaive.schema.columns import Label
     from unnaive.schema.sketch import SchemaSketch
 
 ENDING = ".counts"
 _SHOWN = 10  # classes of many
-
-ClassRows = TypedDict("ClassRows", {"class": "Label", "rows": float})
-
-
-class Summary(TypedDict, total=False):
-    """Description of counts or training rows; each command fills in some of it."""
-
-    files: list[str]
-    schema: str | None
-    rows: float
-    leaderboard: "list[State]"
-    columns: int
-    categorical: int
-    numeric: int
-    target: str
-    missing_cells: float
-    pairs: int
-    classes: list[ClassRows]
-    min_cell: int
-    epsilon: float
-    noise: list[dict[str, object]]
-    class_name: str
-    model: str
-    parameters: dict[str, object]
-    file: str
-    seconds: float
 
 
 class Counting(BinningParameters, total=False):
@@ -84,7 +57,7 @@ def load_counts(path: Path) -> "JointCounts":
         raise WrongKindError(f"{path} {what}", found=error.found, wanted=error.wanted) from error
 
 
-def describe_schema(schema: "Schema") -> Summary:
+def describe_schema(schema: "Schema") -> "State":
     """Count the columns of a schema."""
     from unnaive.schema import NumericColumn  # noqa: PLC0415 - see app.py
 
@@ -97,7 +70,7 @@ def describe_schema(schema: "Schema") -> Summary:
     }
 
 
-def describe_counts(counts: "JointCounts") -> Summary:
+def describe_counts(counts: "JointCounts") -> "State":
     """Describe counts in plain values; cells in no table were missing or unseen."""
     filled = counts.schema.sizes > 0
     missing = filled.sum() * counts.class_counts.sum() - counts.values.sum()
@@ -110,12 +83,12 @@ def describe_counts(counts: "JointCounts") -> Summary:
     }
 
 
-def class_rows(schema: "Schema", rows: list[float]) -> list[ClassRows]:
+def class_rows(schema: "Schema", rows: list[float]) -> "list[State]":
     """Return the number of rows of each class."""
     return [{"class": label, "rows": n} for label, n in zip(schema.classes, rows, strict=True)]
 
 
-def row_lines(summary: Summary, name: str) -> dict[str, str]:
+def row_lines(summary: "State", name: str) -> dict[str, str]:
     """Describe counted rows or training rows, one line for each entry."""
     pairs, what = "", "missing values"
     if "pairs" in summary:
@@ -136,7 +109,7 @@ def show_lines(**lines: str) -> None:
         typer.echo(f"{name:<9}{value}")
 
 
-def show_columns(summary: Summary) -> str:
+def show_columns(summary: "State") -> str:
     """Return the number of columns of each kind."""
     kinds = f"{summary['categorical']:,} categorical, {summary['numeric']:,} numeric"
     return f"{summary['columns']:,} ({kinds})"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnaive.cli import counting, options
-from unnaive.cli.counting import ENDING, Counting, Summary, named
+from unnaive.cli.counting import ENDING, Counting, named
 from unnaive.cli.options import flag, option
 from unnaive.cli.output import require_apart, require_writable, size_of
 from unnaive.cli.terminal import print_json, progress
@@ -16,6 +16,7 @@ from unnaive.cli.terminal import print_json, progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from unnaive._typing import State
     from unnaive.counts import JointCounts
     from unnaive.schema import Schema
 
@@ -73,6 +74,10 @@ def schema(
     Sites that count their rows separately must use the same schema. The file is JSON, one line for
     each column. Categories and bin edges come from the rows: check the file before you share it. To
     add a category or move an edge, edit the file and delete its line "sha256".
+
+    Examples
+    --------
+    unnaive schema patients.csv --target diagnosis --ignore id -o schema.json
     """
     from unnaive import __version__  # noqa: PLC0415 - see app.py
     from unnaive.schema.document import save_schema  # noqa: PLC0415 - see app.py
@@ -83,7 +88,7 @@ def schema(
     with reading as advance, options.checked(training.parameters()):
         learned, n_rows = counting.learned(data, target, training, advance, n_jobs)
     save_schema(learned, output, __version__)
-    summary: Summary = {"rows": n_rows, **counting.describe_schema(learned), "file": str(output)}
+    summary: State = {"rows": n_rows, **counting.describe_schema(learned), "file": str(output)}
     if json:
         print_json(summary)
         return
@@ -116,6 +121,12 @@ def count(
 
     Most models can be fitted to counts, which hold no rows. Counts made with the same --schema can
     be added with unnaive merge. Columns that the schema does not have are left out.
+
+    Examples
+    --------
+    unnaive count patients.csv --schema schema.json -o site.counts
+    unnaive count ward-*.parquet --schema schema.json --resume count.part -o site.counts
+    unnaive count patients.csv --schema schema.json --epsilon 1 -o site.counts
     """
     chosen = binning.binning()
     _check_options(target, schema, min_cell, epsilon, chosen)
@@ -135,7 +146,7 @@ def count(
         counts = counting.counted(data, agreed, target, how)
     counts = _protected(counts, min_cell, epsilon)
     counts.save(output)
-    summary: Summary = {
+    summary: State = {
         "files": [str(path) for path in data],
         "schema": None if schema is None else str(schema),
         **counting.describe_counts(counts),
@@ -154,6 +165,10 @@ def merge(data: CountsFiles, *, output: Output, json: options.AsJson = False) ->
 
     The result equals the counts of all rows together. The files must have been made with the same
     schema.
+
+    Examples
+    --------
+    unnaive merge oslo.counts bern.counts -o all.counts
     """
     require_writable(output, *data)
     _refuse_twice(data)
@@ -161,7 +176,7 @@ def merge(data: CountsFiles, *, output: Output, json: options.AsJson = False) ->
         total = counting.added(data, advance)
     total.save(output)
     files = [str(path) for path in data]
-    summary: Summary = {"files": files, **counting.describe_counts(total), "file": str(output)}
+    summary: State = {"files": files, **counting.describe_counts(total), "file": str(output)}
     if json:
         print_json(summary)
     else:
@@ -226,7 +241,7 @@ def _refuse_twice(paths: "Sequence[Path]") -> None:
 
 def _privacy(
     agreed: "Schema | None", min_cell: int | None, epsilon: float | None, no_pairs: bool
-) -> Summary:
+) -> "State":
     """Describe the protection of the counts; raise before the work if it is not possible."""
     from unnaive.counts.joint import all_pairs  # noqa: PLC0415 - see app.py
     from unnaive.counts.privacy import noise  # noqa: PLC0415 - see app.py
@@ -253,7 +268,7 @@ def _protected(counts: "JointCounts", min_cell: int | None, epsilon: float | Non
 # Output for people
 
 
-def _show_counts(summary: Summary, following: str) -> None:
+def _show_counts(summary: "State", following: str) -> None:
     lines = counting.row_lines(summary, named(summary["files"]))
     if "min_cell" in summary:
         lines["hidden"] = f"counts of 1 to {summary['min_cell'] - 1} are set to 0 in every table"

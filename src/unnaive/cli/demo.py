@@ -19,6 +19,10 @@ def demo(n_jobs: options.Jobs = 1, json: options.AsJson = False) -> None:
     """Cross-validate all models on a small data set.
 
     The Wisconsin breast cancer data come with scikit-learn: nothing is downloaded.
+
+    Examples
+    --------
+    unnaive demo
     """
     from unnaive.datasets import load_wdbc  # noqa: PLC0415 - see app.py
     from unnaive.io.frames import to_column  # noqa: PLC0415 - see app.py

@@ -31,6 +31,12 @@ def evaluate(
 
     All models are trained and tested on the same folds. For one model, the confusion matrix and the
     scores of each class are also shown.
+
+    Examples
+    --------
+    unnaive evaluate patients.csv --target diagnosis
+    unnaive evaluate patients.csv -t diagnosis -m tan -m aode --repeats 10
+    unnaive evaluate patients.csv -t diagnosis -m tan --leave-one-out
     """
     classifiers = {key: training.build(key) for key in options.chosen_models(models, USUAL)}
     with progress(f"reading {data.name}"):

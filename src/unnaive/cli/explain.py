@@ -44,6 +44,11 @@ def explain(
 
     Contributions are log-odds; they add up to the log-odds that the model predicts. Beside each is
     the factor by which it multiplies the odds. Without --row, the first row is explained.
+
+    Examples
+    --------
+    unnaive explain patients.unb new.csv --row 3
+    unnaive explain patients.unb new.csv --positive ill --what-if --ask
     """
     with progress(f"explaining {data.name}"):
         classifier, frame, numbers = _chosen_rows(model, data, row)

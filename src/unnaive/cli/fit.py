@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnaive.cli import counting, options
-from unnaive.cli.counting import Summary
 from unnaive.cli.options import option
 from unnaive.cli.output import require_writable, size_of
 from unnaive.cli.rows import read_training
@@ -50,6 +49,12 @@ def fit(
 
     Missing values are allowed: empty cells, ? and NA. Most models can also be fitted to counts,
     with the same result as from the rows.
+
+    Examples
+    --------
+    unnaive fit patients.csv --target diagnosis -o patients.unb
+    unnaive fit patients.csv -t diagnosis --ignore id --model tan -o patients.unb
+    unnaive fit all.counts --model tan -o patients.unb
     """
     parameters = training.parameters()
     from_counts = counting.is_counts(data)
@@ -81,7 +86,7 @@ def fit(
         _show(summary, data)
 
 
-def _fit_counts(classifier: "Classifier", path: Path, model: str, target: str | None) -> Summary:
+def _fit_counts(classifier: "Classifier", path: Path, model: str, target: str | None) -> "State":
     """Fit a model to a counts file, and describe the counts."""
     if not hasattr(classifier, "fit_counts"):
         raise ValueError(
@@ -114,13 +119,13 @@ def _refuse_row_options(path: Path, training: options.Training) -> None:
             )
 
 
-def _summary(model: "Classifier", rows: "TrainingRows") -> Summary:
+def _summary(model: "Classifier", rows: "TrainingRows") -> "State":
     """Describe the training rows in plain values."""
     import numpy as np  # noqa: PLC0415 - see app.py
 
     frame, schema = rows.frame, model.schema_
     counts = np.bincount(schema.encode_target(rows.target), minlength=len(schema.classes))
-    board: Summary = {"leaderboard": model.leaderboard_} if hasattr(model, "leaderboard_") else {}
+    board: State = {"leaderboard": model.leaderboard_} if hasattr(model, "leaderboard_") else {}
     return {
         "rows": frame.n_rows,
         **board,
@@ -130,7 +135,7 @@ def _summary(model: "Classifier", rows: "TrainingRows") -> Summary:
     }
 
 
-def _show(summary: Summary, data: Path) -> None:
+def _show(summary: "State", data: Path) -> None:
     settings = ", ".join(f"{name}={value!r}" for name, value in summary["parameters"].items())
     file = summary["file"]
     page = quote(str(Path(file).with_suffix(".html")))

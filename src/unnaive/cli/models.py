@@ -18,7 +18,13 @@ Described = TypedDict(
 
 
 def models(json: options.AsJson = False) -> None:
-    """List the models with their descriptions and references."""
+    """List the models with their descriptions and references.
+
+    Examples
+    --------
+    unnaive models
+    unnaive models --json
+    """
     described = [_describe(key, factory) for key, factory in unnaive.all_models().items()]
     if json:
         print_json(described)

@@ -40,6 +40,11 @@ def predict(
     The output is CSV, one line for each row, in the same order. Columns are matched by name;
     columns that the model does not have (an identifier, the target) are not used. Rows are read,
     predicted and written in batches, so a file may be larger than memory.
+
+    Examples
+    --------
+    unnaive predict patients.unb new.csv
+    unnaive predict patients.unb new.csv --proba -o predicted.csv
     """
     from unnaive.models.classifier import chosen_classes  # noqa: PLC0415
 

@@ -73,6 +73,11 @@ def report(
     values you enter. It is one file and needs no network. It contains some rows of the data: the
     misclassified rows with the largest errors. --json prints the content of the page; a page is
     then written only with --output.
+
+    Examples
+    --------
+    unnaive report patients.unb patients.csv -o report.html
+    unnaive report patients.unb later.csv --new-rows --positive ill -o later.html
     """
     from unnaive.report import summarise, write  # noqa: PLC0415 - see app.py
 

@@ -59,6 +59,12 @@ def reproduce(
     Every published figure is shown beside ours. gnb: generalized naive Bayes; phnb: packaged hidden
     naive Bayes; eda: semi-naive Bayes by estimation of distribution algorithms; knaive: k-naive
     Bayes. The data sets come from the folder $UNNAIVE_DATA, or from OpenML.
+
+    Examples
+    --------
+    unnaive reproduce phnb --quick
+    unnaive reproduce eda --honest --resume eda.jsonl -o eda.json
+    unnaive reproduce gnb --only Wdbc --runs 20
     """
     require_apart(output=output, resume=resume)
     kind = _experiment(paper)

@@ -298,9 +298,7 @@ def _of_a_printed_mean(
 def _within(lines: Sequence[Line], models: Sequence[str], data: str = "") -> tuple[int, int]:
     """Return how many figures of some models are within the tolerance, and of how many."""
     verdicts = [line.within for line in lines if line.model in models and data in ("", line.data)]
-    return sum(verdict is True for verdict in verdicts), sum(
-        verdict is not None for verdict in verdicts
-    )
+    return verdicts.count(True), len(verdicts) - verdicts.count(None)
 
 
 def _agreement(lines: Sequence[Line]) -> list[str]:
