@@ -63,7 +63,7 @@ def test_a_table_with_ranks_and_marks(given):
     assert keys[-1] == "nb"
     (naive,) = [line for line in lines if line.startswith(" nb")]
     assert "*" in naive
-    assert "* worse than the best: p < 0.05" in result.stderr
+    assert "*: worse than the best, p < 0.05" in result.stderr
 
 
 def test_a_narrow_terminal(given, monkeypatch):

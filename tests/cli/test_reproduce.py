@@ -116,7 +116,7 @@ def test_interrupted_work_is_kept(tmp_path, monkeypatch):
     assert f"finished units are saved in {store}; run the same command" in result.stderr
     assert len(store.read_text().splitlines()) == 2
     lost = run("phnb", "--jobs", 1, code=130)
-    assert "with --resume FILE it is kept" in lost.stderr
+    assert "--resume FILE saves them" in lost.stderr
 
 
 def test_progress_names_units_and_the_time_left(monkeypatch, capsys):

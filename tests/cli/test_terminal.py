@@ -245,7 +245,7 @@ def test_the_class_in_a_file_is_not_called_unknown(model, data):
     assert "('diagnosis' is the target)" in note
     only = write(data.parent / "only.csv", HEADER[1:], [row[1:] for row in patients(9, 3)])
     note = run("predict", model, only).stderr
-    assert note == "note: column 'diagnosis' is what the model predicts; it is not used\n"
+    assert note == "note: column 'diagnosis' is the target; it is not used\n"
 
 
 def test_what_to_do_next_can_be_pasted(data, tmp_path):

@@ -121,7 +121,7 @@ def test_ranks_and_tests_against_the_best(found):
     assert set(found.against("auc", "nb")) == {"tan", "aode"}
     with pytest.raises(ValueError, match="there is no model 'kdb'; the models are nb, tan, aode"):
         found.against("auc", "kdb")
-    with pytest.raises(ValueError, match="metric 'f1' was not asked for"):
+    with pytest.raises(ValueError, match="metric 'f1' was not computed"):
         found.mean("f1")
 
 
