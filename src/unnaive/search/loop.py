@@ -25,29 +25,6 @@ if TYPE_CHECKING:
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 Setting = dict[str, Any]  # parameters of an algorithm by name
-_SHARED = """\
-population : int, default=100
-    Number M of individuals in the population.
-selected : int, default=50
-    Number N of best individuals from which the distribution is learned.
-offspring : int, default=100
-    Number L of individuals drawn from the distribution in each generation.
-replacement : {"truncation", "elite-1", "generational"}, default="truncation"
-    How the next population is formed. "truncation": the M best of the population and its
-    offspring. "elite-1": the best individual of the population and the M - 1 best offspring.
-    "generational": the M best offspring. Ties are won by the older individual.
-max_generations : int, default=100
-    Maximum number of generations.
-patience : int or None, default=10
-    Stop after this many generations in a row without a better fitness. None: no such stop.
-stall : int or None, default=None
-    Stop after this many generations in a row in which no offspring entered the next
-    population. None: no such stop.
-bound : float or None, default=None
-    Stop as soon as the fitness reaches this value. None: no such stop.
-time_limit : float or None, default=None
-    Seconds after which the search stops. The current generation is finished first, and the
-    best genome so far is returned. None: no limit."""
 
 
 class Model(Protocol):
@@ -158,7 +135,28 @@ class EstimationOfDistribution(ABC):
 
     Parameters
     ----------
-    {parameters}
+    population : int, default=100
+        Number M of individuals in the population.
+    selected : int, default=50
+        Number N of best individuals from which the distribution is learned.
+    offspring : int, default=100
+        Number L of individuals drawn from the distribution in each generation.
+    replacement : {"truncation", "elite-1", "generational"}, default="truncation"
+        How the next population is formed. "truncation": the M best of the population and its
+        offspring. "elite-1": the best individual of the population and the M − 1 best offspring.
+        "generational": the M best offspring. Ties are won by the older individual.
+    max_generations : int, default=100
+        Maximum number of generations.
+    patience : int or None, default=10
+        Stop after this many generations in a row without a better fitness. None: no such stop.
+    stall : int or None, default=None
+        Stop after this many generations in a row in which no offspring entered the next
+        population. None: no such stop.
+    bound : float or None, default=None
+        Stop as soon as the fitness reaches this value. None: no such stop.
+    time_limit : float or None, default=None
+        Seconds after which the search stops. The current generation is finished first, and the
+        best genome so far is returned. None: no limit.
 
     See Also
     --------
@@ -203,7 +201,9 @@ class EstimationOfDistribution(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         """Write the parameters that all algorithms share into the docstring."""
         super().__init_subclass__(**options)
-        cls.__doc__ = cleandoc(cls.__doc__ or "").replace("{parameters}", _SHARED)
+        base = cleandoc(EstimationOfDistribution.__doc__ or "")
+        shared = base.partition("----------\n")[2].partition("\n\n")[0]
+        cls.__doc__ = cleandoc(cls.__doc__ or "").replace("{parameters}", shared)
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
@@ -328,11 +328,6 @@ class EstimationOfDistribution(ABC):
                 f"offspring={self.offspring} cannot replace population={self.population}; raise "
                 "offspring, or set replacement='truncation'"
             )
-
-
-EstimationOfDistribution.__doc__ = cleandoc(EstimationOfDistribution.__doc__ or "").replace(
-    "{parameters}", _SHARED
-)
 
 
 def require_algorithm(name: str, given: object, space_type: type[Space]) -> None:
