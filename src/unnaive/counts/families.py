@@ -46,11 +46,8 @@ class FamilyCounts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FamilyCounts):
             return NotImplemented
-        return (
-            self.columns == other.columns
-            and np.array_equal(self.contexts, other.contexts)
-            and np.array_equal(self.table, other.table)
-        )
+        arrays = ((self.contexts, other.contexts), (self.table, other.table))
+        return self.columns == other.columns and all(np.array_equal(*pair) for pair in arrays)
 
     __hash__ = None  # type: ignore[assignment]
 

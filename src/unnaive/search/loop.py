@@ -397,18 +397,11 @@ class _Run:
 
     def result(self, reason: str) -> Result:
         """Summarize the search."""
-        genome, scores = self.best
-        last = self.history[-1]
-        return Result(
-            genome.copy(),
-            float(scores[0]),
-            tuple(self.history),
-            last.evaluations,
-            last.cache_hits,
-            last.number,
-            complete=reason not in {"time_limit", "interrupt"},
-            reason=reason,
-        )
+        last, history = self.history[-1], tuple(self.history)
+        best, fitness = self.best[0].copy(), float(self.best[1][0])
+        counters = last.evaluations, last.cache_hits, last.number
+        complete = reason not in {"time_limit", "interrupt"}
+        return Result(best, fitness, history, *counters, complete=complete, reason=reason)
 
     def _step(self) -> None:
         """Run one generation; an interrupt leaves the previous one unchanged."""

@@ -111,11 +111,8 @@ class Climber:
             self.ancestors[child] |= above
         else:
             self.parents[child].remove(parent)
-            self.arcs[child, parent] = False
-        if what == REVERSE:
-            self.parents[parent].add(child)
-            self.arcs[parent, child] = True
-        if what != ADD:
+            self.parents[parent] |= {child} if what == REVERSE else set()
+            self.arcs[child, parent], self.arcs[parent, child] = False, what == REVERSE
             self.ancestors = _ancestors(self.arcs)
         self.refresh([child, parent] if what == REVERSE else [child])
 

@@ -64,10 +64,6 @@ class GesResult:
     complete: bool
 
 
-class _OutOfTime(Exception):
-    pass
-
-
 def greedy_equivalence_search(
     names: Sequence[str],
     local_score: Callable[[int, tuple[int, ...]], float],
@@ -128,7 +124,7 @@ def greedy_equivalence_search(
             for move, after in _climb(graph, offers):
                 moves.append(move)
                 graph = after
-    except _OutOfTime:
+    except TimeoutError:
         complete = False
     families = enumerate(graph.to_dag().parents)
     return GesResult(graph, sum(kept(*family) for family in families), moves, complete)
@@ -139,7 +135,7 @@ def _timed(kept: Callable[[int, tuple[int, ...]], float], deadline: float) -> Sc
 
     def score(node: int, parents: Iterable[int]) -> float:
         if monotonic() >= deadline:
-            raise _OutOfTime
+            raise TimeoutError
         return kept(node, tuple(sorted(parents)))
 
     return score

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.counting import (
-    LINE_WORDS,
-    WORD,
-    add_pairs,
-    add_triples,
-    add_values,
-    class_positions,
-    count_pairs,
-    fill_bitmaps,
-)
+from unnaive._core import counting as core
 from unnaive.counts.families import FamilyCounts, context_of, count_family
 from unnaive.counts.joint import JointCounts, all_pairs, all_triples, starts_of
 
@@ -162,7 +153,7 @@ class CodedRows:
                 counts[:, start + used] = self.class_counts - counted
 
         def add(columns: IntArray) -> None:
-            add_values(*self._rows, bitmaps.layout, columns, counts)
+            core.add_values(*self._rows, bitmaps.layout, columns, counts)
 
         rest = np.flatnonzero(bitmaps.layout[:, 1] == 0)
         if len(rest):
@@ -251,7 +242,8 @@ class CodedRows:
 
         def count_some(block: tuple[int, int]) -> None:
             some = slice(*block)
-            add_triples(*self._rows, self._bitmaps.layout, triples[some], starts[some], counts)
+            layout = self._bitmaps.layout
+            core.add_triples(*self._rows, layout, triples[some], starts[some], counts)
 
         _parallel.run(count_some, _parallel.row_blocks(len(triples), TRIPLES_A_TASK), self.n_jobs)
         return counts
@@ -301,9 +293,9 @@ class CodedRows:
             if by_words[members[0]]:
                 layout, runs = bitmaps.layout, bitmaps.runs
                 values: AnyArray = self.values
-                count_pairs(bitmaps.words, layout, runs, chosen, begins, values, counts)
+                core.count_pairs(bitmaps.words, layout, runs, chosen, begins, values, counts)
             else:
-                add_pairs(*self._rows, bitmaps.layout, chosen, begins, counts)
+                core.add_pairs(*self._rows, bitmaps.layout, chosen, begins, counts)
 
         threads = _parallel.effective_n_jobs(self.n_jobs)
         _parallel.run(count_tile, _tiles(pairs, by_words, threads), self.n_jobs)
@@ -412,7 +404,8 @@ def make_bitmaps(rows: CodedRows) -> Bitmaps:
     n_rows, n_classes = len(rows.classes), rows.n_classes
     blocks = _parallel.row_blocks(n_rows, BLOCK_ROWS * n_classes) if n_bitmaps else []
     per_class = [np.bincount(rows.classes[slice(*b)], minlength=n_classes) for b in blocks]
-    lengths = [-(-counts // (WORD * LINE_WORDS)) * LINE_WORDS for counts in per_class]
+    line = core.LINE_WORDS
+    lengths = [-(-counts // (core.WORD * line)) * line for counts in per_class]
     runs = starts_of(np.concatenate(lengths)) if blocks else np.zeros(1, dtype=np.int64)
     words = _aligned_words(n_bitmaps, int(runs[-1]))
 
@@ -420,11 +413,11 @@ def make_bitmaps(rows: CodedRows) -> Bitmaps:
         low, high = blocks[index]
         boundaries = runs[index * n_classes : (index + 1) * n_classes + 1]
         positions = np.empty(high - low, dtype=np.uint32)
-        cursor = (boundaries[:-1] - boundaries[0]) * WORD
-        class_positions(rows.classes[low:high], cursor, positions)
-        ordered = np.empty((boundaries[-1] - boundaries[0]) * WORD, dtype=rows.codes.dtype)
+        bits = (boundaries - boundaries[0]) * core.WORD
+        core.class_positions(rows.classes[low:high], bits[:-1], positions)
+        ordered = np.empty(int(bits[-1]), dtype=rows.codes.dtype)
         tally = np.zeros((n_classes, n_bitmaps), dtype=np.int64)
-        fill_bitmaps(rows.codes, low, positions, layout, boundaries, ordered, words, tally)
+        core.fill_bitmaps(rows.codes, low, positions, layout, boundaries, ordered, words, tally)
         return tally
 
     tallies = _parallel.run(fill, range(len(blocks)), rows.n_jobs)
@@ -434,8 +427,8 @@ def make_bitmaps(rows: CodedRows) -> Bitmaps:
 
 def _aligned_words(n_bitmaps: int, length: int) -> AnyArray:
     """Make an array of words that is aligned to a cache line; shape (bitmaps, length)."""
-    raw = np.empty(n_bitmaps * length + LINE_WORDS, dtype=np.uint64)
-    first = (-raw.ctypes.data // raw.itemsize) % LINE_WORDS
+    raw = np.empty(n_bitmaps * length + core.LINE_WORDS, dtype=np.uint64)
+    first = (-raw.ctypes.data // raw.itemsize) % core.LINE_WORDS
     return raw[first : first + n_bitmaps * length].reshape(n_bitmaps, length)
 
 
