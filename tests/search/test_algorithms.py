@@ -1,4 +1,4 @@
-"""Estimation-of-distribution algorithms against slow twins, and at the edges."""
+"""Estimation-of-distribution algorithms against slow twins, and in edge cases."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ALPHAS = [0.0, 0.5, 1.0, 3.0]
 
 @st.composite
 def populations(draw, max_genes=5, max_rows=25):
-    """Draw sizes, and genomes among which genes depend on each other."""
+    """Draw sizes, and genomes whose genes depend on each other."""
     sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=max_genes))
     random = np.random.default_rng(draw(st.integers(0, 10_000)))
     space = Categories(sizes)
@@ -45,7 +45,7 @@ def populations(draw, max_genes=5, max_rows=25):
 
 @st.composite
 def clouds(draw):
-    """Draw a box and genomes of it that have correlated genes."""
+    """Draw a box and genomes with correlated genes."""
     random = np.random.default_rng(draw(st.integers(0, 10_000)))
     d = draw(st.integers(1, 5))
     rows = random.normal(size=(draw(st.integers(d + 3, 30)), d))
@@ -149,7 +149,7 @@ def test_gaussian_parameters_are_the_twins(cloud):
 
 
 def covariance_of(model):
-    """Covariance that slopes and deviations come to: x − μ = B (x − μ) + s·noise."""
+    """Compute the covariance from slopes and deviations: x − μ = B (x − μ) + s·noise."""
     d = len(model.means)
     arcs = np.zeros((d, d))
     for gene in range(d):
@@ -242,7 +242,7 @@ def test_a_gene_is_redrawn_twenty_times():
 
 @dataclass(frozen=True, kw_only=True)
 class Recorder(UMDA):
-    """Remembers what was selected and what was drawn."""
+    """Record what was selected and what was drawn."""
 
     chosen: list = field(default_factory=list)
     drawn: list = field(default_factory=list)
