@@ -27,7 +27,7 @@ class UnnaiveError(ValueError):
     ...     _ = load("irsi")
     ... except UnnaiveError as error:
     ...     print(error)
-    there is no data set 'irsi'; did you mean 'iris'?
+    there is no data set 'irsi'; did you mean 'iris' or 'sick'?
     """
 
 
