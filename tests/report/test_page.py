@@ -217,12 +217,12 @@ def test_numbers_find_their_bins_and_nonsense_is_named(pages, browsers):
         field.locator("input").fill(str(number))
         assert field.locator("select").input_value() == str(int(number > edges[0]))
     field.locator("input").fill("old")
-    assert "This is no number" in field.inner_text()
+    assert "This is not a number" in field.inner_text()
     assert field.locator("input").get_attribute("aria-invalid") == "true"
     assert field.locator("select").input_value() == ""
     field.locator("select").select_option(value="0")
     assert field.locator("input").input_value() == ""
-    assert "This is no number" not in field.inner_text()
+    assert "This is not a number" not in field.inner_text()
     page.context.close()
 
 
@@ -261,7 +261,7 @@ def test_columns_of_the_structure_tell_their_story(pages, browsers):
     second = page.evaluate("document.activeElement.getAttribute('aria-label')")
     assert story.inner_text() == second != told
     page.locator(".structure .node[data-column='2']").hover()
-    assert "cough: alone it tells" in story.inner_text()
+    assert "bits of mutual information with the class" in story.inner_text()
     page.context.close()
 
 

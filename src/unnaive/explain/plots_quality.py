@@ -77,7 +77,8 @@ def plot_reliability(
         raise ValueError(f"bins={bins!r}; it must be a whole number of at least 1")
     scores, actual, label = scored(model, X, y, positive)
     predicted, share, rows = binned(scores, actual, bins)
-    predicted, share, rows = (part[rows > 0] for part in (predicted, share, rows))
+    filled = rows > 0
+    predicted, share, rows = predicted[filled], share[filled], rows[filled]
     low, high = wilson(share, rows)
     error = float(np.abs(predicted - share) @ rows) / len(scores)
     ax = new_axes(ax)

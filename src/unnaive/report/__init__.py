@@ -1,4 +1,4 @@
-"""Reports for people: one page of a model, and what a page needs to compute by itself."""
+"""Reports on models: a summary as plain values, and an HTML page with an explorer."""
 
 from unnaive.report.file import write
 from unnaive.report.html import render

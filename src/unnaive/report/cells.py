@@ -1,4 +1,4 @@
-"""Cells of rows as the page's engine takes them."""
+"""Cells of rows in the form that the page's engine takes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def explorer_cells(model: Classifier, frame: Frame) -> list[list[float | None]]:
-    """Cells of every row as codes, or numbers where the model takes numbers; None: unknown."""
+    """Cells of every row as codes, or as numbers if the model takes numbers; None: missing."""
     columns: list[list[float | None]] = []
     for place, known in enumerate(model.schema_.columns):
         cells = frame.column(place)
@@ -36,5 +36,5 @@ def typed_numbers(model: Classifier, frame: Frame) -> list[list[float | None]]:
 
 
 def _numbers(cells: Column) -> list[float | None]:
-    found = zip(cells.values.tolist(), cells.missing.tolist(), strict=True)
-    return [None if gap else float(value) for value, gap in found]
+    pairs = zip(cells.values.tolist(), cells.missing.tolist(), strict=True)
+    return [None if missing else float(value) for value, missing in pairs]

@@ -1,4 +1,4 @@
-"""A report as a file."""
+"""Reports as files."""
 
 from __future__ import annotations
 
@@ -30,28 +30,35 @@ def write(
 ) -> State:
     """Write a report on a model to one HTML file that needs no network.
 
-    The page shows the data, the model, its structure, what matters to it, how good it is on rows
-    that it has not seen, the rows it got most wrong, and an explorer that computes the model's
-    answer for any case from its own tables.
+    The page has the performance of the model on held-out samples, its largest errors, the
+    importance of features, the structure, the data, a model card, and an explorer that computes
+    the posterior probabilities of any sample from the model's own tables.
 
     Parameters
     ----------
     model : Classifier
-        Fitted.
-    X, y
-        Rows and labels, as a rule those that the model learned from. Rows that the model got
-        most wrong are shown in the report, with all of their cells.
+        A fitted model.
+    X : data frame or array-like of shape (n, d)
+        Samples, usually the training data. The report shows the misclassified samples with the
+        lowest probability of their true class, with all of their values.
+    y : array-like of shape (n,)
+        Class labels of the samples.
     path : str or path
-        The file. It is replaced once all of the page is on the disk.
-    max_bytes : int, default=3,000,000
-        Most bytes of tables for the explorer, which is left out of the page beyond that.
-    **settings
-        Fields of :class:`~unnaive.report.Settings`, as in ``folds=5``.
+        The file. An old file is replaced when the new one is complete.
+    max_bytes : int, default=3_000_000
+        Limit for the tables of the explorer; beyond it the page has no explorer.
+    **settings : dict
+        Fields of :class:`~unnaive.report.Settings`, such as ``folds=5``.
 
     Returns
     -------
     dict
-        The summary that the page was made from.
+        The summary from which the page was made; see :func:`summarise`.
+
+    See Also
+    --------
+    summarise : Compute the summary only.
+    render : Make the page of a summary.
 
     Examples
     --------
@@ -61,7 +68,7 @@ def write(
     >>> data = load_wdbc()
     >>> model = TAN().fit(data.X[:, :5], data.y)
     >>> with TemporaryDirectory() as folder:
-    ...     found = report.write(model, data.X[:, :5], data.y, f"{folder}/report.html", folds=5)
+    ...     summary = report.write(model, data.X[:, :5], data.y, f"{folder}/report.html", folds=5)
     ...     Path(folder, "report.html").read_text()[:15]
     '<!doctype html>'
     """
@@ -78,10 +85,9 @@ def _explorable(model: Classifier, max_bytes: int) -> tuple[State | None, str]:
     """Describe the model for the explorer, or say why there is none."""
     try:
         document = explorer_document(model, max_bytes)
-    except UnnaiveError as error:
-        return None, f"The explorer is left out: {error}"
-    try:
         json.dumps(document, allow_nan=False)
+    except UnnaiveError as error:
+        return None, f"There is no explorer: {error}"
     except ValueError:
-        return None, "The explorer is left out: the model's tables hold what is no number."
+        return None, "There is no explorer: the model's tables have values that are not numbers."
     return document, ""

@@ -1,5 +1,5 @@
-/* What the page does besides the explorer: stories of the structure's nodes, scrolling by keys,
- * and everything open on paper.
+/* Behavior of the page besides the explorer: descriptions of nodes, scrolling by keys, and all
+ * details open in print.
  */
 (function () {
   "use strict";
