@@ -257,7 +257,7 @@ def test_importance_of_what():
         importance(model, y=problem.classes)
     with pytest.raises(ValueError, match="50 rows and 3 labels"):
         importance(model, problem.X, problem.classes[:3])
-    with pytest.raises(UnnaiveError, match="y has 5, which is not a class"):
+    with pytest.raises(UnnaiveError, match="the label 5 in row 0, which is not one of the classes"):
         importance(model, problem.X, [5] * 50)
 
 

@@ -91,6 +91,14 @@ def one_row(model: Classifier, X: object) -> Frame:
     return frame
 
 
+def target_codes(model: Classifier, y: object, n_rows: int) -> IntArray:
+    """Return the class codes of labels, one for each row; shape (n,)."""
+    codes = model.schema_.encode_target(to_column(y))
+    if len(codes) != n_rows:
+        raise UnnaiveError(f"there are {n_rows} rows and {len(codes)} labels")
+    return codes
+
+
 def values_of(column: ColumnSchema) -> list[str]:
     """Names of all values, or bins, of a column."""
     return [column.label(code) for code in range(column.size)]

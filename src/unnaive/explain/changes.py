@@ -307,14 +307,9 @@ class _Search:
     def try_all(self, moves: list[list[Move]], size: int) -> None:
         """Classify all rows with this number of changes, up to the limit of rows."""
         waiting = chain.from_iterable(product(*chosen) for chosen in combinations(moves, size))
-        while block := list(islice(waiting, _BLOCK)):
-            if self.tried + len(block) > _MOST_ROWS:
-                block = block[: _MOST_ROWS - self.tried]
-                self.complete = False
-            if block:
-                self._classify(block)
-            if not self.complete:
-                return
+        while block := list(islice(waiting, min(_BLOCK, _MOST_ROWS - self.tried))):
+            self._classify(block)
+        self.complete = next(waiting, None) is None
 
     def _classify(self, block: list[tuple[Move, ...]]) -> None:
         frame = self._rows(block)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.exceptions import UnnaiveError
-from unnaive.explain.cells import heaviest
+from unnaive.explain.cells import heaviest, target_codes
 from unnaive.explain.explanation import explanation_of
 from unnaive.explain.shared import documented, signed_bars
 from unnaive.information import mutual_information
 from unnaive.information.gaussian import gaussian_relevance
-from unnaive.io.frames import to_column, to_frame
+from unnaive.io.frames import to_frame
 from unnaive.models.base import CountsClassifier
 from unnaive.models.gaussian import GaussianClassifier
 from unnaive.models.gaussian_parts import shares_of
@@ -22,7 +21,7 @@ from unnaive.models.gaussian_parts import shares_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from unnaive._typing import FloatArray, Label
+    from unnaive._typing import FloatArray
     from unnaive.models import Classifier
 
 _BLOCK = 256  # rows whose terms are in memory at a time
@@ -110,8 +109,7 @@ def importance(model: Classifier, X: object = None, y: object = None) -> Importa
         values = np.where(used, class_information(model), 0.0) / log(2)
         return Importance(names, values, "mutual information with the class (bits)")
     frame = to_frame(X)
-    classes = model.classes_.tolist()
-    labels = None if y is None else _labels(y, frame.n_rows, classes)
+    labels = None if y is None else model.classes_[target_codes(model, y, frame.n_rows)].tolist()
     total = np.zeros(len(names))
     for start in range(0, frame.n_rows, _BLOCK):
         stop = min(start + _BLOCK, frame.n_rows)
@@ -122,18 +120,6 @@ def importance(model: Classifier, X: object = None, y: object = None) -> Importa
     if labels is None:
         unit = "mean absolute contribution to the log-odds"
     return Importance(names, total / frame.n_rows, unit)
-
-
-def _labels(y: object, n_rows: int, classes: list[Label]) -> list[Label]:
-    column = to_column(y)
-    cells = column.values.tolist()
-    labels = cells if column.categories is None else [column.categories[c] for c in cells]
-    if len(labels) != n_rows:
-        raise ValueError(f"there are {n_rows} rows and {len(labels)} labels")
-    unknown = [label for label in labels if label not in classes]
-    if unknown:
-        raise UnnaiveError(f"y has {unknown[0]!r}, which is not a class; they are {classes}")
-    return labels
 
 
 def class_information(model: Classifier) -> FloatArray:

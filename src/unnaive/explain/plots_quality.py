@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive._axes import new_axes
-from unnaive.exceptions import UnnaiveError
+from unnaive.explain.cells import target_codes
 from unnaive.explain.plots import scored
 from unnaive.explain.shared import FOR, documented, verbatim
-from unnaive.io.frames import to_column
 from unnaive.models.classifier import chosen_classes
 
 if TYPE_CHECKING:
@@ -149,10 +148,8 @@ def plot_confusion(model: Classifier, X: object, y: object, ax: Axes | None = No
     >>> ax.get_xlabel(), len(ax.texts)
     ('predicted', 4)
     """
-    actual = model.schema_.encode_target(to_column(y))
     predicted, k = chosen_classes(model, model.predict_proba(X)), len(model.classes_)
-    if len(actual) != len(predicted):
-        raise UnnaiveError(f"there are {len(predicted)} rows and {len(actual)} labels")
+    actual = target_codes(model, y, len(predicted))
     table = np.bincount(actual * k + predicted, minlength=k * k).reshape(k, k)
     shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     ax = new_axes(ax, figsize=(max(3.6, 0.6 * k + 2), max(3.2, 0.6 * k + 1.6)))

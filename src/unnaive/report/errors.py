@@ -8,7 +8,7 @@ import numpy as np
 
 from unnaive.explain import what_if
 from unnaive.explain.wording import ranks
-from unnaive.report.cells import explorer_cells, typed_numbers
+from unnaive.report.cells import engine_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def describe_errors(
     taken = rows.take(worst)
     fitted = model.predict_proba(taken.frame)
     explanation = model.explain(taken.frame)
-    codes, numbers = explorer_cells(model, taken.frame), typed_numbers(model, taken.frame)
+    codes, numbers = engine_cells(model, taken.frame)
     labels = model.classes_.tolist()
     for place, row in enumerate(worst.tolist()):
         predicted, actual = int(judged.predicted[row]), int(taken.codes[place])
