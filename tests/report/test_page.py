@@ -124,7 +124,7 @@ def set_field(page, column, known, cell):
     elif isinstance(known, NumericColumn):
         field.locator("input").fill(repr(cell))
     else:
-        field.locator("select").select_option(index=known.categories.index(cell) + 1)
+        field.locator("select").select_option(value=str(known.categories.index(cell)))
 
 
 def random_cells(X, random):
@@ -277,7 +277,8 @@ def test_light_and_dark_and_paper(pages, browsers):
             assert not page.locator("#explorer").is_visible()
             assert page.locator("#performance").is_visible()
             page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-            assert page.locator("details:not([open])").count() == 0
+            assert page.locator("details[data-print]").count() > 0
+            assert page.locator("details[data-print]:not([open])").count() == 0
             page.evaluate("window.dispatchEvent(new Event('afterprint'))")
             assert page.locator("details:not([open])").count() > 0
         page.context.close()

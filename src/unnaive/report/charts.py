@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from unnaive._typing import State
 
-_SIZE, _LEFT, _TOP, _BOTTOM = 280.0, 46.0, 10.0, 44.0
+_SIZE, _LEFT, _TOP, _BOTTOM = 280.0, 58.0, 10.0, 44.0
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _HISTOGRAM = 48.0  # pixels below the reliability curve
 

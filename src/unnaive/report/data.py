@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive.explain.cells import values_of
 from unnaive.information import entropy
 from unnaive.models import CountsClassifier
+from unnaive.report.order import shown_order
 from unnaive.schema import NumericColumn
 
 if TYPE_CHECKING:
@@ -98,9 +100,12 @@ def _listed(known: ColumnSchema, counts: IntArray) -> tuple[list[State], int]:
     total, places = counts.sum(axis=0), np.arange(known.size)
     limit = _SHOWN_BINS if isinstance(known, NumericColumn) else _SHOWN_VALUES
     if known.size > limit:
-        places = np.argsort(-total, kind="stable")[: limit - 1]
-        if isinstance(known, NumericColumn):
-            places = np.sort(places)
+        places = np.sort(np.argsort(-total, kind="stable")[: limit - 1])
+    if not isinstance(known, NumericColumn):
+        chosen = set(places.tolist())
+        places = np.array(
+            [place for place in shown_order(values_of(known)) if place in chosen], int
+        )
     listed = [
         {
             "label": known.label(place),

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from unnaive.exceptions import UnnaiveError
 from unnaive.report import charts, svg
 from unnaive.report.drawing import draw_structure
+from unnaive.report.effect_charts import draw_effect, draw_nomogram, largest_effect
+from unnaive.report.order import shown_order
 from unnaive.report.tables import engine_script
 from unnaive.report.writing import FILTERS
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from unnaive._typing import State
 
-_SCRIPTS = ("explorer.js", "page.js")
+_SCRIPTS = ("explorer.js", "threshold.js", "page.js")
 _STYLE = "report.css"
 
 
@@ -60,7 +62,8 @@ def render(summary: State, document: State | None = None) -> str:
         environment = _environment()
     except ImportError:
         raise UnnaiveError('a report needs jinja2: pip install "unnaive[report]"') from None
-    colours = _colours(summary["data"]["classes"])
+    colours, curves = _colours(summary["data"]["classes"]), _ranked_curves(summary)
+    shown = {curve["name"] for curve in curves}
     drawn = {
         name: (lambda *values, draw=draw: Markup(draw(*values)))  # noqa: S704 - they escape
         for name, draw in _drawings(summary, colours).items()
@@ -76,6 +79,9 @@ def render(summary: State, document: State | None = None) -> str:
         policy=_policy(scripts, style),
         scripts=[Markup(script) for script in scripts],  # noqa: S704 - our own files
         style=Markup(style),  # noqa: S704
+        curves=curves,
+        silent=[entry["name"] for entry in _ranked(summary) if entry["name"] not in shown],
+        threshold_data=Markup(_embedded(summary["performance"].get("thresholds"))),  # noqa: S704
         explorer=Markup(_embedded(_explorer(summary, document))) if document else "",  # noqa: S704
         **drawn,
     )
@@ -138,6 +144,17 @@ def _explorer(summary: State, document: State) -> State:
         "document": document,
         "positive": summary["positive"],
         "order": [places[entry["name"]] for entry in _ranked(summary)],
+        "shares": [entry["share"] for entry in summary["data"]["classes"]],
+        "ranges": [
+            column["quartiles"] and [column["quartiles"][0], column["quartiles"][-1]]
+            for column in summary["data"]["columns"]
+        ],
+        "orders": [
+            shown_order(column.get("labels", []))
+            if column["kind"] == "category"
+            else list(range(len(column.get("labels", []))))
+            for column in document["columns"]
+        ],
         "rows": [
             {
                 "title": f"row {row['row'] + 1}: actual {row['actual']}, "
@@ -157,6 +174,12 @@ def _ranked(summary: State) -> list[State]:
         return float("inf") if entry["importance"] is None else float(entry["importance"])
 
     return sorted(summary["importance"], key=size, reverse=True)
+
+
+def _ranked_curves(summary: State) -> list[State]:
+    """Effect curves in the order of importance."""
+    places = {entry["name"]: place for place, entry in enumerate(_ranked(summary))}
+    return sorted(summary["effects"]["curves"], key=lambda curve: places[curve["name"]])
 
 
 def _colours(classes: Sequence[State]) -> list[int]:
@@ -191,7 +214,8 @@ def _drawings(summary: State, colours: Sequence[int]) -> State:
         lines = [merged(by_class) for by_class in values] or [[0] * len(kinds)]
         return svg.small_bars(list(zip(*lines, strict=True)), kinds)
 
-    target = summary["data"]["target"]
+    target, effects = summary["data"]["target"], summary["effects"]
+    limit = largest_effect(effects["curves"])
     return {
         "class_shares": class_shares,
         "small_bars": small_bars,
@@ -199,4 +223,6 @@ def _drawings(summary: State, colours: Sequence[int]) -> State:
         "structure_picture": lambda drawn: draw_structure(drawn, target),
         "reliability": charts.draw_reliability,
         "roc_curve": charts.draw_roc,
+        "effect": lambda curve: draw_effect(curve, limit),
+        "nomogram": lambda nomogram: draw_nomogram(nomogram, effects["positive"]),
     }

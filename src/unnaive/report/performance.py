@@ -110,9 +110,11 @@ def describe_performance(judged: Judged, rows: ReportRows, positive: int) -> Sta
         "confused": _most_confused(confusion, rows.labels),
         "calibration": _calibration(judged, rows, positive),
         "roc": None,
+        "thresholds": None,
     }
     if k == 2 and (confusion.sum(axis=1) > 0).all():
         found["roc"] = _roc(judged, rows, positive)
+        found["thresholds"] = _thresholds(judged, rows, positive)
     return found
 
 
@@ -277,4 +279,23 @@ def _roc(judged: Judged, rows: ReportRows, positive: int) -> State:
         "positive": rows.labels[positive],
         "points": points[kept[kept < len(points)]].tolist(),
         "decision": [float(chosen[~actual].mean()), float(chosen[actual].mean())],
+    }
+
+
+def _thresholds(judged: Judged, rows: ReportRows, positive: int) -> State:
+    """Count true and false positives for thresholds of 0, 1, …, 100 % on the probability."""
+    actual = rows.codes == positive
+    steps = np.floor(np.clip(judged.probabilities[:, positive], 0, 1) * 100 + 1e-9).astype(int)
+
+    def at_least(chosen: BoolArray) -> list[int]:
+        counts = np.bincount(steps[chosen], minlength=101)
+        return [int(count) for count in np.cumsum(counts[::-1])[::-1]]
+
+    return {
+        "positive": rows.labels[positive],
+        "negative": rows.labels[1 - positive],
+        "positives": int(actual.sum()),
+        "negatives": int((~actual).sum()),
+        "true_positives": at_least(actual),
+        "false_positives": at_least(~actual),
     }

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from unnaive import __version__
 from unnaive.exceptions import UnnaiveError
+from unnaive.explain.cells import one_row
 from unnaive.explain.wording import plural
 from unnaive.report.budget import affordable
 from unnaive.report.card import describe_model
 from unnaive.report.data import describe_data
+from unnaive.report.effects import describe_effects
 from unnaive.report.errors import describe_errors
 from unnaive.report.graph import describe_structure
 from unnaive.report.importance import describe_importance
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from unnaive.report.rows import ReportRows
 
 FORMAT = 1
+_PERFECT = 0.99  # accuracy that is suspicious
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,18 +141,23 @@ def summarise(model: Classifier, X: object, y: object, **settings: Any) -> State
     information = [column["information"] for column in data["columns"]]
     importance, note = describe_importance(model, rows, information, options.sample, options.seed)
     performance, wrong = _judged(model, rows, place, options)
+    start = model.predict_proba(one_row(model, {}))[0].tolist()
+    for entry, probability in zip(data["classes"], start, strict=True):
+        entry["start"] = probability
     summary = {
         "format": FORMAT,
         "unnaive": __version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "title": options.title or f"{type(model).__name__} model of {model.schema_.target}",
         "lead": _lead(data, performance),
+        "warnings": _warnings(performance, importance),
         "positive": place,
         "data": data,
         "model": {**describe_model(model, rows), "origin": options.origin},
         "structure": describe_structure(model, information),
         "importance": importance,
         "importance_note": note,
+        "effects": describe_effects(model, rows, place, options.seed),
         "performance": performance,
         "errors": wrong,
         "explorer_note": "",
@@ -206,6 +214,38 @@ def _lead(data: State, performance: State) -> str:
         f"interval {interval(accuracy['interval'])}); always predicting “{largest}” would be "
         f"correct for {percent(accuracy['baseline'])}."
     )
+
+
+def _warnings(performance: State, importance: list[State]) -> list[str]:
+    """List what the headline must not hide: useless probabilities, and scores too good."""
+    if "scores" not in performance:
+        return []
+    scores = {score["name"]: score for score in performance["scores"]}
+    accuracy, loss, area = (scores[name] for name in ("accuracy", "log_loss", "auc"))
+    warnings = []
+    if loss["baseline"] is not None and loss["value"] > loss["baseline"] > 0:
+        warnings.append(
+            f"The probabilities are worse than the class shares: log loss {loss['value']:.2f} "
+            f"against {loss['baseline']:.2f} for predicting the shares. Do not use them as they "
+            "are; calibrate the model, or choose another one."
+        )
+    if accuracy["value"] < accuracy["baseline"]:
+        warnings.append(
+            f"The accuracy of {percent(accuracy['value'])} is below that of always predicting the "
+            f"largest class, {percent(accuracy['baseline'])}."
+        )
+    perfect = accuracy["value"] > _PERFECT > accuracy["baseline"]
+    if perfect or (area["value"] is not None and area["value"] > 0.999):
+        best = max(importance, key=lambda entry: _size(entry["importance"]))
+        warnings.append(
+            "Scores this close to 100 % are rare: check for leakage, a column that would not be "
+            f"known when the model is used. The most important column is “{best['name']}”."
+        )
+    return warnings
+
+
+def _size(importance: float | None) -> float:
+    return math.inf if importance is None else importance
 
 
 def _finite(value: Any) -> Any:

@@ -51,6 +51,7 @@
   }
 
   const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  const shortNumber = (number) => String(Number(number.toPrecision(4)));
   const probability = (logOdds) => 1 / (1 + Math.exp(-logOdds));
   const logOddsOf = (share) => Math.log(share / (1 - share));
 
@@ -113,17 +114,21 @@
     const inputs = make("div", { class: "inputs" });
     const field = { box, select: null, input: null, wrong: make("p", { class: "wrong", id: `${id}-wrong` }) };
     box.append(make("label", { for: id }, isolated(name)), inputs, field.wrong);
+    if (kind !== "category" && given.ranges[column] !== null) {
+      const range = given.ranges[column].map(shortNumber).join(" to ");
+      box.insertBefore(make("span", { class: "range" }, `data: ${range}`), inputs);
+    }
     if (kind !== "number") {
       field.select = make("select", { id });
       field.select.append(option("", "missing"));
-      labels.forEach((label, code) => field.select.append(option(code, label)));
+      given.orders[column].forEach((code) => field.select.append(option(code, labels[code])));
       field.select.addEventListener("change", () => chooseValue(column));
       inputs.append(field.select);
     }
     if (kind !== "category") {
       field.input = make("input", { type: "text", "aria-describedby": field.wrong.id });
       if (!((columns[column].low ?? columns[column].edges[0]) < 0)) field.input.inputMode = "decimal";
-      field.input.placeholder = kind === "number" ? "missing" : "number";
+      field.input.placeholder = "number";
       if (kind === "number") field.input.id = id;
       else field.input.setAttribute("aria-label", `${name}, as a number`);
       field.input.addEventListener("input", () => typeNumber(column));
@@ -146,16 +151,23 @@
     const text = input.value.trim().replace(",", ".");
     const number = text === "" ? null : Number(text);
     const isNumber = number === null || Number.isFinite(number);
-    complain(column, isNumber ? "" : "This is not a number; the column counts as missing.");
+    complain(column, isNumber ? outside(column, number) : "This is not a number; the column counts as missing.", !isNumber);
     cells[column] = number === null || !isNumber ? null : engine.codeOf(column, number);
     if (select !== null) select.value = cells[column] === null ? "" : String(cells[column]);
     updateAloud();
   }
 
-  function complain(column, text) {
+  /* A warning about a number outside the range of the data, or nothing. */
+  function outside(column, number) {
+    const range = given.ranges[column];
+    if (number === null || range === null || (number >= range[0] && number <= range[1])) return "";
+    return `Outside the data, which range from ${shortNumber(range[0])} to ${shortNumber(range[1])}: the model extrapolates.`;
+  }
+
+  function complain(column, text, invalid = false) {
     const { wrong, input } = fields.get(column);
     wrong.textContent = text;
-    if (input !== null) input.setAttribute("aria-invalid", text === "" ? "false" : "true");
+    if (input !== null) input.setAttribute("aria-invalid", invalid ? "true" : "false");
   }
 
   function setCell(column, cell, number) {
@@ -219,8 +231,9 @@
       line.title = `${chances[code]}; the thin line is the starting probability`;
       line.append(
         make("th", { scope: "row" }, isolated(shortened(classes[code]))),
-        make("td", {}, bar(0, chances[code], code === best ? "for" : "total", [prior[code]], "prior")),
+        make("td", {}, bar(0, chances[code], code === best ? "best" : "total", [prior[code]], "prior")),
         make("td", { class: "n" }, percent(chances[code])),
+        make("td", { class: "n share" }, percent(given.shares[code])),
       );
       return line;
     });
@@ -231,6 +244,7 @@
         make("th", { scope: "row" }, `${chances.length - listed.length} others`),
         make("td", {}, bar(0, Math.max(0, rest), "total")),
         make("td", { class: "n" }, percent(Math.max(0, rest))),
+        make("td"),
       );
       lines.push(line);
     }
@@ -348,7 +362,7 @@
       const entries = found.map(({ column, bits }) => {
         const told = make("span", { class: "bits" }, bits < 0.0005 ? "<\u00a00.001" : bits.toFixed(3));
         const button = make("button", { type: "button", "data-ask": column });
-        button.append(isolated(shortened(columns[column].name)), bar(0, bits / most, "for"), told);
+        button.append(isolated(shortened(columns[column].name)), bar(0, bits / most, "total"), told);
         button.addEventListener("click", () => goTo(column));
         return make("li", {}, button);
       });
