@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from unnaive.models.fitted import Normalise
     from unnaive.models.recipe import Structure
     from unnaive.models.trial import LeftOutRows, Trial
+    from unnaive.report.file import Report
     from unnaive.schema import Schema
     from unnaive.tables.terms import Terms
 
@@ -319,6 +320,27 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
         model = copy(self)  # as it is fitted now, whatever another thread does meanwhile
         return explanation_of(model, model.known_frame(X))
+
+    def report(self, X: object, y: object, **settings: Any) -> Report:
+        """Report on the model: performance, errors, effects, structure, data and an explorer.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, d)
+            Samples, usually the training data.
+        y : array-like of shape (n,)
+            Class labels of the samples.
+        **settings : dict
+            Fields of :class:`unnaive.report.Settings`, such as ``folds=5``.
+
+        Returns
+        -------
+        Report
+            A notebook shows it as a page; ``report.write(path)`` writes it to a file.
+        """
+        from unnaive.report.file import report_on  # noqa: PLC0415 - loads when asked
+
+        return report_on(self, X, y, **settings)
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file, atomically; :func:`unnaive.load` reads it."""

@@ -121,6 +121,8 @@ def _nomogram(model: Classifier, frame: Frame, label: Label) -> tuple[State | No
     for place in used:
         column = _readable(model, frame.column(place), model.schema_.columns[place])
         cells = _points(model, frame.column(place), column)
+        if not len(cells.values):
+            continue
         effects = _log_odds(model, repeated(empty, len(cells.values), {place: cells}), label) - base
         names = [f"{number:.4g}" for number in cells.values.tolist()]
         if cells.categories is not None or isinstance(model, CountsClassifier):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from base64 import b64encode
 from functools import cache
 from importlib.resources import files
@@ -18,7 +19,7 @@ from unnaive.report.tables import engine_script
 from unnaive.report.writing import FILTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from jinja2 import Environment
 
@@ -56,12 +57,9 @@ def render(summary: State, document: State | None = None) -> str:
     >>> report.render(summary)[:15]
     '<!doctype html>'
     """
-    try:
-        from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+    environment = _environment(svg.readable)
+    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
 
-        environment = _environment()
-    except ImportError:
-        raise UnnaiveError('a report needs jinja2: pip install "unnaive[report]"') from None
     colours, curves = _colours(summary["data"]["classes"]), _ranked_curves(summary)
     shown = {curve["name"] for curve in curves}
     drawn = {
@@ -88,22 +86,46 @@ def render(summary: State, document: State | None = None) -> str:
     return str(page)
 
 
-@cache
-def _environment() -> Environment:
-    """Set up the templates; they are compiled once."""
-    from jinja2 import (  # noqa: PLC0415 - optional, see the extra "report"
-        Environment,
-        PackageLoader,
-        StrictUndefined,
+def render_markdown(summary: State) -> str:
+    """Make the Markdown twin of the page: the same words and tables, without pictures."""
+    text = (
+        _environment(markdown)
+        .get_template("report.md.jinja")
+        .render(summary=summary, ranked=_ranked(summary), curves=_ranked_curves(summary))
     )
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
+
+def markdown(content: str) -> str:
+    r"""Escape a text so that Markdown shows it as it is, also in a table.
+
+    Examples
+    --------
+    >>> print(markdown("mean_area | <i> *x*"))
+    mean_area \| &lt;i> \*x\*
+    """
+    line = " ".join(svg.readable(content).splitlines())
+    return re.sub(r"[\\`*|\[]|(?<!\w)_|_(?!\w)", r"\\\g<0>", line).replace("<", "&lt;")
+
+
+@cache
+def _environment(write: Callable[[str], str]) -> Environment:
+    """Set up the templates, which are compiled once; ``write`` passes on every text."""
+    try:
+        from jinja2 import (  # noqa: PLC0415 - optional, see the extra "report"
+            Environment,
+            PackageLoader,
+            StrictUndefined,
+        )
+    except ImportError:
+        raise UnnaiveError('a report needs jinja2: pip install "unnaive[report]"') from None
     environment = Environment(
         loader=PackageLoader("unnaive.report"),
-        autoescape=True,
+        autoescape=write is not markdown,  # noqa: S701 - it escapes for itself
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: svg.readable(value) if type(value) is str else value,
+        finalize=lambda value: write(value) if type(value) is str else value,
     )
     environment.filters |= FILTERS | {"short": svg.shortened}
     return environment
