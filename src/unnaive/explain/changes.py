@@ -64,7 +64,7 @@ class Change(NamedTuple):
     instead: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WhatIf:
     """The smallest change of a sample that changes the decision; :func:`what_if` returns it.
 
@@ -113,6 +113,10 @@ class WhatIf:
     complete: bool
     tried: int
     target: str
+
+    def __repr__(self) -> str:
+        changes = ", ".join(f"{c.column}: {c.value} → {c.instead}" for c in self.changes)
+        return f"WhatIf({self.decision!r} → {self.instead!r}; {changes or 'no change found'})"
 
     def text(self) -> str:
         """Describe the changes in words.

@@ -6,7 +6,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from unnaive._axes import new_axes
-from unnaive.explain.shared import AGAINST, documented, verbatim
+from unnaive.explain.shared import MARK, documented, verbatim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +104,7 @@ def _draw_scale(ax: Axes, low: int, high: int, critical: float) -> None:
         ax.plot([tick, tick], [0, 0.2], color="0.2", linewidth=1)
         ax.text(tick, 0.3, str(tick), ha="center", va="bottom")
     if critical < high - low:
-        ax.plot([low, low + critical], [1.6, 1.6], color=AGAINST, linewidth=2)
+        ax.plot([low, low + critical], [1.6, 1.6], color=MARK, linewidth=2)
         ax.text(low + critical / 2, 1.7, f"CD = {critical:.2f}", ha="center", va="bottom")
     else:
         ax.text(low, 1.7, f"CD = {critical:.2f}, larger than the range of ranks", va="bottom")

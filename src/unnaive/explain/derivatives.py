@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from unnaive.models import Classifier
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DependenceDerivatives:
     r"""Dependence derivatives in logarithms; :func:`dependence_derivatives` returns them.
 
@@ -53,6 +53,10 @@ class DependenceDerivatives:
     log_dd: FloatArray
     naive_joint: FloatArray
     mode: str
+
+    def __repr__(self) -> str:
+        n, _, d = self.log_dd.shape
+        return f"DependenceDerivatives({n} rows, {d} columns, mode={self.mode!r})"
 
     def log_ddr(self, positive: Label = None, negative: Label = None) -> FloatArray:
         """Compute log dd₊ / dd₋ of every sample and feature.

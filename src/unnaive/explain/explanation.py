@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 from unnaive.exceptions import TableTooLarge
 from unnaive.explain.cells import shown_cells
 from unnaive.explain.odds import LogOdds, split_odds
+from unnaive.explain.wording import explanation_html, in_words, plural
 from unnaive.models.classifier import first_of_the_best
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Term(NamedTuple):
     through: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     r"""What each feature of each sample contributes to each class; ``model.explain(X)`` returns it.
 
@@ -127,6 +128,14 @@ class Explanation:
 
     def __len__(self) -> int:
         return len(self.base)
+
+    def __repr__(self) -> str:
+        rows, columns = plural(len(self), "row"), plural(len(self.names), "column")
+        return f"Explanation({rows}, {columns}, {self.target} in {self.classes})"
+
+    def _repr_html_(self) -> str:
+        """Show the contributions of the first rows as tables."""
+        return explanation_html(self)
 
     @property
     def joint(self) -> FloatArray:
@@ -304,8 +313,6 @@ class Explanation:
         str
             The probability, and the features for the class, against it and without effect.
         """
-        from unnaive.explain.wording import in_words  # noqa: PLC0415 - it imports this module
-
         return in_words(self, row, positive, most)
 
     def plot(self, row: int = 0, positive: Label = None, ax: Axes | None = None) -> Axes:

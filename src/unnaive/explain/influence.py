@@ -11,6 +11,7 @@ import numpy as np
 from unnaive.explain.cells import heaviest, target_codes
 from unnaive.explain.explanation import explanation_of
 from unnaive.explain.shared import documented, signed_bars
+from unnaive.explain.wording import html_table
 from unnaive.information import mutual_information
 from unnaive.information.gaussian import gaussian_relevance
 from unnaive.io.frames import to_frame
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _BLOCK = 256  # rows whose terms are in memory at a time
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Importance:
     """Importance of every feature; :func:`importance` returns it.
 
@@ -55,6 +56,16 @@ class Importance:
     names: tuple[str, ...]
     values: FloatArray
     unit: str
+
+    def __repr__(self) -> str:
+        first = ", ".join(f"{name} {value:.3g}" for name, value in self.ranked[:3])
+        more = ", …" if len(self.names) > 3 else ""
+        return f"Importance({first}{more}; {self.unit})"
+
+    def _repr_html_(self) -> str:
+        """Show the features and values as a table."""
+        lines = [(name, f"{value:.3g}") for name, value in self.ranked]
+        return html_table(("column", self.unit), lines)
 
     @property
     def ranked(self) -> list[tuple[str, float]]:

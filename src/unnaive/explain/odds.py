@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray, Label
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LogOdds:
     r"""Log-odds of one class for every sample, and the contributions that add up to them.
 
@@ -58,6 +58,10 @@ class LogOdds:
     base: FloatArray
     contributions: FloatArray
     labels: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        n, m = self.contributions.shape
+        return f"LogOdds({n} rows, {m} contributions, of {sorted(set(map(str, self.positive)))})"
 
     @property
     def total(self) -> FloatArray:

@@ -10,7 +10,7 @@ from sklearn.metrics import precision_recall_curve, roc_curve
 
 from unnaive._axes import new_axes
 from unnaive.exceptions import UnnaiveError
-from unnaive.explain.shared import AGAINST, FOR, documented, verbatim
+from unnaive.explain.shared import LINE, MARK, documented, verbatim
 from unnaive.structure.bags import HiddenParents
 
 if TYPE_CHECKING:
@@ -64,13 +64,13 @@ def plot_threshold_path(model: PHNB, ax: Axes | None = None) -> Axes:
     'number of parents, summed over all columns'
     """
     path, ax = _path_of(model, 'threshold="loo"'), new_axes(ax)
-    ax.plot(path["members"], path["log_loss"], color=FOR, label="log loss")
+    ax.plot(path["members"], path["log_loss"], color=LINE, label="log loss")
     bags = model.fitted_.learned.graph(HiddenParents)
     ax.axvline(int(bags.members.sum()), color="0.6", linestyle=":", label="chosen threshold")
     ax.set_xlabel("number of parents, summed over all columns")
     ax.set_ylabel("leave-one-out log loss (nats)")
     other = ax.twinx()
-    other.plot(path["members"], path["accuracy"], color=AGAINST, label="accuracy")
+    other.plot(path["members"], path["accuracy"], color=MARK, label="accuracy")
     other.set_ylabel("leave-one-out accuracy")
     ax.legend(handles=[*ax.get_lines(), *other.get_lines()], loc="center right")
     ax.set_title(f"chosen threshold: {bags.threshold:.4g} bits")
@@ -152,8 +152,8 @@ def plot_cumulated_information(model: OrderedClassifier, ax: Axes | None = None)
     added = model.feature_importances_[order] / log(2)
     places = np.arange(len(order))
     ax = new_axes(ax, figsize=(max(6.4, 0.3 * len(order)), 4.8))
-    ax.bar(places, added, color=FOR, label="added by the column")
-    ax.plot(places, np.cumsum(added), color=AGAINST, marker=".", label="sum so far")
+    ax.bar(places, added, color=LINE, label="added by the column")
+    ax.plot(places, np.cumsum(added), color=MARK, marker=".", label="sum so far")
     ax.set_xticks(places, [verbatim(names[column]) for column in order], rotation=90)
     ax.set_ylabel("information (bits)")
     ax.legend(loc="upper left")
@@ -246,9 +246,9 @@ def plot_roc(
     false_positive, true_positive, _ = roc_curve(actual, scores)
     chosen, ax = model.predict(X) == label, new_axes(ax)
     area = float(np.trapezoid(true_positive, false_positive))
-    ax.plot(false_positive, true_positive, color=FOR, label=f"area {area:.3f}")
+    ax.plot(false_positive, true_positive, color=LINE, label=f"area {area:.3f}")
     ax.plot([0, 1], [0, 1], color="0.7", linestyle=":")
-    ax.plot(chosen[~actual].mean(), chosen[actual].mean(), "o", color=AGAINST, label="predict")
+    ax.plot(chosen[~actual].mean(), chosen[actual].mean(), "o", color=MARK, label="predict")
     ax.set(xlabel="false positive rate", ylabel=f"true positive rate (sensitivity for {label!r})")
     ax.legend(loc="lower right")
     return ax
@@ -290,10 +290,10 @@ def plot_precision_recall(
     scores, actual, label = scored(model, X, y, positive)
     precision, recall, _ = precision_recall_curve(actual, scores)
     chosen, ax = model.predict(X) == label, new_axes(ax)
-    ax.step(recall, precision, where="post", color=FOR, label="all thresholds")
+    ax.step(recall, precision, where="post", color=LINE, label="all thresholds")
     ax.axhline(actual.mean(), color="0.7", linestyle=":")
     if chosen.any():
-        ax.plot(chosen[actual].mean(), actual[chosen].mean(), "o", color=AGAINST, label="predict")
+        ax.plot(chosen[actual].mean(), actual[chosen].mean(), "o", color=MARK, label="predict")
     ax.set(xlabel=f"recall (sensitivity for {label!r})", ylabel="precision")
     ax.legend(loc="lower left")
     return ax

@@ -9,7 +9,7 @@ import numpy as np
 from unnaive._axes import new_axes
 from unnaive.explain.cells import target_codes
 from unnaive.explain.plots import scored
-from unnaive.explain.shared import FOR, documented, verbatim
+from unnaive.explain.shared import LINE, documented, verbatim
 from unnaive.models.classifier import chosen_classes
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def plot_reliability(
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], color="0.7", linestyle=":")
     bars = [share - low, high - share]
-    ax.errorbar(predicted, share, yerr=bars, fmt="o-", capsize=2, markersize=4, color=FOR)
+    ax.errorbar(predicted, share, yerr=bars, fmt="o-", capsize=2, markersize=4, color=LINE)
     for x, top, size in zip(predicted, high, rows, strict=True):
         count = ax.annotate(f"{size:,}", (x, top), (0, 3), "data", "offset points", ha="center")
         count.set(fontsize=7, color="0.4")
@@ -153,7 +153,7 @@ def plot_confusion(model: Classifier, X: object, y: object, ax: Axes | None = No
     table = np.bincount(actual * k + predicted, minlength=k * k).reshape(k, k)
     shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     ax = new_axes(ax, figsize=(max(3.6, 0.6 * k + 2), max(3.2, 0.6 * k + 1.6)))
-    ax.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
+    ax.imshow(shares, cmap="Greys", vmin=0.0, vmax=1.0)
     for i, j in np.ndindex(k, k):
         colour = "white" if shares[i, j] > 0.6 else "black"
         text = f"{table[i, j]:,}" + (f"\n{100 * shares[i, j]:.0f} %" if table[i].sum() else "")

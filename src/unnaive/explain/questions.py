@@ -58,7 +58,7 @@ class Answer(NamedTuple):
     posterior: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Question:
     """A missing feature, and its expected information about the class.
 
@@ -85,6 +85,9 @@ class Question:
     column: str
     information: float
     answers: tuple[Answer, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Question({self.column!r}, {self.information:.3g} bits)"
 
 
 def ask_next(model: Classifier, X_row: object) -> list[Question]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     Function = TypeVar("Function", bound=Callable[..., Any])
 
-FOR, AGAINST = "#1667b7", "#b4471b"  # as in the report's style
+FOR, AGAINST = "#1667b7", "#b4471b"  # as in the report's style; for nothing else
+LINE, MARK = "#3f5068", "#8e4fa8"  # for all other curves and marks
 
 _PARAMETERS = {
     "model": "model : Classifier\n    A fitted model.",

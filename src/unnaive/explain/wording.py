@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +12,12 @@ from scipy.special import expit
 from unnaive.explain.cells import MISSING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unnaive._typing import FloatArray, Label
     from unnaive.explain.explanation import Explanation
+
+_SHOWN_ROWS, _SHOWN_LINES = 3, 12  # of an explanation in a notebook
 
 
 def percent(share: float, digits: int | None = None) -> str:
@@ -104,6 +109,40 @@ def in_words(found: Explanation, row: int, positive: Label, most: int) -> str:
     for title, members in _silent(found, row, parts).items():
         lines += [f"  {title}: {', '.join(members)}"] if members else []
     return "\n".join(lines)
+
+
+def explanation_html(found: Explanation) -> str:
+    """Show the first rows of an explanation as tables, for notebooks."""
+    odds = found.log_odds(by="group")
+    tables = []
+    for row in range(min(len(found), _SHOWN_ROWS)):
+        parts, label = odds.contributions[row], odds.positive[row]
+        lines = [
+            (_named(found, row, found.groups[place]), signed(parts[place]), times(parts[place]))
+            for place in ranks(parts)[:_SHOWN_LINES]
+            if not is_slight(parts[place])
+        ]
+        start, end = percent(float(expit(odds.base[row]))), percent(float(odds.probability[row]))
+        title = f"{found.target} = {label}: {end} (starting probability {start})"
+        tables.append(html_table(("column", "log-odds", "factor"), lines, title))
+    more = len(found) - len(tables)
+    return "".join(tables) + (f"<p>{plural(more, 'more row')}</p>" if more else "")
+
+
+def html_table(names: Sequence[str], lines: Sequence[Sequence[str]], title: str = "") -> str:
+    """Write a small HTML table; every text is escaped.
+
+    Examples
+    --------
+    >>> html_table(["a"], [["<b>"]])
+    '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    """
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines
+    )
+    caption = f"<caption>{escape(title)}</caption>" if title else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def ranks(parts: FloatArray) -> list[int]:
