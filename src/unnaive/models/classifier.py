@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from unnaive.models.fitted import Normalise
     from unnaive.models.recipe import Structure
     from unnaive.models.trial import LeftOutRows, Trial
+    from unnaive.report.file import Report
     from unnaive.schema import Schema
     from unnaive.tables.terms import Terms
 
@@ -313,15 +314,36 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         >>> X = [["sunny", "hot"], ["rainy", "cool"], ["sunny", "mild"], ["rainy", None]]
         >>> model = NaiveBayes().fit(X, ["no", "yes", "no", "yes"])
         >>> print(model.explain([["sunny", None]]).text())
-        y = yes: 25 % (without any attribute 50 %)
+        y = yes: 25 % (starting probability 50 %)
           against yes
             x0 = sunny    -1.10  odds ÷ 3
-          not known: x1
+          missing: x1
         """
         from unnaive.explain.explanation import explanation_of  # noqa: PLC0415 - loads when asked
 
         model = copy(self)  # as it is fitted now, whatever another thread does meanwhile
         return explanation_of(model, model.known_frame(X))
+
+    def report(self, X: object, y: object, **settings: Any) -> Report:
+        """Report on the model: performance, errors, effects, structure, data and an explorer.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, d)
+            Samples, usually the training data.
+        y : array-like of shape (n,)
+            Class labels of the samples.
+        **settings : dict
+            Fields of :class:`unnaive.report.Settings`, such as ``folds=5``.
+
+        Returns
+        -------
+        Report
+            A notebook shows it as a page; ``report.write(path)`` writes it to a file.
+        """
+        from unnaive.report.file import report_on  # noqa: PLC0415 - loads when asked
+
+        return report_on(self, X, y, **settings)
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file, atomically; :func:`unnaive.load` reads it."""
