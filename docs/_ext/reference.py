@@ -53,7 +53,7 @@ MORE = {  # what users are told to import, and no ``__all__`` of a room names
 PARTS = (  # of ``unnaive.models``, for those who write a model
     *("recipe.Recipe", "recipe.Learned", "recipe.Estimate", "recipe.TableMaker", "recipe.Maker"),
     *("makers.TreeFactors", "makers.FamilyFactors", "choice.Prefixes", "choice.select"),
-    *("choice.left_out_candidates", "classifier.Shown", "fitted.Fitted", "registry.class_of"),
+    *("choice.left_out_candidates", "fitted.Fitted", "fitted.Shown", "registry.class_of"),
     *("gaussian.GaussianRecipe", "gaussian.GaussianFitted"),
 )
 FOREIGN = "BaseEstimator, ClassifierMixin, ABC, tuple, dict, Exception"

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray, IntArray, State
     from unnaive.counts.moments import Moments
-    from unnaive.models.classifier import Given
     from unnaive.models.gaussian_parts import Spread
+    from unnaive.models.inputs import Given
     from unnaive.schema import Schema
     from unnaive.tables.base import Arrays
 
