@@ -84,7 +84,7 @@ def test_what_each_can_do(fitted, key):
     model, claimed = fit(key), table_under("What each can do")[key]
     found = {
         "counts": can(lambda: unnaive.make(key).fit_counts(counts)),
-        "left out": hasattr(model, "loo_predict_proba"),
+        "leave-one-out": hasattr(model, "loo_predict_proba"),
         "network": hasattr(model, "to_network") and can(model.to_network),
     }
     assert {name: claimed[name] == "yes" for name in found} == found
@@ -112,7 +112,7 @@ def test_gaps_are_exact_where_the_table_says_so(fitted, key):
         summed = np.exp(np.logaddexp.reduce(filled))
         gap = model.predict_proba(whole.assign(**{column: None}))
         differences.append(np.abs(summed / summed.sum(axis=1, keepdims=True) - gap).max())
-    claimed = table_under("What each can do")[key]["gaps at prediction"]
+    claimed = table_under("What each can do")[key]["missing values"]
     assert (max(differences) < 1e-9) == (claimed == "exact")
 
 
