@@ -108,28 +108,28 @@ def link_examples(app, what, name, member, options, lines):
 
 
 def leave_out_foreign(app, what, name, member, skip, options):
-    """Leave out what comes from scikit-learn, and fields that Python describes by number."""
+    """Skip members of scikit-learn, and tuple fields that Python describes by number."""
     foreign = str(getattr(member, "__module__", "")).startswith("sklearn.")
     numbered = str(getattr(member, "__doc__", "")).startswith("Alias for field number")
     return skip or foreign or numbered
 
 
 def escape_formulas(app, what, name, member, options, lines):
-    """Keep ``(n_features_in_,)`` and ``|log p|`` from being read as a link and a substitution."""
+    """Escape ``(n_features_in_,)`` and ``|log p|``, which are no link and no substitution."""
     for place, line in enumerate(lines):
         linked = re.sub(r"\((\w+_),", r"(``\1``,", line)
         lines[place] = re.sub(r"(?<![`\w])\|(\w[\w ]*)\|", r"\\|\1\\|", linked)
 
 
 def end_code_at_its_end(app, doctree):
-    """Take away the empty line that an example needs before the fence, for doctest's sake."""
+    """Remove the empty line that doctest needs before the end of a code block."""
     for block in doctree.findall(nodes.literal_block):
         block.rawsource = block.rawsource.rstrip()
         block[:] = [nodes.Text(block.astext().rstrip())]
 
 
 def setup(app):
-    """Tell Sphinx of the above."""
+    """Connect these functions to Sphinx."""
     app.connect("doctree-read", end_code_at_its_end)
     app.connect("html-page-context", describe_page)
     app.connect("autodoc-skip-member", leave_out_foreign)
