@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import pictures
 from matplotlib.figure import Figure
 
-import pictures
 import unnaive
 from unnaive.datasets import load_wdbc
 from unnaive.explain import (

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
 
 _log = logging.getLogger(__name__)
-_UNKNOWN = {
+_UNKNOWN = {r"\Big": "", r"\dots": r"\ldots"}  # unknown to docutils
     r"\Big": "",
     r"\dots": r"\ldots",
 }  # docutils does not know these; the replacements look almost the same
