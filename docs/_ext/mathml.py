@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _UNKNOWN = {r"\Big": "", r"\dots": r"\ldots"}  # unknown to docutils
-    r"\Big": "",
-    r"\dots": r"\ldots",
-}  # docutils does not know these; the replacements look almost the same
 
 
 def to_mathml(formula: str, *, display: bool, node: nodes.Node) -> str:
