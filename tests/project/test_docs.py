@@ -171,6 +171,27 @@ def test_cited_sections_are_there():
             assert set(re.findall(number, " ".join(cited))) <= sections, path
 
 
+LINKING = [*PAGES, *ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md"]
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(ROOT)))
+def test_relative_links_lead_to_files(page):
+    """Links between pages are relative, so that they work on a code host and in the built site."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        target, _, anchor = link.partition("#")
+        if re.match(r"https?:", link) or target.startswith(("gallery/", "../gallery/", "figures/")):
+            continue  # those of the gallery and of figures are made by the build
+        if target.startswith(("../figures/", "../api/")):
+            continue
+        aim = (page.parent / target) if target else page
+        assert aim.exists(), link
+        if anchor and aim.suffix == ".md" and not anchor.startswith("model-"):
+            titles = re.findall(r"^#+ (.*)$", aim.read_text(), re.MULTILINE)
+            slugs = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+            assert anchor in slugs, link
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_code_ends_before_its_fence(page):
     """An example's output goes on to the next empty line, so to a fence that has none before."""
