@@ -58,6 +58,13 @@ class Column:
             return np.isnan(self.values)
         return np.zeros(len(self.values), dtype=bool)
 
+    def cell(self, row: int) -> object:
+        """Return the value of a cell; None for a missing label."""
+        value = self.values[row]
+        if self.categories is not None:
+            return self.categories[value] if value >= 0 else None
+        return value.item()
+
     def take(self, rows: AnyArray) -> Column:
         """Return the same column for some rows, as if there had never been others."""
         part = replace(self, values=self.values[rows])
