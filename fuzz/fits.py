@@ -137,7 +137,9 @@ def main() -> None:
                 refused[f"{name}: {error}"] += 1
             except BaseException as error:
                 place = traceback.extract_tb(error.__traceback__)[-1]
-                text = f"{type(error).__name__} {str(error)[:150]!r} {place.filename.rsplit('/')[-1]}"
+                text = (
+                    f"{type(error).__name__} {str(error)[:150]!r} {place.filename.rsplit('/')[-1]}"
+                )
                 print(f"--models {name} --only {number}: {text}:{place.lineno}", flush=True)
                 wrong[name] += 1
                 if isinstance(error, KeyboardInterrupt):

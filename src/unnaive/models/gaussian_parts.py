@@ -250,7 +250,7 @@ class GaussianFitted:
 
 
 def schema_of(moments: Moments, columns: IntArray, categories: NaiveBayes | None) -> Schema:
-    """Schema of all columns: numeric ones, and those of a model of categories."""
+    """Return the schema of all columns: numeric ones, and those of a model of categories."""
     if categories is None:
         return moments.schema
     known = (*moments.schema.columns, *categories.schema_.columns)

@@ -276,7 +276,8 @@ class BarrowPrograms(GaussianClassifier):
                 "the thesis' programs sort whole columns, so rows can neither be added nor "
                 "removed; call fit with all rows"
             )
-        return super()._moments(given)
+        moments: Moments = super()._moments(given)
+        return moments
 
     def _program(
         self, spread: Spread, naive: Sequence[int] | IntArray, program: str, *, strong: bool = True
