@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from unnaive.models.fitted import Names, Normalise
     from unnaive.models.recipe import Structure
     from unnaive.models.trial import LeftOutRows, Trial
+    from unnaive.report.file import Report
     from unnaive.schema import Schema
     from unnaive.tables.terms import Terms
 
@@ -104,7 +105,10 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator, ABC):  # type: ign
     class_prior: Any = None
     threshold_bias: Any = None
     n_jobs: int | None = parameter(
-        None, "a whole number, as in scikit-learn", also=(None,), test=is_whole
+        None,
+        "a whole number other than 0, as in scikit-learn",
+        also=(None,),
+        test=lambda value: is_whole(value) and value != 0,
     )
 
     family: ClassVar[str] = "other"
@@ -256,6 +260,27 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator, ABC):  # type: ign
     def _answer(self, X: object, normalise: Normalise | None = None) -> FloatArray:
         """Log joint of samples of any kind, or its normalized form; shape (n, k)."""
         return self._predict_rows(self.known_frame(X), normalise)
+
+    def report(self, X: object, y: object, **settings: Any) -> Report:
+        """Report on the model: performance, errors, effects, structure, data and an explorer.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, d)
+            Samples, usually the training data.
+        y : array-like of shape (n,)
+            Class labels of the samples.
+        **settings : dict
+            Fields of :class:`unnaive.report.Settings`, such as ``folds=5``.
+
+        Returns
+        -------
+        Report
+            A notebook shows it as a page; ``report.write(path)`` writes it to a file.
+        """
+        from unnaive.report.file import report_on  # noqa: PLC0415 - loads when asked
+
+        return report_on(self, X, y, **settings)
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file, atomically; :func:`unnaive.load` reads it.

@@ -165,10 +165,10 @@ class Predictions:
         >>> X = [["sunny", "hot"], ["rainy", "cool"], ["sunny", "mild"], ["rainy", None]]
         >>> model = NaiveBayes().fit(X, ["no", "yes", "no", "yes"])
         >>> print(model.explain([["sunny", None]]).text())
-        y = yes: 25 % (without any attribute 50 %)
+        y = yes: 25 % (starting probability 50 %)
           against yes
             x0 = sunny    -1.10  odds ÷ 3
-          not known: x1
+          missing: x1
         """
         from unnaive.explain.explanation import explanation_of  # noqa: PLC0415 - loads when asked
 

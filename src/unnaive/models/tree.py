@@ -28,7 +28,7 @@ from unnaive.structure import (
     penalised,
     with_parents,
 )
-from unnaive.tables.trees import AveragedTrees
+from unnaive.tables.forests import AveragedTrees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
