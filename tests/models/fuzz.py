@@ -1,6 +1,6 @@
 """Fit every model to random hostile data for some time, and print what went wrong.
 
-    python fuzz/fits.py --minutes 15 --seed 0 --models tan,aode
+    python tests/models/fuzz.py --minutes 15 --seed 0 --models tan,aode
 
 Every case has its own seed, so ``--only SEED`` repeats it. A case is wrong if probabilities are not
 finite or do not sum to 1, if an exception is neither a ValueError nor an UnnaiveError, or if the
@@ -137,7 +137,9 @@ def main() -> None:
                 refused[f"{name}: {error}"] += 1
             except BaseException as error:
                 place = traceback.extract_tb(error.__traceback__)[-1]
-                text = f"{type(error).__name__} {str(error)[:150]!r} {place.filename.rsplit('/')[-1]}"
+                text = (
+                    f"{type(error).__name__} {str(error)[:150]!r} {place.filename.rsplit('/')[-1]}"
+                )
                 print(f"--models {name} --only {number}: {text}:{place.lineno}", flush=True)
                 wrong[name] += 1
                 if isinstance(error, KeyboardInterrupt):
