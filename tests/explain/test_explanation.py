@@ -122,7 +122,7 @@ def test_a_row_without_any_chance_is_answered_by_the_prior():
     assert not found.contributions[0].any()
     np.testing.assert_allclose(found.posterior[0], [2 / 3, 1 / 3])
     assert found.log_evidence[0] == -np.inf
-    assert "No class gives this row any chance" in found.text(0)
+    assert "Every class gives this row probability 0" in found.text(0)
     assert found.log_odds(0).contributions[1].tolist() == [np.inf, np.inf]
 
 
