@@ -8,7 +8,6 @@ import pytest
 import unnaive
 from unnaive.exceptions import UnnaiveError
 
-
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
