@@ -88,7 +88,7 @@ def test_all_ways_to_name_files(tmp_path, whole):
     assert [path.name for path in list_files(tmp_path)] == [f"{i}.parquet" for i in range(FILES)]
     with pytest.raises(DataFileError, match="listed twice"):
         unnaive.count([paths[0], paths[0]], "y")
-    with pytest.raises(DataFileError, match="no file is called"):
+    with pytest.raises(DataFileError, match="no file matches"):
         unnaive.count(str(tmp_path / "*.csv"), "y")
     with pytest.raises(ValueError, match="target must be the name of a column"):
         unnaive.count(tmp_path, whole["y"])

@@ -1,4 +1,4 @@
-"""Drawings of the dependences in a fitted model."""
+"""Plots of the structure of models: which features depend on which."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from unnaive.counts.families import strides_of
 from unnaive.explain.cells import heaviest
 from unnaive.explain.influence import class_information
+from unnaive.explain.shared import documented
 from unnaive.information import conditional_mutual_information, family_information
 from unnaive.information.gaussian import gaussian_information
 from unnaive.models.base import CountsClassifier
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class DrawnGraph(Graph):
-    """A graph of edges that are given, as it is to be drawn."""
+    """A graph with the edges to draw."""
 
     names: tuple[str, ...]
     target: str
@@ -43,38 +44,37 @@ class DrawnGraph(Graph):
 
     @property
     def used(self) -> IntArray:
-        """Columns that are in the picture, by default all; shape (m,)."""
+        """Columns that are drawn, by default all; shape (m,)."""
         return super().used if self.columns is None else self.columns
 
 
+@documented
 def plot_structure(model: Classifier, ax: Axes | None = None, max_edges: int | None = None) -> Axes:
-    r"""Draw the dependences of a fitted model; edges are as wide as they are informative.
+    r"""Plot which features depend on which in a fitted model.
 
-    The class is above a frame: it is a parent of every column in it. Trees and networks are
-    drawn in layers, parents before children. Columns that are treated as one share a box. The
-    dependences of HNB are chords of a circle, the bags of PHNB are lists, and the super-parents
-    of AODE are rays. A model with a tree for every class has one picture per class, up to six of
-    them. The information of an edge is :math:`I(X_i;X_j|Y)` in nats, if the model counted both
-    columns together. For a blend, the member of most weight is drawn, and the title names it.
+    The class is above a frame: it is a parent of every feature in the frame. Trees and networks
+    are drawn in layers, parents before children; the width of an edge is the conditional mutual
+    information :math:`I(X_i;X_j|Y)` in nats, if the model counted both features together. Joined
+    features share a box. The dependences of HNB are chords of a circle, the bags of PHNB are
+    lists, and the super-parents of AODE are rays. A model with a tree for every class has one
+    picture for each of up to six classes. For a blend, the member of most weight is drawn, and
+    the title names it. A new figure is never larger than a page.
 
     Parameters
     ----------
-    model : Classifier
-        Fitted model.
-    ax : matplotlib axes, default=None
-        Axes to draw into; None: a new figure, never larger than a page.
+    {model}
+    {ax}
     max_edges : int, default=None
         Maximum number of edges drawn, the strongest first; the title says how many of how many.
         None: a number that stays readable.
 
     Returns
     -------
-    matplotlib axes
-        Axes with the drawing.
+    {axes}
 
     See Also
     --------
-    unnaive.structure.ParentGraph.plot : Draws a structure without a model.
+    plot_importance : Importance of features as bars.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def pair_information(model: Classifier) -> FloatArray:
 
 
 def _add_family(found: FloatArray, family: FamilyCounts, sizes: IntArray) -> None:
-    """Put in what the columns of one family share with each other."""
+    """Fill in the information of all pairs of columns in one family."""
     child, parents = family.columns[0], family.columns[1:]
     k, m, v = family.table.shape
     codes = {child: np.broadcast_to(np.arange(v), (m, v)).reshape(-1)}
