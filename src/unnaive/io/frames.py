@@ -59,6 +59,13 @@ class Column:
             return np.isnan(self.values)
         return np.zeros(len(self.values), dtype=bool)
 
+    def cell(self, row: int) -> object:
+        """Return the value of a cell; None for a missing label."""
+        value = self.values[row]
+        if self.categories is not None:
+            return self.categories[value] if value >= 0 else None
+        return value.item()
+
     def take(self, rows: AnyArray) -> Column:
         """Return some rows of the column; undeclared categories that do not occur are dropped."""
         column = replace(self, values=self.values[rows])

@@ -36,7 +36,7 @@ FORMAT = "unnaive"
 VERSION = 1
 _MEMBER = "unnaive.json"
 _ARRAY, _FLOAT = "__array__", "__float__"
-_TYPES = {"|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8"}
+TYPES = {"|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8"}
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character; JSON may merge two of them
 _DEPTH = 100  # levels; a deeper state is a mistake or an attack
 _AGAIN = "save it or copy it again"
@@ -162,7 +162,7 @@ def _encode(value: object, place: str, arrays: list[AnyArray], depth: int) -> ob
 
 def _encode_array(array: AnyArray, place: str, arrays: list[AnyArray]) -> State:
     kind = array.dtype.newbyteorder("<")
-    if kind.str not in _TYPES:
+    if kind.str not in TYPES:
         raise TypeError(f"{place} is an array of {array.dtype}; store bool, int, uint or float")
     arrays.append(array.astype(kind, order="C", copy=False))
     return {
@@ -281,7 +281,7 @@ class _Reader:
         if name != f"arrays/{self.expected}" or name not in self.archive.namelist():
             raise ModelFileError(f"lacks its member {name!r}; {_AGAIN}")
         self.expected += 1
-        if dtype not in _TYPES:
+        if dtype not in TYPES:
             raise ModelFileError(f"has an array of type {dtype!r}; {_DOUBT}")
         size = self.archive.getinfo(name).file_size
         if min(shape, default=0) < 0 or math.prod(shape) * np.dtype(dtype).itemsize != size:
