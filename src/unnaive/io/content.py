@@ -90,7 +90,7 @@ def open_bytes(path: Path, encoding: str = UTF8) -> Iterator[IO[bytes]]:
             yield plain if encoding == UTF8 else BufferedReader(_Recoded(plain, encoding), _PIECE)
     except UnicodeDecodeError as error:
         what = f"{path} is not text in {encoding} ({error.reason})"
-        raise DataFileError(f"{what}; name its encoding") from error
+        raise DataFileError(f"{what}; name its encoding (--encoding)") from error
     except EOFError as error:
         raise DataFileError(f"{path} is cut off before its end; fetch it again") from error
     except (gzip.BadGzipFile, zlib.error) as error:

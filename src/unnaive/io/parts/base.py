@@ -126,7 +126,7 @@ class TextPart(Part):
         """Make the error for a cell that is not of the kind that its column must have."""
         wanted = "true or false" if kind == "bool" else "a number"
         what = f"column {name!r} has {cell!r}, where it should have {wanted}"
-        cure = "correct it, leave it empty, or name it as a spelling of missing values"
+        cure = "correct it, leave it empty, or declare it as missing (--missing)"
         return DataFileError(f"{self.path}: {what}; {cure}")
 
 

@@ -90,7 +90,7 @@ class CsvPart(TextPart):
             encoding = encoding_of(self.path, self.reading)
             if encoding.line and not self._ascii:  # the header is UTF-8, and so is its meaning
                 what = f"line {encoding.line} has the byte 0x{encoding.byte:02x}"
-                cure = "save it as UTF-8, or name its encoding"
+                cure = "save it as UTF-8, or name its encoding (--encoding)"
                 raise DataFileError(f"{self.path}: {what}, which is not UTF-8; {cure}")
             self.encoding = encoding
 
