@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from unnaive.schema.columns import Label
 
 
+@options.expand
 def predict(
     model: options.ModelFile,
     data: options.Data,
@@ -32,6 +33,7 @@ def predict(
         Path | None, option("--output -o", "FILE", "File to write. Default: standard output.")
     ] = None,
     proba: Annotated[bool, flag("--proba", "Also write the probability of every class.")] = False,
+    cells: options.Cells,
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
@@ -52,7 +54,7 @@ def predict(
         output.require_writable(to, model, data)
     with progress(f"predicting {data.name}") as done:
         classifier = unnaive.load(model).set_params(n_jobs=n_jobs)
-        batches = matched_batches(data, classifier, n_jobs)
+        batches = matched_batches(data, classifier, n_jobs, cells.reading())
         first = next(batches)  # errors in the file are reported before anything is written
         with _stream(to) as stream:
             writer = (JsonLines if json else CsvLines)(classifier, stream, proba=proba)

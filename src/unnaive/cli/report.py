@@ -17,6 +17,7 @@ from unnaive.cli.terminal import print_json, progress, say
 
 if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
+    from unnaive.io.reading import Reading
     from unnaive.models import Classifier
 
 _PATIENCE = 30.0  # seconds for the cross-validation; the page should take a minute in total
@@ -48,11 +49,12 @@ Positive = Annotated[str | None, option("--positive", "LABEL", "Positive class, 
 Errors = Annotated[int, option("--errors", "N", "Number of misclassified rows to show.", min=0)]
 
 
+@options.expand
 def report(
     model: options.ModelFile,
     data: Annotated[
         Path,
-        typer.Argument(metavar="DATA", help="Training rows: .csv, .tsv, .parquet or .arff."),
+        typer.Argument(metavar="DATA", help=f"Training rows: {options.FORMATS}."),
     ],
     *,
     output: Output = None,
@@ -64,6 +66,7 @@ def report(
     errors: Errors = 10,
     title: Annotated[str | None, option("--title", "TEXT", "Title of the page.")] = None,
     seed: options.Seed = 0,
+    cells: options.Cells,
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
@@ -87,7 +90,7 @@ def report(
         raise typer.BadParameter("name the HTML file, or use --json", param_hint="--output")
     with progress(f"reading {data.name}"):
         classifier = unnaive.load(model).set_params(n_jobs=n_jobs)
-        frame, labels = _rows(data, classifier, target)
+        frame, labels = _rows(data, classifier, target, cells.reading())
     settings: dict[str, Any] = {
         "folds": None if new_rows else folds,
         "seed": seed,
@@ -112,13 +115,15 @@ def report(
         say(f"report written to {output} ({size_of(output)}); open it in a browser")
 
 
-def _rows(path: Path, model: "Classifier", target: str | None) -> "tuple[Frame, Column]":
+def _rows(
+    path: Path, model: "Classifier", target: str | None, reading: "Reading"
+) -> "tuple[Frame, Column]":
     """Read the features in the order of the model, and the target."""
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
     schema = model.schema_
     name = target or schema.target
-    frame = read(path, target=name, labels=text_columns(schema, name))
+    frame = read(path, target=name, labels=text_columns(schema, name), reading=reading)
     features, labels = frame.split(name)
     return match(path, features if name not in schema.names else frame, model), labels
 

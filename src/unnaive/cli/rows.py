@@ -1,5 +1,6 @@
 """Rows from a file: to learn from, and matched to the columns of a model."""
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray
     from unnaive.cli.options import Training
     from unnaive.io.frames import Column, Frame
+    from unnaive.io.reading import Reading
     from unnaive.models import Classifier
     from unnaive.schema import ColumnSchema, Schema
 
@@ -36,7 +38,9 @@ def read_training(
     """
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
-    frame = read(path, target=target, labels=labels)
+    frame = read(path, target=target, labels=labels, reading=training.reading())
+    for name in training.keep_text or []:
+        _require(path, name, frame.names)
     apart = [target, *(training.ignore or []), *([training.weight] if training.weight else [])]
     for name in [*apart, *(training.categorical or [])]:
         _require(path, name, frame.names)
@@ -64,7 +68,9 @@ def match(path: Path, frame: "Frame", model: "Classifier") -> "Frame":
     return matched
 
 
-def matched_batches(path: Path, model: "Classifier", n_jobs: int | None) -> "Iterator[Frame]":
+def matched_batches(
+    path: Path, model: "Classifier", n_jobs: int | None, reading: "Reading"
+) -> "Iterator[Frame]":
     """Yield a file's rows in batches, with their columns ordered as a model's.
 
     Unused columns are noted before the first batch, unseen categories after the last.
@@ -73,7 +79,7 @@ def matched_batches(path: Path, model: "Classifier", n_jobs: int | None) -> "Ite
     from unnaive.counts.engines.streaming import READ_CELLS, read_ahead  # noqa: PLC0415
     from unnaive.io.parts import open_part  # noqa: PLC0415
 
-    part, schema, unseen = open_part(path), model.schema_, Unseen(model)
+    part, schema, unseen = open_part(path, reading), model.schema_, Unseen(model)
     _match_names(path, part.columns, schema)
     size = max(1024, min(_BATCH_ROWS, READ_CELLS // len(schema.names)))
     threads = effective_n_jobs(n_jobs) > 1
@@ -92,6 +98,8 @@ def matched_batches(path: Path, model: "Classifier", n_jobs: int | None) -> "Ite
             yield matched
     if not done:
         raise DataFileError(f"{path} has a header but no rows; add at least one")
+    for warning in part.notes():
+        warnings.warn(warning, stacklevel=2)
     unseen.report()
 
 
