@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -138,10 +139,6 @@ def learn_schema(
 ) -> tuple[Schema, CodeArray, IntArray]:
     """Learn the categories or bin edges of all columns and code the rows.
 
-    A column of labels is categorical. A column of whole numbers with at most ten distinct values,
-    each of which occurs twice on average, is categorical as well, unless
-    ``categorical_features`` says otherwise. The discretizer cuts all other columns into bins.
-
     Parameters
     ----------
     frame : Frame
@@ -151,7 +148,7 @@ def learn_schema(
     discretizer : Discretizer or None, default=None
         Finds the bin edges. None: the distinct values of every column are its categories.
     categorical_features : "auto", list of names or positions, or mask, default="auto"
-        Which numeric columns are categorical.
+        Which numeric columns are categorical; see :class:`unnaive.NaiveBayes`.
     categories : dict or list or None, default=None
         Declared categories of some columns.
     classes : sequence of str, int, float or bool, or None, default=None
@@ -173,52 +170,79 @@ def learn_schema(
     See Also
     --------
     Schema.encode : Codes other rows with the same schema.
-    unnaive.schema.sketch.SchemaSketch : Learns a schema from batches of rows.
 
     Examples
     --------
-    >>> from unnaive.discretize import EqualWidth
     >>> from unnaive.io.frames import to_column, to_frame
-    >>> from unnaive.schema import learn_schema
     >>> frame = to_frame([{"age": 20.5, "sex": "f"}, {"age": 60.0, "sex": "m"}])
-    >>> schema, codes, classes = learn_schema(frame, to_column([0, 1]), discretizer=EqualWidth(2))
-    >>> schema.columns[0], schema.columns[1].categories
-    (NumericColumn(name='age', edges=(40.25,)), ('f', 'm'))
-    >>> codes.tolist(), classes.tolist()
-    ([[0, 1], [0, 1]], [0, 1])
+    >>> schema, codes, _ = learn_schema(frame, to_column([0, 1]))
+    >>> schema.columns[1].categories, codes.tolist()
+    (('f', 'm'), [[0, 1], [0, 1]])
     """
     labels, class_codes = learn_target(target, classes)
-    declared = declared_categories(categories, frame.names)
-    chosen = categorical_mask(categorical_features, frame.names)
+    rules = ColumnRules.read(frame.names, discretizer, categorical_features, categories)
+    columns, codes = _learn_columns(frame, rules, (class_codes, len(labels)), weights, n_jobs)
+    schema = Schema(columns, tuple(labels.tolist()), target.name)
+    warn_of_columns(schema, frame.n_rows)
+    _warn_of_light_weights(weights)
+    return schema, _stack(codes, schema), class_codes
+
+
+@dataclass(frozen=True)
+class ColumnRules:
+    """How columns are learned: the parameters of :func:`learn_schema`, by column."""
+
+    discretizer: Discretizer | None
+    declared: dict[str, tuple[Label, ...]]
+    chosen: BoolArray | None
+
+    @classmethod
+    def read(
+        cls,
+        names: Sequence[str],
+        discretizer: Discretizer | None,
+        features: Features,
+        categories: Categories,
+    ) -> ColumnRules:
+        """Check the parameters against the names of the columns."""
+        declared = declared_categories(categories, names)
+        return cls(discretizer, declared, categorical_mask(features, names))
+
+    def is_category(self, index: int) -> bool | None:
+        """Whether the numbers of a column are categories; None if that depends on the numbers."""
+        if self.discretizer is None:
+            return True
+        return None if self.chosen is None else bool(self.chosen[index])
+
+
+def _learn_columns(
+    frame: Frame,
+    rules: ColumnRules,
+    target: tuple[IntArray, int],
+    weights: FloatArray | None,
+    n_jobs: int | None,
+) -> tuple[tuple[ColumnSchema, ...], list[CodeArray]]:
+    """Learn and code every column; ``target`` has the class codes and the number of classes."""
     columns: list[ColumnSchema | None] = [None] * len(frame.names)
     codes: list[CodeArray | None] = [None] * len(frame.names)
-    if discretizer is None and not declared:
+    if rules.discretizer is None and not rules.declared:
         _scan_matrix(frame, columns, codes, n_jobs)
 
     def learn_one(index: int) -> None:
         column = frame.column(index)
         if columns[index] is not None:
             return
-        if column.name in declared:
-            known: ColumnSchema = CategoricalColumn(column.name, declared[column.name])
+        if column.name in rules.declared:
+            known: ColumnSchema = CategoricalColumn(column.name, rules.declared[column.name])
             columns[index], codes[index] = known, encode_declared(known, column)
-        elif discretizer is None or is_categorical(
-            column, None if chosen is None else bool(chosen[index]), weights
-        ):
+        elif rules.discretizer is None or is_categorical(column, rules.is_category(index), weights):
             columns[index], codes[index] = learn_categories(column)
         else:
-            known = _cut(column, discretizer, class_codes, len(labels), weights)
+            known = _cut(column, rules.discretizer, *target, weights)
             columns[index], codes[index] = known, known.encode(column)
 
     _parallel.run(learn_one, range(len(columns)), n_jobs)
-    schema = Schema(
-        tuple(column for column in columns if column is not None),
-        tuple(labels.tolist()),
-        target.name,
-    )
-    warn_of_columns(schema, frame.n_rows)
-    _warn_of_light_weights(weights)
-    return schema, _stack([code for code in codes if code is not None], schema), class_codes
+    return tuple(filter(None, columns)), [code for code in codes if code is not None]
 
 
 def encode_declared(declared: ColumnSchema, column: Column) -> CodeArray:

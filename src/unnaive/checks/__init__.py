@@ -1,0 +1,60 @@
+"""The data check: identifiers, leakage, mixed spellings and other problems, with their cures.
+
+:func:`check_data` returns a :class:`DataCheck` with findings. Each :class:`Finding` has a kind,
+which is one of the constants of this package, such as ``IDENTIFIER``, and a severity: ``ERROR``,
+``WARNING`` or ``NOTE``.
+"""
+
+from unnaive.checks.check import check_data
+from unnaive.checks.finding import (
+    ALL_MISSING,
+    CONSTANT,
+    CONTINUOUS_TARGET,
+    DATES,
+    DUPLICATE_COLUMNS,
+    DUPLICATE_ROWS,
+    ERROR,
+    FREE_TEXT,
+    IDENTIFIER,
+    LEAKAGE,
+    MANY_CLASSES,
+    MISSING_TARGET,
+    MOSTLY_MISSING,
+    NOTE,
+    NUMBERS_AND_WORDS,
+    NUMBERS_AS_TEXT,
+    ONE_CLASS,
+    RARE_CLASS,
+    SEPARATORS,
+    SPELLINGS,
+    WARNING,
+    DataCheck,
+    Finding,
+)
+
+__all__ = [
+    "ALL_MISSING",
+    "CONSTANT",
+    "CONTINUOUS_TARGET",
+    "DATES",
+    "DUPLICATE_COLUMNS",
+    "DUPLICATE_ROWS",
+    "ERROR",
+    "FREE_TEXT",
+    "IDENTIFIER",
+    "LEAKAGE",
+    "MANY_CLASSES",
+    "MISSING_TARGET",
+    "MOSTLY_MISSING",
+    "NOTE",
+    "NUMBERS_AND_WORDS",
+    "NUMBERS_AS_TEXT",
+    "ONE_CLASS",
+    "RARE_CLASS",
+    "SEPARATORS",
+    "SPELLINGS",
+    "WARNING",
+    "DataCheck",
+    "Finding",
+    "check_data",
+]
