@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 ROOMS = {
+    "checks": "Checking data",
     "evaluate": "Evaluating and comparing",
     "explain": "Explaining and drawing",
     "report": "Reports",
     "datasets": "Data sets",
     "counts": "Counts",
     "schema": "Schemas",
-    "discretize": "Discretisers",
+    "discretize": "Discretizers",
     "information": "Information",
     "structure": "Structures",
     "tables": "Smoothing and networks",
