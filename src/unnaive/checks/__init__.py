@@ -9,8 +9,8 @@
   information.
 - ``NUMBERS_AND_WORDS``, ``NUMBERS_AS_TEXT``, ``SEPARATORS``, ``DATES``, ``SPELLINGS``: columns that
   are not read as they should be.
-- ``CONTINUOUS_TARGET``, ``MISSING_TARGET``, ``ONE_CLASS``, ``MANY_CLASSES``, ``RARE_CLASS``: problems
-  of the target.
+- ``CONTINUOUS_TARGET``, ``MISSING_TARGET``, ``ONE_CLASS``, ``MANY_CLASSES``, ``RARE_CLASS``:
+  problems of the target.
 - ``DUPLICATE_ROWS``: rows that occur several times.
 """
 

@@ -20,7 +20,7 @@ from unnaive.models.classifier import Classifier, Given, Shown
 from unnaive.models.fitted import MOST_WEIGHTS, Fitting, Names, calibrate
 from unnaive.models.partitioned import fit_partitions
 from unnaive.models.recipe import Estimate
-from unnaive.parameters import number, one_of, whole
+from unnaive.parameters import is_number, is_whole, number, one_of, parameter, whole
 from unnaive.schema import Schema, label_array, learn_schema, sorted_labels
 from unnaive.tables.left_out import by_weight
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, Label, State
-    from unnaive.discretize import Discretizer
+    from unnaive.discretize import ByColumn, Discretizer
     from unnaive.io.frames import Frame
     from unnaive.models.fitted import Fitted, Normalise
     from unnaive.models.recipe import Recipe
@@ -52,6 +52,12 @@ _COMMON = """
     categories : dict or list, default=None
         Declared values of some columns, ``{"smoker": ["no", "ex", "yes"]}``, or a list with an
         entry (or None) a column. Values count in smoothing even if no row has them.
+    min_frequency : int or float, default=None
+        Categories of fewer rows, or of a smaller share of the rows (a number below 1), are grouped
+        into one category "other values". Applies to columns of labels. Unseen categories are
+        still missing values.
+    max_categories : int, default=None
+        Largest number of categories of a column of labels; the rarest are grouped in the same way.
     smoothing : policy, str or None, default=None
         None: {smoothing}. See :mod:`unnaive.tables.smoothing`.
     class_prior : array of shape (k,), default=None
@@ -69,6 +75,11 @@ _COMMON = """
     n_jobs : int, default=None
         Threads, as in scikit-learn. The result is the same to the bit for any number.
 """
+
+
+def _is_frequency(value: object) -> bool:
+    """Whether a value is a number of rows, or a share of them."""
+    return is_whole(value, 1) or (is_number(value) and 0.0 < float(value) < 1.0)  # type: ignore[arg-type]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -95,6 +106,10 @@ class CountsClassifier(Classifier):
     bins: int = whole(5, 1)
     categorical_features: Any = "auto"
     categories: Any = None
+    min_frequency: float | None = parameter(
+        None, "a whole number of at least 1, or a share below 1", also=(None,), test=_is_frequency
+    )
+    max_categories: int | None = whole(None, 2, also=(None,))
     smoothing: Any = None
     handle_unknown: str = one_of("missing", "error")
     calibrate: str | None = one_of(None, "loo")
@@ -295,6 +310,8 @@ class CountsClassifier(Classifier):
             discretizer=self._discretizer,
             categorical_features=self.categorical_features,
             categories=self.categories,
+            min_frequency=self.min_frequency,
+            max_categories=self.max_categories,
             classes=classes,
             weights=given.weights,
             n_jobs=self.n_jobs,
@@ -400,7 +417,7 @@ class CountsClassifier(Classifier):
         return replace(fitted, calibration=Calibration(**state["calibration"]))
 
     @property
-    def _discretizer(self) -> Discretizer | None:
+    def _discretizer(self) -> Discretizer | ByColumn | None:
         return None if self.discretize is None else discretizer(self.discretize, self.bins)
 
 

@@ -128,14 +128,14 @@ class SchemaSketch:
     def _begin(self, names: tuple[str, ...]) -> None:
         """Read the parameters that concern columns, once the names are known."""
         self.names = names
-        rules = ColumnRules.read(
+        rules = self._rules = ColumnRules.read(
             names, self.discretizer, self.categorical_features, self.categories
         )
         self._declared = {n: CategoricalColumn(n, labels) for n, labels in rules.declared.items()}
         self._columns = [
             None
             if name in rules.declared
-            else ColumnSketch(name, rules.is_category(index), self._width, self.accuracy)
+            else ColumnSketch(name, rules.is_category(index, name), self._width, self.accuracy)
             for index, name in enumerate(names)
         ]
 
@@ -191,7 +191,7 @@ class SchemaSketch:
             sketch = self._columns[index]
             if sketch is None:
                 return self._declared[self.names[index]]
-            return sketch.learn(self.discretizer, order)
+            return sketch.learn(self._rules.discretizer_of(sketch.name), order)
 
         columns = _parallel.run(learn_one, range(len(self.names)), self.n_jobs)
         schema = Schema(tuple(columns), labels, self.target)
