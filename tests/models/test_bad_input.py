@@ -137,12 +137,12 @@ def test_labels_that_no_file_could_hold():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"root": "z"}, "root: 'z' is no column"),
-        ({"root": 2}, "root: 2 is no column"),
+        ({"root": "z"}, "root: 'z' is not a column"),
+        ({"root": 2}, "root: 2 is not a column"),
         ({"parents": ["b"]}, "parents has 1 entries"),
         ({"parents": ["b", "a"]}, "cycle"),
         ({"parents": ["a", None]}, "cycle"),
-        ({"parents": ["z", None]}, "parents: 'z' is no column"),
+        ({"parents": ["z", None]}, "parents: 'z' is not a column"),
         ({"missing": "panic"}, "missing='panic'"),
         ({"forest": "magic"}, "forest='magic'"),
     ],

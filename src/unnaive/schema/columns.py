@@ -162,6 +162,8 @@ class CategoricalColumn:
         """
         if column.is_text:
             return self._encode_labels(column)
+        if self.is_text and not all(isinstance(label, str) for label in self.categories):
+            return self._encode_mixed(column)
         if self.is_text and not column.missing.all():
             raise UnnaiveError(
                 f"column {self.name!r} held labels such as {self.categories[0]!r} in fit and has "
@@ -182,6 +184,12 @@ class CategoricalColumn:
         codes = [self._index.get(label, self.size) for label in labels]
         table = np.array([*codes, self.size], dtype=code_type(self.size))
         return np.asarray(table[column.values])
+
+    def _encode_mixed(self, column: Column) -> CodeArray:
+        """Code numbers by categories of which some are text and some are numbers."""
+        values, places = np.unique(column.values, return_inverse=True)
+        codes = [self._index.get(value, self.size) for value in values.tolist()]
+        return np.array(codes, dtype=code_type(self.size))[places]
 
     def _search(self, column: Column) -> CodeArray:
         codes = np.full(len(column.values), self.size, dtype=code_type(self.size))
