@@ -55,7 +55,7 @@ def is_continuous(facts: Facts) -> bool:
     """Whether a target has fractions, or whole numbers of more values than classes have."""
     if facts.column.is_text or facts.table is not None:
         fractions = not facts.column.is_text and not facts.is_whole
-        return fractions and facts.size > 2
+        return fractions and facts.size > 1
     return True
 
 

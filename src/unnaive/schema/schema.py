@@ -392,7 +392,7 @@ class Schema:
 
 
 def refuse_unusable_target(column: Column) -> None:
-    """Raise an error if a class label is missing or infinite.
+    """Raise an error if a class label is missing, infinite or a number with a fraction.
 
     Parameters
     ----------
@@ -402,7 +402,7 @@ def refuse_unusable_target(column: Column) -> None:
     Raises
     ------
     UnnaiveError
-        If a label is missing or infinite; the message has the number of rows and the first one.
+        If a label is not allowed; the message says where it is and what to do.
 
     See Also
     --------
@@ -428,6 +428,13 @@ def refuse_unusable_target(column: Column) -> None:
             f"Input y contains NaN: the target {column.name!r} is missing in {int(missing.sum())} "
             f"of {len(missing)} rows (first in row {int(np.argmax(missing))}); drop these rows "
             "before the fit"
+        )
+    if column.values.dtype.kind == "f" and (np.trunc(column.values) != column.values).any():
+        low, high, size = column.values.min(), column.values.max(), len(np.unique(column.values))
+        raise UnnaiveError(
+            f"Unknown label type: continuous. The target {column.name!r} has {size:,} different "
+            f"numbers with fractions, from {low:g} to {high:g}; a classifier needs classes: cut it "
+            "into classes, for example with pandas.cut(y, [18, 65]), or use a regression method"
         )
 
 
