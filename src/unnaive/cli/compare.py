@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from unnaive.cli import options
+from unnaive.cli.check import read_checked
 from unnaive.cli.evaluate import USUAL
 from unnaive.cli.options import option
 from unnaive.cli.output import require_apart, write
-from unnaive.cli.rows import read_training
 from unnaive.cli.scores import metric_name
 from unnaive.cli.terminal import console, milliseconds, note, print_json, print_table, progress, say
 
@@ -58,7 +58,7 @@ def compare(
     classifiers = {key: training.build(key) for key in options.chosen_models(models, USUAL)}
     require_apart(data, html=html, resume=resume)
     with progress(f"reading {data.name}"):
-        rows = read_training(data, target, training)
+        rows, found = read_checked(data, target, training)
     names = options.words([metrics])
     comparison = _compared(classifiers, rows, names, protocol, n_jobs=n_jobs, store=resume)
     _note_failures(comparison)
@@ -66,7 +66,7 @@ def compare(
         write(html, comparison.to_html(f"Models for {target} in {data.name}"))
         say(f"table written to {html}")
     if json:
-        print_json({"data": str(data), "target": target, **comparison.to_dict()})
+        print_json({"data": str(data), "target": target, **found, **comparison.to_dict()})
     else:
         _show(comparison, f"{data}: {rows.frame.n_rows:,} rows")
 

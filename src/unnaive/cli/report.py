@@ -13,7 +13,7 @@ from unnaive.cli import options
 from unnaive.cli.options import flag, option
 from unnaive.cli.output import require_writable, size_of
 from unnaive.cli.rows import match, text_columns
-from unnaive.cli.terminal import print_json, progress, say
+from unnaive.cli.terminal import note, print_json, progress, say
 
 if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
@@ -109,6 +109,9 @@ def report(
             result = summarise(classifier, frame, labels, **settings)
         else:
             result = write(classifier, frame, labels, output, **settings)
+    if result["findings"]:
+        where = "at the top of the page" if output else "in the output"
+        note(f"{len(result['findings'])} findings about the data are {where}")
     if json:
         print_json(result)
     if output is not None:

@@ -42,7 +42,7 @@ def read_training(
     for name in training.keep_text or []:
         _require(path, name, frame.names)
     apart = [target, *(training.ignore or []), *([training.weight] if training.weight else [])]
-    for name in [*apart, *(training.categorical or [])]:
+    for name in [*apart, *(training.categorical or []), *(training.keep or [])]:
         _require(path, name, frame.names)
     features = frame.select([name for name in frame.names if name not in apart])
     if not features.names:
@@ -166,4 +166,4 @@ def _unseen(known: "ColumnSchema", column: "Column") -> "set[Hashable]":
         present = [column.categories[code] for code in codes]
     else:
         present = column.categories
-    return set(present) - set(known.categories)
+    return set(present) - {*known.categories, *getattr(known, "others", ())}
