@@ -295,7 +295,7 @@ def test_progress_waits_then_shows(monkeypatch, capsys):
         ),
         (
             ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--set", "root=zip"],
-            "root: 'zip' is no column",
+            "root: 'zip' is not a column",
         ),
         (
             ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--set", "max_memory=x"],

@@ -293,24 +293,30 @@ def test_a_schema_may_be_edited(folder, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: "{" + text, "is no schema file: it is not JSON"),
-        (lambda text: "[1]", "is JSON, but no schema of unnaive; write it again"),
-        (lambda text: text.replace('"kind": "schema"', '"kind": "x"'), "no schema of unnaive"),
+        (lambda text: "{" + text, "is not a schema file: it is not JSON"),
+        (lambda text: "[1]", "is JSON, but not a schema of unnaive; write it again"),
+        (lambda text: text.replace('"kind": "schema"', '"kind": "x"'), "not a schema of unnaive"),
         (lambda text: text.replace('"version": 1', '"version": 2'), "as version 2; upgrade with"),
         (
             lambda text: text.replace('"classes"', '"klasses"'),
-            "not a whole schema: lacks 'classes'",
+            "not a complete schema: it lacks 'classes'",
         ),
-        (lambda text: text.replace('"ill", "well"', '"ill", "ill"'), "classes name one twice"),
-        (lambda text: text.replace('["ill", "well"]', "[]"), "the classes are none; mend it"),
-        (lambda text: text.replace('"name": "town"', '"name": "stage"'), "'stage' is in it twice"),
-        (lambda text: text.replace('"name": "town"', '"name": 3'), "has the name 3, which is no"),
+        (
+            lambda text: text.replace('"ill", "well"', '"ill", "ill"'),
+            "classes contain a value twice",
+        ),
+        (lambda text: text.replace('["ill", "well"]', "[]"), "the classes are empty; correct it"),
+        (lambda text: text.replace('"name": "town"', '"name": "stage"'), "'stage' occurs twice"),
+        (lambda text: text.replace('"name": "town"', '"name": 3'), "has the name 3, which is not"),
         (
             lambda text: re.sub(r'"edges": \[', '"edges": ["a", ', text),
-            "edge of column 'age' is no",
+            "edge of column 'age' is not",
         ),
         (lambda text: re.sub(r'"edges": \[', '"edges": [1e9, ', text), "column 'age' has a value"),
-        (lambda text: text.replace('["Bern", "Oslo"]', "[[]]"), "are no list of text and numbers"),
+        (
+            lambda text: text.replace('["Bern", "Oslo"]', "[[]]"),
+            "are not a list of text and numbers",
+        ),
     ],
 )
 def test_a_file_that_is_no_schema(folder, tmp_path, change, message):

@@ -70,7 +70,7 @@ def test_the_command_says_what_is_wrong(folder, tmp_path):
     assert "--output" in run("report", model, data, code=2).stderr
     assert "would be overwritten" in run("report", model, data, "-o", data, code=1).stderr
     wrong = run("report", model, data, "--positive", "sick", "--json", code=1).stderr
-    assert "positive='sick' is no class" in wrong
+    assert "positive='sick' is not a class" in wrong
     text = data.read_text().replace(",well", ",fine")
     (tmp_path / "other.csv").write_text(text)
     told = run("report", model, tmp_path / "other.csv", "-o", tmp_path / "r.html", code=1).stderr

@@ -119,7 +119,7 @@ def test_what_cannot_be():
     with pytest.raises(ValueError, match="mode='all'"):
         dependence_derivatives(TAN().fit(X, y), X, mode="all")
     found = dependence_derivatives(TAN().fit(X, y), X)
-    with pytest.raises(ValueError, match="9 is no class; the classes are"):
+    with pytest.raises(ValueError, match="9 is not a class; the classes are"):
         found.log_ddr(positive=9)
     with pytest.raises(ValueError, match="weighting='median'"):
         found.weights(weighting="median")

@@ -64,7 +64,7 @@ def test_weak_and_missing_attributes():
     ax = plot_waterfall(found, most=3)
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert len(ax.patches) == 4
-    assert names[-2] == "3 weaker attributes"
+    assert names[-2] == "3 weaker columns"
     assert not any("missing" in name for name in names)
     total = sum(bar.get_width() for bar in ax.patches)
     assert total == pytest.approx(found.log_odds().contributions.sum())
@@ -177,7 +177,7 @@ def test_reliability_counts_every_row():
     np.testing.assert_allclose(line.get_xdata(), [chances[r].mean() for r in rows if r.any()])
     np.testing.assert_allclose(line.get_ydata(), [ill[r].mean() for r in rows if r.any()])
     error = sum(abs(chances[r].mean() - ill[r].mean()) * r.sum() for r in rows if r.any()) / len(y)
-    assert ax.get_title() == f"calibration error {error:.3f}"
+    assert ax.get_title() == f"expected calibration error {error:.3f}"
     with pytest.raises(ValueError, match="bins=0"):
         plot_reliability(model, X, y, bins=0)
 
@@ -189,7 +189,7 @@ def test_confusion_is_that_of_scikit_learn():
     expected = confusion_matrix(problem.classes, model.predict(problem.X))
     counts = [int(text.get_text().split("\n")[0]) for text in ax.texts]
     assert counts == expected.ravel().tolist()
-    assert ax.get_title() == f"{np.trace(expected)} of 150 right"
+    assert ax.get_title() == f"{np.trace(expected)} of 150 rows correct"
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a class without rows
         plot_confusion(model, problem.X[:1], problem.classes[:1])

@@ -30,7 +30,7 @@ def test_whose_odds():
     assert odds.probability == pytest.approx(model.predict_proba(problem.X).max(axis=1))
     own = found.log_odds(problem.classes)
     assert own.positive == problem.classes
-    with pytest.raises(ValueError, match="positive: 7 is no class; give one of"):
+    with pytest.raises(ValueError, match="positive: 7 is not a class; pass one of"):
         found.log_odds(7)
     with pytest.raises(ValueError, match="positive: 2 labels"):
         found.log_odds([0, 1])
@@ -54,10 +54,10 @@ def test_words():
     model = TAN().fit(PATIENTS, ILL)
     new = pd.DataFrame({"age": [70.0], "smoker": ["pipe"], "cough": [True]})
     text = model.explain(new).text()
-    assert text.splitlines()[0] == "ill = yes: 90.9 % (without any attribute 60 %)"
+    assert text.splitlines()[0] == "ill = yes: 90.9 % (starting probability 60 %)"
     assert "age = 70 (> 52.5)" in text
     assert "cough = True, given age = 70 (> 52.5)" in text
-    assert "not known: smoker = pipe (never seen)" in text
+    assert "treated as missing: smoker = pipe (unseen category)" in text
     against = model.explain(new).text(positive="no")
     assert against.splitlines()[0].startswith("ill = no: 9.1 %")
     assert "against no" in against
@@ -68,7 +68,7 @@ def test_words_say_how_many_are_left_out():
     found = NaiveBayes().fit(data.X, data.y).explain(data.X[:1])
     odds = found.log_odds()
     lines = found.text(most=3).splitlines()
-    rest = [line for line in lines if "weaker attributes together" in line]
+    rest = [line for line in lines if "weaker columns together" in line]
     assert len(rest) == 1
     strong = sorted(odds.contributions[0].tolist(), key=abs)[-3:]
     assert all(f"{value:+.2f}" in found.text(most=3) for value in strong)
@@ -133,13 +133,13 @@ def test_what_cannot_change_and_where_to():
     assert found.instead == other
     assert [change.column for change in found.changes] == ["x0"]
     assert what_if(model, row, fixed=["x0", 1, 2, 3]).changes == ()
-    with pytest.raises(ValueError, match="to=9 is no class"):
+    with pytest.raises(ValueError, match="to=9 is not a class"):
         what_if(model, row, to=9)
-    with pytest.raises(ValueError, match="is what the model decides already"):
+    with pytest.raises(ValueError, match="is already the decision"):
         what_if(model, row, to=int(model.predict(row)[0]))
     with pytest.raises(UnnaiveError, match="fixed names 'sex'"):
         what_if(model, row, fixed="sex")
-    with pytest.raises(UnnaiveError, match="there are 150 rows; give one"):
+    with pytest.raises(UnnaiveError, match="there are 150 rows; pass one"):
         what_if(model, problem.X)
     with pytest.raises(UnnaiveError, match="there is no column 'sex'"):
         what_if(model, {"sex": 1})
@@ -151,7 +151,7 @@ def test_a_search_that_is_cut_off_says_so(monkeypatch):
     found = what_if(TAN().fit(data.X[:, :8], data.y), data.X[:1, :8])
     assert not found.complete
     assert found.tried == 10
-    assert "cut off after 10 rows" in found.text()
+    assert "stopped after 10 rows" in found.text()
 
 
 def test_numbers_may_change_too():
@@ -257,7 +257,7 @@ def test_importance_of_what():
         importance(model, y=problem.classes)
     with pytest.raises(ValueError, match="50 rows and 3 labels"):
         importance(model, problem.X, problem.classes[:3])
-    with pytest.raises(UnnaiveError, match="y has 5, which is no class"):
+    with pytest.raises(UnnaiveError, match="the label 5 in row 0, which is not one of the classes"):
         importance(model, problem.X, [5] * 50)
 
 
@@ -308,7 +308,7 @@ def test_the_command_says_what_the_library_says(files):
     assert explained.text(1) in found.stdout
     assert explained.text(3) in found.stdout
     assert what_if(model, rows[1:2]).text() in found.stdout
-    assert "what to ask next\nnothing is missing" in found.stdout
+    assert "what to ask next\nno column is missing" in found.stdout
     assert "smoker: " in found.stdout.split("row 4")[1]
     assert "note: not used, because the model does not know them: 'id', 'ill'" in found.stderr
 

@@ -22,8 +22,9 @@ from unnaive.evaluate import cross_validate
 from unnaive.exceptions import SchemaMismatch
 from unnaive.report import budget, performance
 from unnaive.report.drawing import draw_structure
-from unnaive.report.html import _environment, waterfall
+from unnaive.report.html import _environment
 from unnaive.report.rows import report_rows
+from unnaive.report.writing import waterfall
 
 
 def mixed(n=240, seed=3):
@@ -242,7 +243,7 @@ def test_a_slow_model_is_judged_on_fewer_rows(monkeypatch):
 def test_wrong_settings(fitted, patients):
     with pytest.raises(ValueError, match="folds=1; it must be at least 2"):
         report.summarise(fitted, *patients, folds=1)
-    with pytest.raises(ValueError, match="positive='sick' is no class; the classes are"):
+    with pytest.raises(ValueError, match="positive='sick' is not a class; the classes are"):
         report.summarise(fitted, *patients, positive="sick")
     with pytest.raises(SchemaMismatch, match=r"missing \['age'\]"):
         report.summarise(fitted, patients[0].drop(columns="age"), patients[1])
@@ -422,13 +423,13 @@ def test_hostile_data(key, name, tmp_path):
         assert "\u2028" not in text.split('id="explorer-data">')[1].split("</script>")[0]
     if name in {"one row", "classes of one row"}:
         assert "every class has a single row" in found["performance"]["error"]
-        assert "could not be judged on these rows: every class has a single row" in text
+        assert "could not be scored on these rows: every class has a single row" in text
 
 
 def test_tables_too_large_for_a_page(fitted, patients, tmp_path):
     path = tmp_path / "report.html"
     found = report.write(fitted, *patients, path, folds=2, max_bytes=100)
-    assert found["explorer_note"].startswith("The explorer is left out: ")
+    assert found["explorer_note"].startswith("There is no explorer: ")
     assert_safe(path)
     assert "explorer-data" not in path.read_text(encoding="utf-8")
 

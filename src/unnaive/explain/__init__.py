@@ -1,4 +1,7 @@
-"""Why this prediction, and what a model saw; plots take ``ax`` and return it."""
+"""Explanations of predictions, counterfactuals, importance of features, and plots.
+
+``model.explain(X)`` returns an :class:`Explanation`. Plots take ``ax`` and return it.
+"""
 
 from unnaive.explain.changes import Change, WhatIf, what_if
 from unnaive.explain.critical_difference import plot_critical_difference

@@ -1,4 +1,4 @@
-"""Cells of rows: what people read, and rows in which some cells are others."""
+"""Cells of rows: their text for people, and copies of a row in which some cells differ."""
 
 from __future__ import annotations
 
@@ -24,32 +24,33 @@ MISSING = "missing"
 
 
 def shown_cells(frame: Frame, schema: Schema) -> tuple[AnyArray, BoolArray]:
-    """Name what every cell holds, and whether a model sees it; both of shape (n, d).
+    """Return the text of every cell, and whether the model uses it; both of shape (n, d).
 
-    Numbers that are binned are followed by their bin, values never seen are called that.
+    A number that is binned is followed by its bin. An unseen category is marked as such, and the
+    model treats it as missing.
     """
     codes = schema.encode(frame)
     cells = np.empty((frame.n_rows, len(schema.columns)), dtype=object)
-    for place, known in enumerate(schema.columns):
-        cells[:, place] = _shown(frame.column(place), known, codes[place])
+    for place, column in enumerate(schema.columns):
+        cells[:, place] = _shown(frame.column(place), column, codes[place])
     return cells, (codes < schema.sizes[:, None]).T
 
 
-def _shown(column: Column, known: ColumnSchema, codes: AnyArray) -> list[str]:
-    missing, values = column.missing.tolist(), column.values.tolist()
-    names = values_of(known)
-    binned = not isinstance(known, CategoricalColumn) and known.size > 1
-    shown = []
-    for code, absent, value in zip(codes.tolist(), missing, values, strict=True):
+def _shown(cells: Column, column: ColumnSchema, codes: AnyArray) -> list[str]:
+    names = values_of(column)
+    categorical = isinstance(column, CategoricalColumn)
+
+    def text(code: int, absent: bool, value: Label) -> str:
         if absent:
-            shown.append(MISSING)
-        elif code == known.size:
-            shown.append(f"{_label(column, value)} (never seen)")
-        elif isinstance(known, CategoricalColumn):
-            shown.append(names[code])
-        else:
-            shown.append(f"{value:.6g} ({names[code]})" if binned else f"{value:.6g}")
-    return shown
+            return MISSING
+        if code == column.size:
+            return f"{_label(cells, value)} (unseen category)"
+        if categorical:
+            return names[code]
+        return f"{value:.6g} ({names[code]})" if column.size > 1 else f"{value:.6g}"
+
+    triples = zip(codes.tolist(), cells.missing.tolist(), cells.values.tolist(), strict=True)
+    return [text(*triple) for triple in triples]
 
 
 def _label(column: Column, value: Label) -> Label:
@@ -57,12 +58,12 @@ def _label(column: Column, value: Label) -> Label:
 
 
 def members_of(model: Classifier) -> list[Member]:
-    """Return the models that a blend answers by; of any other model none."""
+    """Return the members of a blend; an empty list for any other model."""
     return getattr(model, "members_", [])
 
 
 def heaviest(model: Classifier) -> Classifier:
-    """Return the member of most weight of a blend; any other model is its own."""
+    """Return the member of a blend with the largest weight; any other model itself."""
     members = members_of(model)
     return max(members, key=lambda member: member.weight).model if members else model
 
@@ -71,55 +72,62 @@ def one_row(model: Classifier, X: object) -> Frame:
     """Read a single row: a frame or list with one, a list of cells, or a dictionary of some."""
     names = model.schema_.names
     if isinstance(X, Mapping):
-        strange = [name for name in X if name not in names]
-        if strange:
+        unknown = [name for name in X if name not in names]
+        if unknown:
             known = ", ".join(map(repr, names))
-            raise UnnaiveError(f"there is no column {strange[0]!r}; the columns are {known}")
+            raise UnnaiveError(f"there is no column {unknown[0]!r}; the columns are {known}")
         cells = [np.nan if X.get(name) is None else X[name] for name in names]
-        pairs = zip(cells, names, strict=True)
-        return Frame(names, 1, tuple(to_column([cell], name) for cell, name in pairs))
+        return Frame(names, 1, tuple(map(to_column, ([cell] for cell in cells), names)))
     if isinstance(X, list | tuple) and not any(
         hasattr(cell, "__len__") and not isinstance(cell, str) for cell in X
     ):
         X = [list(X)]
     frame = to_frame(X)
     if frame.n_rows != 1:
-        raise UnnaiveError(f"there are {frame.n_rows} rows; give one, such as X[:1]")
+        raise UnnaiveError(f"there are {frame.n_rows} rows; pass one, such as X[:1]")
     if len(frame.names) == len(names) and not hasattr(X, "columns"):
         columns = tuple(replace(frame.column(i), name=name) for i, name in enumerate(names))
         return Frame(names, 1, columns)
     return frame
 
 
-def values_of(known: ColumnSchema) -> list[str]:
+def target_codes(model: Classifier, y: object, n_rows: int) -> IntArray:
+    """Return the class codes of labels, one for each row; shape (n,)."""
+    codes = model.schema_.encode_target(to_column(y))
+    if len(codes) != n_rows:
+        raise UnnaiveError(f"there are {n_rows} rows and {len(codes)} labels")
+    return codes
+
+
+def values_of(column: ColumnSchema) -> list[str]:
     """Names of all values, or bins, of a column."""
-    return [known.label(code) for code in range(known.size)]
+    return [column.label(code) for code in range(column.size)]
 
 
 def repeated(row: Frame, n_rows: int, changed: Mapping[int, Column]) -> Frame:
     """Repeat a row, with other columns in some places."""
     columns = [row.column(place) for place in range(len(row.names))]
-    for place, own in enumerate(columns):
-        columns[place] = changed.get(place) or replace(own, values=np.repeat(own.values, n_rows))
+    for place, cell in enumerate(columns):
+        columns[place] = changed.get(place) or replace(cell, values=np.repeat(cell.values, n_rows))
     return Frame(row.names, n_rows, tuple(columns))
 
 
-def with_values(own: Column, known: ColumnSchema, codes: IntArray) -> Column:
-    """Return a cell as a column with the values of some codes, its own where the code is −1."""
-    if not isinstance(known, CategoricalColumn):
-        return with_numbers(own, np.array(bin_points(known.edges)), codes)
-    labels, stays = known.categories, -1
-    if not own.missing[0]:
-        labels, stays = (*labels, _label(own, own.values[0].item())), known.size
-    return Column(own.name, np.where(codes < 0, stays, codes).astype(np.int32), labels)
+def with_values(cell: Column, column: ColumnSchema, codes: IntArray) -> Column:
+    """Return a column with the values of some codes; where a code is −1, the cell's own value."""
+    if not isinstance(column, CategoricalColumn):
+        return with_numbers(cell, np.array(bin_points(column.edges)), codes)
+    labels, unchanged = column.categories, -1
+    if not cell.missing[0]:
+        labels, unchanged = (*labels, _label(cell, cell.values[0].item())), column.size
+    return Column(cell.name, np.where(codes < 0, unchanged, codes).astype(np.int32), labels)
 
 
-def with_numbers(own: Column, numbers: FloatArray, places: IntArray) -> Column:
-    """Return a cell as a column of numbers by their places, its own where the place is −1."""
-    kept = np.nan if own.missing[0] else float(own.values[0])
-    return Column(own.name, np.where(places < 0, kept, numbers[places]))
+def with_numbers(cell: Column, numbers: FloatArray, places: IntArray) -> Column:
+    """Return a column of numbers by their places; where a place is −1, the cell's own number."""
+    unchanged = np.nan if cell.missing[0] else float(cell.values[0])
+    return Column(cell.name, np.where(places < 0, unchanged, numbers[places]))
 
 
 def bin_points(edges: Sequence[float]) -> list[float]:
-    """Return a number inside every bin: its upper edge, which belongs to it, and one beyond."""
+    """Return a number inside every bin: its upper edge, and one beyond the last edge."""
     return [*edges, edges[-1] + 1.0 + abs(edges[-1])] if edges else [0.0]

@@ -1,4 +1,4 @@
-"""Demšar's diagram: mean ranks of models, and which of them may well be equal."""
+"""Critical difference diagrams: mean ranks of models, and which differences are significant."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from unnaive._axes import new_axes
+from unnaive.explain.shared import MARK, documented, verbatim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,23 +16,27 @@ if TYPE_CHECKING:
 _BAR = 0.35  # between two bars, where 1 is between two names
 
 
+@documented
 def plot_critical_difference(
     mean_ranks: Mapping[str, float], critical: float, ax: Axes | None = None
 ) -> Axes:
-    """Draw models along their mean ranks, joined by a bar where no difference is shown.
+    """Plot mean ranks of models; a bar joins models that do not differ significantly.
 
     Parameters
     ----------
     mean_ranks : dict of str to float
-        Mean rank over data sets of every model, 1 is best.
+        Mean rank of every model over data sets; 1 is best.
     critical : float
-        Critical difference of mean ranks, such as ``unnaive.evaluate.nemenyi`` finds.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
+        Critical difference of mean ranks, for example from ``unnaive.evaluate.nemenyi``.
+    {ax}
 
     Returns
     -------
-    matplotlib axes
+    {axes}
+
+    See Also
+    --------
+    unnaive.evaluate.nemenyi : Computes the critical difference.
 
     References
     ----------
@@ -48,7 +53,7 @@ def plot_critical_difference(
     ordered = sorted(mean_ranks.items(), key=lambda item: item[1])
     if not ordered or not critical >= 0:
         raise ValueError(
-            f"{len(ordered)} models, critical={critical}: there must be a model, and a critical "
+            f"{len(ordered)} models, critical={critical}; pass at least one model, and a critical "
             "difference of at least 0"
         )
     groups = undecided([rank for _, rank in ordered], critical)
@@ -74,7 +79,7 @@ def plot_critical_difference(
 
 
 def undecided(ranks: list[float], critical: float) -> list[tuple[int, int]]:
-    """First and last place of every largest group of sorted ranks that differ by less.
+    """First and last position of every maximal group of sorted ranks that differ by less.
 
     Examples
     --------
@@ -99,22 +104,14 @@ def _draw_scale(ax: Axes, low: int, high: int, critical: float) -> None:
         ax.plot([tick, tick], [0, 0.2], color="0.2", linewidth=1)
         ax.text(tick, 0.3, str(tick), ha="center", va="bottom")
     if critical < high - low:
-        ax.plot([low, low + critical], [1.6, 1.6], color="C1", linewidth=2)
+        ax.plot([low, low + critical], [1.6, 1.6], color=MARK, linewidth=2)
         ax.text(low + critical / 2, 1.7, f"CD = {critical:.2f}", ha="center", va="bottom")
     else:
-        ax.text(low, 1.7, f"CD = {critical:.2f}, more than the ranks span", va="bottom")
+        ax.text(low, 1.7, f"CD = {critical:.2f}, larger than the range of ranks", va="bottom")
 
 
 def _draw_name(ax: Axes, name: str, rank: float, y: float, end: float) -> None:
-    """Lead a line from a rank down and out to the model's name."""
+    """Draw a line from a rank down and sideways to the name of the model."""
     ax.plot([rank, rank, end], [0, y, y], color="0.6", linewidth=1)
-    left = end < rank
-    ax.annotate(
-        name,
-        (end, y),
-        xytext=(-4 if left else 4, 0),
-        textcoords="offset points",
-        ha="right" if left else "left",
-        va="center",
-        parse_math=False,
-    )
+    shift, side = (-4, "right") if end < rank else (4, "left")
+    ax.annotate(verbatim(name), (end, y), (shift, 0), "data", "offset points", ha=side, va="center")

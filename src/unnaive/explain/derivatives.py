@@ -1,4 +1,4 @@
-"""Dependence derivatives: how far, and which way, each column pushes naive Bayes off."""
+"""Dependence derivatives: the error of naive Bayes that each feature's dependences cause."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logsumexp
 
-from unnaive._axes import new_axes
+from unnaive.explain.shared import documented, signed_bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from unnaive.models import Classifier
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DependenceDerivatives:
-    r"""What :func:`dependence_derivatives` found, all in logarithms.
+    r"""Dependence derivatives in logarithms; :func:`dependence_derivatives` returns them.
 
-    Attributes
+    Parameters
     ----------
     names : tuple of str
-        Names of the columns.
+        Names of the features.
     classes : list
         Class labels.
     log_dd : ndarray of shape (n, k, d)
@@ -33,6 +33,19 @@ class DependenceDerivatives:
         Log joint of naive Bayes with the model's own p(x_i | c).
     mode : str
         "parents" or "full-conditional".
+
+    See Also
+    --------
+    dependence_derivatives : Computes them.
+    plot_dependence_derivatives : Draws them.
+
+    Examples
+    --------
+    >>> from unnaive import TAN
+    >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 5
+    >>> model = TAN().fit(X, [0, 1, 1, 0] * 5)
+    >>> dependence_derivatives(model, X[:2]).log_gdf().round(1)
+    array([-3.6,  3.6])
     """
 
     names: tuple[str, ...]
@@ -41,24 +54,67 @@ class DependenceDerivatives:
     naive_joint: FloatArray
     mode: str
 
-    def log_ddr(self, positive: Label = None, negative: Label = None) -> FloatArray:
-        """Log dd₊ / dd₋ of every row and column; shape (n, d).
+    def __repr__(self) -> str:
+        n, _, d = self.log_dd.shape
+        return f"DependenceDerivatives({n} rows, {d} columns, mode={self.mode!r})"
 
-        Above 0, the column's dependences speak for the positive class, which naive Bayes does
-        not hear. By default the last class against the first.
+    def log_ddr(self, positive: Label = None, negative: Label = None) -> FloatArray:
+        """Compute log dd₊ / dd₋ of every sample and feature.
+
+        Above 0, the dependences of a feature favor the positive class; naive Bayes ignores that.
+
+        Parameters
+        ----------
+        positive : class label, default=None
+            The class in the numerator; None: the last one.
+        negative : class label, default=None
+            The class in the denominator; None: the first one.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The log-odds that naive Bayes lacks, feature by feature.
         """
         above = self._place(positive, len(self.classes) - 1)
         below = self._place(negative, 0)
         return np.asarray(self.log_dd[:, above] - self.log_dd[:, below])
 
     def log_gdf(self, positive: Label = None, negative: Label = None) -> FloatArray:
-        """Log of the product of ddr over columns: what naive Bayes's log odds lack; shape (n,)."""
+        """Compute the sum of log ddr over all features: the log-odds that naive Bayes lacks.
+
+        Parameters
+        ----------
+        positive : class label, default=None
+            The class in the numerator; None: the last one.
+        negative : class label, default=None
+            The class in the denominator; None: the first one.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The sum of :meth:`log_ddr` over features.
+        """
         return np.asarray(self.log_ddr(positive, negative).sum(axis=1))
 
     def weights(
         self, positive: Label = None, negative: Label = None, weighting: str = "log-mean"
     ) -> FloatArray:
-        """Weight of every column: mean of log ddr, or log of the mean of ddr; shape (d,)."""
+        """Compute one weight for every feature.
+
+        Parameters
+        ----------
+        positive : class label, default=None
+            The class in the numerator; None: the last one.
+        negative : class label, default=None
+            The class in the denominator; None: the first one.
+        weighting : {"log-mean", "mean"}, default="log-mean"
+            The mean of log ddr over samples, or the logarithm of the mean of ddr.
+
+        Returns
+        -------
+        ndarray of shape (d,)
+            The weights, in nats.
+        """
         if weighting not in {"log-mean", "mean"}:
             raise ValueError(f"weighting={weighting!r}; it must be 'log-mean' or 'mean'")
         ratios = self.log_ddr(positive, negative)
@@ -70,14 +126,14 @@ class DependenceDerivatives:
         if label is None:
             return default
         if label not in self.classes:
-            raise ValueError(f"{label!r} is no class; the classes are {self.classes}")
+            raise ValueError(f"{label!r} is not a class; the classes are {self.classes}")
         return self.classes.index(label)
 
 
 def dependence_derivatives(
     model: Classifier, X: object, mode: str = "full-conditional"
 ) -> DependenceDerivatives:
-    r"""Compare what a model says of each cell with what naive Bayes would say.
+    r"""Compare the model's probability of each value with that of naive Bayes.
 
     .. math:: dd_c(x_i) = \frac{p(x_i \mid \ldots, c)}{p(x_i \mid c)},
               \qquad ddr(x_i) = \frac{dd_+(x_i)}{dd_-(x_i)},
@@ -87,12 +143,23 @@ def dependence_derivatives(
     ----------
     model : Classifier
         Any fitted model of this library.
-    X : rows
-        As in ``predict``. A missing cell has a derivative of 1.
+    X : data frame or array-like of shape (n, d)
+        Samples. A missing value has a derivative of 1.
     mode : {"full-conditional", "parents"}, default="full-conditional"
-        Given all other cells of the row; or given the cells of the column's parents, where the
-        model has such: then naive Bayes' odds times gdf are exactly the model's (Zhang's
-        theorem). The product of full conditionals is a pseudo-likelihood, not the posterior.
+        Condition on all other features; or on the parents of the feature, if the model has
+        parents. With parents, the odds of naive Bayes times gdf are exactly the odds of the model
+        (Zhang's theorem). The product of full conditionals is a pseudo-likelihood, not the
+        posterior.
+
+    Returns
+    -------
+    DependenceDerivatives
+        Logarithms of the derivatives of every sample, class and feature.
+
+    See Also
+    --------
+    plot_dependence_derivatives : Draw the result.
+    Explanation : Contributions of features to the prediction itself.
 
     References
     ----------
@@ -106,15 +173,15 @@ def dependence_derivatives(
     >>> from unnaive.explain import dependence_derivatives
     >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 5
     >>> model = TAN().fit(X, [0, 1, 1, 0] * 5)
-    >>> found = dependence_derivatives(model, X[:2], mode="parents")
-    >>> odds = found.naive_joint[:, 1] - found.naive_joint[:, 0] + found.log_gdf()
+    >>> result = dependence_derivatives(model, X[:2], mode="parents")
+    >>> odds = result.naive_joint[:, 1] - result.naive_joint[:, 0] + result.log_gdf()
     >>> joint = model.predict_joint_log_proba(X[:2])
     >>> np.allclose(odds, joint[:, 1] - joint[:, 0])
     True
     """
-    given, alone, log_prior = model.predict_log_conditionals(X, mode)
+    conditional, alone, log_prior = model.predict_log_conditionals(X, mode)
     with np.errstate(invalid="ignore"):
-        log_dd = np.where(np.isneginf(given) & np.isneginf(alone), 0.0, given - alone)
+        log_dd = np.where(np.isneginf(conditional) & np.isneginf(alone), 0.0, conditional - alone)
     return DependenceDerivatives(
         model.schema_.names,
         model.classes_.tolist(),
@@ -124,6 +191,7 @@ def dependence_derivatives(
     )
 
 
+@documented
 def plot_dependence_derivatives(
     found: DependenceDerivatives,
     row: int | None = None,
@@ -132,41 +200,51 @@ def plot_dependence_derivatives(
     negative: Label = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw which columns push naive Bayes off, in one row or on average.
+    """Plot the log-odds that naive Bayes lacks, feature by feature.
 
-    Bars to the right: the column's dependences speak for the positive class, and naive Bayes
-    does not hear them. The title tells how far all of them together move the log odds.
+    A bar to the right: the dependences of the feature favor the positive class. The title has the
+    sum over all features.
 
     Parameters
     ----------
     found : DependenceDerivatives
+        Result of :func:`dependence_derivatives`.
     row : int, default=None
-        Which row; None: the mean over all, with the middle half of the rows as a thin line.
-    positive, negative : class labels, default=None
-        The last class against the first.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
+        Position of a sample; None: the mean over all samples, with a thin line from the first to
+        the third quartile.
+    positive : class label, default=None
+        The class in the numerator of the odds; None: the last one.
+    negative : class label, default=None
+        The class in the denominator of the odds; None: the first one.
+    {ax}
 
     Returns
     -------
-    matplotlib axes
+    {axes}
+
+    See Also
+    --------
+    dependence_derivatives : Computes what is drawn.
+
+    Examples
+    --------
+    >>> from unnaive import TAN
+    >>> X = [["a", "u"], ["a", "v"], ["b", "u"], ["b", "v"]] * 5
+    >>> model = TAN().fit(X, [0, 1, 1, 0] * 5)
+    >>> plot_dependence_derivatives(dependence_derivatives(model, X), row=1).get_title()
+    'naive Bayes neglects +3.58 in total'
     """
     ratios = found.log_ddr(positive, negative)
     if row is not None and not -len(ratios) <= row < len(ratios):
         raise ValueError(f"row={row}; there are {len(ratios)} rows")
     shown = ratios.mean(axis=0) if row is None else ratios[row]
-    order = np.argsort(np.abs(shown), kind="stable")
-    places = np.arange(len(order))
-    ax = new_axes(ax, figsize=(6.4, max(2.4, 0.28 * len(order) + 1)))
-    colours = ["C1" if value > 0 else "C0" for value in shown[order]]
-    ax.barh(places, shown[order], color=colours)
+    order = np.argsort(-np.abs(shown), kind="stable")
+    ax = signed_bars([found.names[column] for column in order], shown[order], ax)
     if row is None:
         low, high = np.quantile(ratios[:, order], [0.25, 0.75], axis=0)
-        ax.hlines(places, low, high, color="0.3", linewidth=1)
-    ax.set_yticks(places, [found.names[column] for column in order])
-    ax.axvline(0.0, color="0.3", linewidth=0.8)
+        ax.hlines(range(len(order)), low, high, color="0.3", linewidth=1)
     above = found.classes[-1] if positive is None else positive
     below = found.classes[0] if negative is None else negative
-    ax.set_xlabel(f"neglected log odds of {above!r} against {below!r}")
-    ax.set_title(f"naive Bayes' log odds lack {shown.sum():+.3g}")
+    ax.set_xlabel(f"neglected log-odds of {above!r} against {below!r} (nats)")
+    ax.set_title(f"naive Bayes neglects {shown.sum():+z.3g} in total")
     return ax

@@ -1,4 +1,4 @@
-"""Why this prediction: what each attribute of a row adds to the log-odds of a class."""
+"""Explanations of predictions: what each feature of a sample adds to the log-odds of a class."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 from unnaive.exceptions import TableTooLarge
 from unnaive.explain.cells import shown_cells
 from unnaive.explain.odds import LogOdds, split_odds
+from unnaive.explain.wording import explanation_html, in_words, plural
 from unnaive.models.classifier import first_of_the_best
 
 if TYPE_CHECKING:
@@ -21,48 +22,77 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Frame
     from unnaive.models import Classifier
 
-_FEW = 256  # rows that are explained without asking for the room they take
+_FEW = 256  # rows that are explained without checking how much memory they take
 _BY = ("column", "group", "term")
 
 
 class Term(NamedTuple):
-    """Columns that a term belongs to, and those it acts through, by their positions."""
+    """A part of an explanation: the features that it belongs to, by their positions.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        Features that the term belongs to; several where the model joins them to one variable.
+    through : tuple of int, default=()
+        Features that these depend on, such as the parents in a tree.
+
+    See Also
+    --------
+    Explanation : Has the terms of a model and their contributions.
+
+    Examples
+    --------
+    >>> from unnaive import NaiveBayes
+    >>> model = NaiveBayes().fit([["a", "u"], ["b", "v"]], [0, 1])
+    >>> model.explain([["a", "u"]]).terms
+    (Term(columns=(0,), through=()), Term(columns=(1,), through=()))
+    """
 
     columns: tuple[int, ...]
     through: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    r"""What each attribute of each row contributes to each class.
+    r"""What each feature of each sample contributes to each class; ``model.explain(X)`` returns it.
 
     .. math:: \log P(c, x) = b_c + \sum_t a_{ct}
 
-    exactly, for every model. Where a model is a product, a term is
-    :math:`\log P(x_i \mid \text{parents}, c)`. Where it is an average (AODE, ATAN) the logarithm
-    of the average is split by the logarithmic-mean Divisia index, which leaves no residual; where
-    a column has a hidden parent (HNB), its term is shared by the bag as the mixture is. Where a
-    parent is missing, a cell adds what the chain rule says. A missing cell adds 0. A row that no
-    class gives any chance has the prior as its base, and no contributions.
+    holds exactly for every model. Where a model is a product, a term is
+    :math:`\log P(x_i \mid \text{parents}, c)`. Where it is an average (AODE, ATAN), the logarithm
+    of the average is split by the logarithmic-mean Divisia index, which leaves no residual. Where
+    a feature has a hidden parent (HNB), its term is divided among the members of the mixture.
+    Where a parent is missing, a feature contributes what the chain rule gives. A missing value
+    contributes 0. If every class gives a sample probability 0, its base is the prior and its
+    contributions are 0.
 
-    Attributes
+    Parameters
     ----------
-    names, target : tuple of str, str
-        Names of the columns and of the class.
+    names : tuple of str
+        Names of the features.
+    target : str
+        Name of the target.
     classes : list
         Class labels.
     terms : tuple of Term
-        Columns, and the columns they act through.
+        Features of every term, and the features that these depend on.
     base : ndarray of shape (n, k)
-        Log P(c), as the model has it.
+        The model's log prior, log P(c).
     contributions : ndarray of shape (n, k, t)
-        What every term adds, in nats.
+        What every term adds to log P(c, x), in nats.
     cells : ndarray of str, shape (n, d)
-        What each row has, ``"missing"`` where nothing.
+        The value of every feature as text, ``"missing"`` where there is none.
     observed : ndarray of bool, shape (n, d)
-        Which cells the model sees; values never seen in fit count as missing.
+        Which values the model uses; unseen categories count as missing.
     log_evidence : ndarray of shape (n,)
-        Log P(x) by the model, −inf where no class gives the row any chance.
+        The model's log P(x), −inf where every class gives the sample probability 0.
+
+    See Also
+    --------
+    LogOdds : The log-odds of one class as a sum over features.
+    plot_waterfall : Draw the explanation of one sample.
+    what_if : Find the smallest change that changes the decision.
+    ask_next : Rank the missing features by their expected information.
 
     References
     ----------
@@ -75,8 +105,8 @@ class Explanation:
     >>> X = [["yes", "high"], ["yes", "low"], ["no", "high"], ["no", "low"]] * 5
     >>> model = TAN().fit(X, ["ill", "ill", "well", "well"] * 5)
     >>> rows = [["yes", None], ["no", "high"]]
-    >>> found = model.explain(rows)
-    >>> odds = found.log_odds(positive="ill")
+    >>> explanation = model.explain(rows)
+    >>> odds = explanation.log_odds(positive="ill")
     >>> odds.contributions.round(2)
     array([[ 2.4, 0. ],
            [-2.4, 0. ]])
@@ -99,27 +129,42 @@ class Explanation:
     def __len__(self) -> int:
         return len(self.base)
 
+    def __repr__(self) -> str:
+        rows, columns = plural(len(self), "row"), plural(len(self.names), "column")
+        return f"Explanation({rows}, {columns}, {self.target} in {self.classes})"
+
+    def _repr_html_(self) -> str:
+        """Show the contributions of the first rows as tables."""
+        return explanation_html(self)
+
     @property
     def joint(self) -> FloatArray:
-        """Log P(c, x), the sum of base and contributions; shape (n, k)."""
+        """Log P(c, x): the sum of base and contributions; shape (n, k)."""
         return np.asarray(self.base + self.contributions.sum(axis=2))
 
     @property
     def posterior(self) -> FloatArray:
-        """P(c | x); shape (n, k)."""
+        """Posterior probabilities P(c | x); shape (n, k)."""
         joint = self.joint
         return np.asarray(np.exp(joint - logsumexp(joint, axis=1, keepdims=True)))
 
     def log_odds(self, positive: Label = None, by: str = "column") -> LogOdds:
-        """Split the log-odds of a class against all others.
+        """Split the log-odds of a class against all other classes.
 
         Parameters
         ----------
-        positive : class label, or list of one a row, default=None
-            Whose odds; None: the last of two classes, of more each row's most probable one.
+        positive : class label, or list with one for each sample, default=None
+            The class whose odds are split; None: the last of two classes, or, of more than two,
+            the most probable class of each sample.
         by : {"column", "group", "term"}, default="column"
-            A contribution for every column (a term of several is divided among those observed),
-            for every group of columns that the model joins to one variable, or for every term.
+            One contribution for every feature (a term of several features is divided among those
+            observed), for every group of features that the model joins to one variable, or for
+            every term.
+
+        Returns
+        -------
+        LogOdds
+            Base and contributions, which add up to the log-odds that the model predicts.
         """
         if by not in _BY:
             raise ValueError(f"by={by!r}; it must be one of {', '.join(map(repr, _BY))}")
@@ -134,7 +179,7 @@ class Explanation:
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Columns that the model joins to one variable, all others by themselves."""
+        """Features that the model joins to one variable; every other feature by itself."""
         joined = {term.columns for term in self.terms}
         if sum(map(len, joined)) > len({column for group in joined for column in group}):
             joined = set()  # they overlap, as A2DE's pairs do
@@ -143,55 +188,100 @@ class Explanation:
         return tuple(sorted(joined | alone))
 
     def name_of(self, term: Term) -> str:
-        """Name a term for people."""
-        own = " + ".join(self.names[column] for column in term.columns)
-        above = ", ".join(self.names[column] for column in term.through)
-        return f"{own} through {above}" if above else own
+        """Return the name of a term.
+
+        Parameters
+        ----------
+        term : Term
+            One of ``terms``.
+
+        Returns
+        -------
+        str
+            Names of its features, and of the features that these depend on.
+        """
+        name = " + ".join(self.names[column] for column in term.columns)
+        parents = ", ".join(self.names[column] for column in term.through)
+        return f"{name} through {parents}" if parents else name
+
+    def cell(self, row: int, column: int) -> str:
+        """Return the name and the value of a feature.
+
+        Parameters
+        ----------
+        row : int
+            Position of the sample.
+        column : int
+            Position of the feature.
+
+        Returns
+        -------
+        str
+            Such as ``"age = 70 (> 52.5)"``.
+        """
+        return f"{self.names[column]} = {self.cells[row, column]}"
 
     def _gathered(self, parts: FloatArray, groups: tuple[tuple[int, ...], ...]) -> FloatArray:
         """Sum of terms by groups of columns; a term of several is divided equally; (n, m)."""
-        place = {column: at for at, group in enumerate(groups) for column in group}
-        out = np.zeros((len(parts), len(groups)))
+        group_of = {column: place for place, group in enumerate(groups) for column in group}
+        sums = np.zeros((len(parts), len(groups)))
         for index, term in enumerate(self.terms):
-            at = [place[column] for column in term.columns]
-            if len(set(at)) == 1:
-                out[:, at[0]] += parts[:, index]
+            places = [group_of[column] for column in term.columns]
+            if len(set(places)) == 1:
+                sums[:, places[0]] += parts[:, index]
                 continue
             there = self.observed[:, list(term.columns)]
-            share = there / np.maximum(there.sum(axis=1, keepdims=True), 1)
-            for column, position in enumerate(at):
-                part = np.where(share[:, column] > 0, parts[:, index] * share[:, column], 0.0)
-                out[:, position] += part
-        return out
+            shares = there / np.maximum(there.sum(axis=1, keepdims=True), 1)
+            for place, share in zip(places, shares.T, strict=True):
+                sums[:, place] += np.where(share > 0, parts[:, index] * share, 0.0)
+        return sums
 
     def _chosen(self, positive: Label) -> IntArray:
-        """Place of the class whose odds are asked for, in every row; shape (n,)."""
-        if positive is not None:
-            labels = positive if isinstance(positive, list) else [positive] * len(self)
-            strange = [label for label in labels if label not in self.classes]
-            if strange or len(labels) != len(self):
-                wrong = f"{strange[0]!r} is no class" if strange else f"{len(labels)} labels"
-                raise ValueError(
-                    f"positive: {wrong}; give one of {self.classes}, or one for each of the "
-                    f"{len(self)} rows"
-                )
-            return np.array([self.classes.index(label) for label in labels])
-        if len(self.classes) <= 2:
-            return np.full(len(self), len(self.classes) - 1)
-        return first_of_the_best(self.joint)
+        """Position of the class whose odds are split, of every row; shape (n,)."""
+        if positive is None:
+            last = len(self.classes) - 1
+            return np.full(len(self), last) if last <= 1 else first_of_the_best(self.joint)
+        labels = positive if isinstance(positive, list) else [positive] * len(self)
+        unknown = [label for label in labels if label not in self.classes]
+        if unknown or len(labels) != len(self):
+            wrong = f"{unknown[0]!r} is not a class" if unknown else f"{len(labels)} labels"
+            raise ValueError(
+                f"positive: {wrong}; pass one of {self.classes}, or one for each of the "
+                f"{len(self)} rows"
+            )
+        return np.array([self.classes.index(label) for label in labels])
 
     def require_row(self, row: int) -> int:
-        """Return the position of a row, or raise an error if there is none."""
+        """Return the position of a sample, counted from the first one.
+
+        Parameters
+        ----------
+        row : int
+            Position; negative numbers count from the end.
+
+        Returns
+        -------
+        int
+            Position from 0 on; a ValueError is raised if there is no such sample.
+        """
         if not -len(self) <= row < len(self):
             raise ValueError(f"row={row}; there are {len(self)} rows")
         return row % len(self)
 
     def to_frame(self, positive: Label = None) -> pd.DataFrame:
-        """Return the log-odds as a long pandas frame: a line for every row and term.
+        """Return the log-odds as a long pandas data frame: a line for every sample and term.
 
-        Columns: ``row``, ``class`` (whose odds), ``columns``, ``through``, ``value`` (what the
-        row has there) and ``contribution``; the prior's line comes first. Lines of a row sum to
-        its log-odds.
+        Parameters
+        ----------
+        positive : class label, default=None
+            As in :meth:`log_odds`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns ``row``, ``class`` (the class whose odds are split), ``columns``,
+            ``through``, ``value`` and ``contribution``. The first line of a sample is the prior;
+            the lines of a sample add up to its log-odds.
         """
         import pandas as pd  # noqa: PLC0415 - optional
 
@@ -207,28 +297,64 @@ class Explanation:
         return pd.DataFrame(lines, columns=names)
 
     def text(self, row: int = 0, positive: Label = None, most: int = 12) -> str:
-        """Explain one row in words: what speaks for a class, what against it, what is unknown.
+        """Explain one sample in words.
 
         Parameters
         ----------
         row : int, default=0
+            Position of the sample.
         positive : class label, default=None
             As in :meth:`log_odds`.
         most : int, default=12
-            Attributes to name; the weakest others are summed up.
-        """
-        from unnaive.explain.wording import in_words  # noqa: PLC0415 - it looks back at us
+            Largest number of features to list; the weaker ones are summed up.
 
+        Returns
+        -------
+        str
+            The probability, and the features for the class, against it and without effect.
+        """
         return in_words(self, row, positive, most)
 
     def plot(self, row: int = 0, positive: Label = None, ax: Axes | None = None) -> Axes:
-        """Draw one row's way from the prior to the answer; see :func:`plot_waterfall`."""
+        """Draw one sample's log-odds from the prior to the prediction, feature by feature.
+
+        Parameters
+        ----------
+        row : int, default=0
+            Position of the sample.
+        positive : class label, default=None
+            As in :meth:`log_odds`.
+        ax : matplotlib axes, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes; see :func:`plot_waterfall`.
+        """
         from unnaive.explain.waterfall import plot_waterfall  # noqa: PLC0415 - optional matplotlib
 
         return plot_waterfall(self, row, positive=positive, ax=ax)
 
 
-def _require_room(model: Classifier, frame: Frame) -> None:
+def explanation_of(model: Classifier, frame: Frame) -> Explanation:
+    """Explain the rows of a frame that has the model's columns."""
+    _require_memory(model, frame)
+    terms = model.terms_of(frame)
+    evidence = terms.log_evidence
+    return Explanation(
+        model.schema_.names,
+        model.schema_.target,
+        model.classes_.tolist(),
+        tuple(Term(*key) for key in terms.keys),
+        terms.base,
+        terms.parts,
+        *shown_cells(frame, model.schema_),
+        np.logaddexp.reduce(terms.joint, axis=1) if evidence is None else evidence,
+    )
+
+
+def _require_memory(model: Classifier, frame: Frame) -> None:
     """Refuse rows whose terms would not fit in memory, by what the first row takes."""
     if frame.n_rows <= _FEW:
         return
@@ -237,27 +363,6 @@ def _require_room(model: Classifier, frame: Frame) -> None:
     if needed > most:
         raise TableTooLarge(
             f"explaining {frame.n_rows:,} rows by {len(first.keys):,} terms each would take "
-            f"{needed / 2**30:,.1f} GiB, and {most / 2**30:,.1f} are the most; explain fewer rows "
+            f"{needed / 2**30:,.1f} GiB; the limit is {most / 2**30:,.1f} GiB; explain fewer rows "
             "at a time"
         )
-
-
-def explanation_of(model: Classifier, frame: Frame) -> Explanation:
-    """Explain the rows of a frame that the model knows."""
-    _require_room(model, frame)
-    found = model.terms_of(frame)
-    cells, observed = shown_cells(frame, model.schema_)
-    evidence = found.log_evidence
-    if evidence is None:
-        evidence = np.logaddexp.reduce(found.joint, axis=1)
-    return Explanation(
-        model.schema_.names,
-        model.schema_.target,
-        model.classes_.tolist(),
-        tuple(Term(*key) for key in found.keys),
-        found.base,
-        found.parts,
-        cells,
-        observed,
-        evidence,
-    )

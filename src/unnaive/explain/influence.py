@@ -1,4 +1,4 @@
-"""How much each attribute matters: to the class by itself, or to a model's answers."""
+"""Importance of features: their information about the class, or their effect on predictions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive._axes import new_axes
-from unnaive.exceptions import UnnaiveError
-from unnaive.explain.cells import heaviest
+from unnaive.explain.cells import heaviest, target_codes
 from unnaive.explain.explanation import explanation_of
+from unnaive.explain.shared import documented, signed_bars
+from unnaive.explain.wording import html_table
 from unnaive.information import mutual_information
 from unnaive.information.gaussian import gaussian_relevance
-from unnaive.io.frames import to_column, to_frame
+from unnaive.io.frames import to_frame
 from unnaive.models.base import CountsClassifier
 from unnaive.models.gaussian import GaussianClassifier
 from unnaive.models.gaussian_parts import shares_of
@@ -22,51 +22,84 @@ from unnaive.models.gaussian_parts import shares_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from unnaive._typing import FloatArray, Label
+    from unnaive._typing import FloatArray
     from unnaive.models import Classifier
 
-_BLOCK = 256  # rows whose terms are held at a time
+_BLOCK = 256  # rows whose terms are in memory at a time
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Importance:
-    """How much each column matters.
+    """Importance of every feature; :func:`importance` returns it.
 
-    Attributes
+    Parameters
     ----------
     names : tuple of str
+        Names of the features.
     values : ndarray of shape (d,)
-        0 for columns that are not in the model.
+        Importance of every feature; 0 if the model does not use it.
     unit : str
-        What the values are.
+        What the values measure.
+
+    See Also
+    --------
+    importance : Computes it.
+    plot_importance : Draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Importance(("age", "sex"), np.array([0.1, 0.4]), "bits").ranked
+    [('sex', 0.4), ('age', 0.1)]
     """
 
     names: tuple[str, ...]
     values: FloatArray
     unit: str
 
+    def __repr__(self) -> str:
+        first = ", ".join(f"{name} {value:.3g}" for name, value in self.ranked[:3])
+        more = ", …" if len(self.names) > 3 else ""
+        return f"Importance({first}{more}; {self.unit})"
+
+    def _repr_html_(self) -> str:
+        """Show the features and values as a table."""
+        lines = [(name, f"{value:.3g}") for name, value in self.ranked]
+        return html_table(("column", self.unit), lines)
+
     @property
     def ranked(self) -> list[tuple[str, float]]:
-        """Columns and values, the largest first."""
+        """Features and values, the largest value first."""
         order = np.argsort(-self.values, kind="stable")
         return [(self.names[column], float(self.values[column])) for column in order]
 
 
 def importance(model: Classifier, X: object = None, y: object = None) -> Importance:
-    """Tell how much each column matters, in the same way for every model.
+    """Measure how much each feature matters, in the same way for every model.
 
     Parameters
     ----------
     model : Classifier
-        Fitted.
-    X : rows, default=None
-        None: the information of each column about the class, I(X_i;C) in bits, from what the
-        model, or the heaviest member of a blend, counted. With rows: the mean size of each
-        column's contribution to the log-odds of the last of two classes, or of each row's most
-        probable one, see :meth:`Explanation.log_odds`.
-    y : class labels, default=None
-        With labels: the mean contribution to the log-odds of each row's own class. Columns that
-        mislead more than they help are below 0.
+        A fitted model.
+    X : data frame or array-like of shape (n, d), default=None
+        Samples. None: the mutual information I(X_i; C) of each feature with the class in bits,
+        from the counts of the model, or of the heaviest member of a blend. With samples: the mean
+        absolute contribution of each feature to the log-odds of the last of two classes, or of
+        each sample's most probable class; see :meth:`Explanation.log_odds`.
+    y : array-like of shape (n,), default=None
+        Class labels. With labels: the mean contribution to the log-odds of the true class. A
+        feature that misleads more than it helps is below 0.
+
+    Returns
+    -------
+    Importance
+        Names, values and unit.
+
+    See Also
+    --------
+    plot_importance : Draw the result.
+    Explanation : Contributions in single samples.
+    ask_next : Expected information of missing features.
 
     Examples
     --------
@@ -82,70 +115,60 @@ def importance(model: Classifier, X: object = None, y: object = None) -> Importa
     names = model.schema_.names
     if X is None:
         if y is not None:
-            raise ValueError("y without X; give the rows, too")
+            raise ValueError("y without X; pass the rows, too")
         used = np.isin(np.arange(len(names)), heaviest(model).fitted_.structure.used)
         values = np.where(used, class_information(model), 0.0) / log(2)
-        return Importance(names, values, "information about the class, bits")
+        return Importance(names, values, "mutual information with the class (bits)")
     frame = to_frame(X)
-    classes = model.classes_.tolist()
-    labels = None if y is None else _labels(y, frame.n_rows, classes)
+    labels = None if y is None else model.classes_[target_codes(model, y, frame.n_rows)].tolist()
     total = np.zeros(len(names))
     for start in range(0, frame.n_rows, _BLOCK):
         stop = min(start + _BLOCK, frame.n_rows)
-        found = explanation_of(model, model.known_frame(frame.block(start, stop)))
-        if labels is None:
-            total += np.abs(found.log_odds().contributions).sum(axis=0)
-        else:
-            total += found.log_odds(labels[start:stop]).contributions.sum(axis=0)
-    unit = "mean contribution to the log-odds of the own class"
+        explanation = explanation_of(model, model.known_frame(frame.block(start, stop)))
+        odds = explanation.log_odds(labels and labels[start:stop])
+        total += (np.abs(odds.contributions) if labels is None else odds.contributions).sum(axis=0)
+    unit = "mean contribution to the log-odds of the true class"
     if labels is None:
-        unit = "mean size of the contribution to the log-odds"
+        unit = "mean absolute contribution to the log-odds"
     return Importance(names, total / frame.n_rows, unit)
 
 
-def _labels(y: object, n_rows: int, classes: list[Label]) -> list[Label]:
-    column = to_column(y)
-    cells = column.values.tolist()
-    labels = cells if column.categories is None else [column.categories[c] for c in cells]
-    if len(labels) != n_rows:
-        raise ValueError(f"there are {n_rows} rows and {len(labels)} labels")
-    strange = [label for label in labels if label not in classes]
-    if strange:
-        raise UnnaiveError(f"y has {strange[0]!r}, which is no class; they are {classes}")
-    return labels
-
-
 def class_information(model: Classifier) -> FloatArray:
-    """I(X_i;C) of every column in nats; of numbers, as if they were Gaussian; shape (d,)."""
+    """I(X_i; C) of every column in nats; numbers are taken as Gaussian; shape (d,)."""
     model = heaviest(model)
     if isinstance(model, CountsClassifier):
         return mutual_information(model.counts_)
     values = np.zeros(len(model.schema_.names))
     if isinstance(model, GaussianClassifier):
         fitted, moments = model.fitted_, model.moments_
-        own = (moments.covariances(), shares_of(moments.class_weights), moments.variances)
-        values[fitted.columns] = gaussian_relevance(*own)
+        values[fitted.columns] = gaussian_relevance(
+            moments.covariances(), shares_of(moments.class_weights), moments.variances
+        )
         if fitted.categories is not None:
             others = np.setdiff1d(np.arange(len(values)), fitted.columns)
             values[others] = mutual_information(fitted.categories.counts_)
     return values
 
 
+@documented
 def plot_importance(found: Importance, most: int = 20, ax: Axes | None = None) -> Axes:
-    """Draw how much each column matters, the most important on top.
+    """Plot the importance of features, the most important on top.
 
     Parameters
     ----------
     found : Importance
-        What :func:`importance` found.
+        Result of :func:`importance`.
     most : int, default=20
-        Columns to draw.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
+        Largest number of features to draw.
+    {ax}
 
     Returns
     -------
-    matplotlib axes
+    {axes}
+
+    See Also
+    --------
+    importance : Computes the importance.
 
     Examples
     --------
@@ -154,18 +177,11 @@ def plot_importance(found: Importance, most: int = 20, ax: Axes | None = None) -
     >>> data = load_wdbc()
     >>> model = TAN().fit(data.X[:, :8], data.y)
     >>> plot_importance(importance(model)).get_xlabel()
-    'information about the class, bits'
+    'mutual information with the class (bits)'
     """
     shown = sorted(found.ranked, key=lambda entry: -abs(entry[1]))[:most]
-    ax = new_axes(ax, figsize=(6.4, max(2.0, 0.28 * len(shown) + 1)))
-    places = np.arange(len(shown))
-    colours = ["C1" if value >= 0 else "C0" for _, value in shown]
-    ax.barh(places, [value for _, value in shown], color=colours)
-    ax.set_yticks(places, [name.replace("$", r"\$") for name, _ in shown])
-    ax.invert_yaxis()
-    ax.axvline(0.0, color="0.3", linewidth=0.8)
+    ax = signed_bars([name for name, _ in shown], np.array([value for _, value in shown]), ax)
     ax.set_xlabel(found.unit)
-    left_out = len(found.names) - len(shown)
-    if left_out:
+    if len(shown) < len(found.names):
         ax.set_title(f"the first {len(shown)} of {len(found.names)} columns", fontsize=10)
     return ax

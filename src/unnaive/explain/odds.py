@@ -1,10 +1,10 @@
-r"""Log-odds of a class against all others, split into what each column contributes.
+r"""Log-odds of a class against all others, as a sum over features.
 
 .. math:: \log \frac{P(c \mid x)}{1 - P(c \mid x)} = J_c - \log \sum_{c' \ne c} e^{J_{c'}}
 
-The first part is a sum of terms, the second the logarithm of a sum; see
-:mod:`unnaive.tables.terms.divisia` for how it is split without a residual. With two classes it is
-a difference.
+where :math:`J_c = \log P(c, x)` is a sum of terms. The second part is the logarithm of a sum, which
+:mod:`unnaive.tables.terms.divisia` splits without a residual; with two classes it is
+:math:`J_{c'}`.
 """
 
 from __future__ import annotations
@@ -21,26 +21,47 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray, Label
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LogOdds:
-    """Log-odds of one class a row, and what they are the sum of.
+    r"""Log-odds of one class for every sample, and the contributions that add up to them.
 
-    Attributes
+    .. math:: \log \frac{P(c \mid x)}{1 - P(c \mid x)} = b + \sum_j a_j
+
+    Parameters
     ----------
     positive : list
-        Whose odds they are, one label a row.
+        The class whose odds these are, one label for each sample.
     base : ndarray of shape (n,)
-        Log-odds before any attribute is known.
+        Log-odds of the prior, before any feature is used.
     contributions : ndarray of shape (n, m)
-        What each attribute, or term, adds; 0 where it is missing.
+        What each feature, group of features or term adds; 0 where it is missing.
     labels : tuple of str
-        Names of the attributes or terms.
+        Names of the features, groups or terms.
+
+    See Also
+    --------
+    Explanation.log_odds : Computes them.
+
+    Examples
+    --------
+    >>> from unnaive import NaiveBayes
+    >>> X = [["yes", "old"], ["yes", "young"], ["no", "old"], ["no", "young"]] * 5
+    >>> model = NaiveBayes().fit(X, ["ill", "ill", "well", "well"] * 5)
+    >>> odds = model.explain(X[:1]).log_odds(positive="ill")
+    >>> odds.labels, odds.contributions.round(2)
+    (('x0', 'x1'), array([[2.4, 0. ]]))
+    >>> odds.probability.round(2)
+    array([0.92])
     """
 
     positive: list[Label]
     base: FloatArray
     contributions: FloatArray
     labels: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        n, m = self.contributions.shape
+        return f"LogOdds({n} rows, {m} contributions, of {sorted(set(map(str, self.positive)))})"
 
     @property
     def total(self) -> FloatArray:
@@ -49,14 +70,14 @@ class LogOdds:
 
     @property
     def probability(self) -> FloatArray:
-        """P(c | x) of the positive class; shape (n,)."""
+        """Posterior probability P(c | x) of the positive class; shape (n,)."""
         return np.asarray(expit(self.total))
 
 
 def split_odds(
     base: FloatArray, parts: FloatArray, chosen: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Split log-odds of a class a row, by what all classes are the sum of; (n,) and (n, t)."""
+    """Split the log-odds of one class of every row into base and terms; (n,) and (n, t)."""
     rows = np.arange(len(base))
     if base.shape[1] == 1:
         return np.full(len(base), np.inf), np.zeros((len(base), parts.shape[2]))

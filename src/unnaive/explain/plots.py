@@ -1,4 +1,4 @@
-"""Pictures of what models learned; matplotlib is imported when one is drawn."""
+"""Plots of what models learned; matplotlib is imported when the first one is drawn."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sklearn.metrics import precision_recall_curve, roc_curve
 
 from unnaive._axes import new_axes
 from unnaive.exceptions import UnnaiveError
+from unnaive.explain.shared import LINE, MARK, documented, verbatim
 from unnaive.structure.bags import HiddenParents
 
 if TYPE_CHECKING:
@@ -27,23 +28,31 @@ _SCORES = {
     "recall": "recall",
     "f1": "F1",
     "auc": "AUC",
-    "auc_hard": "AUC of labels",
+    "auc_hard": "AUC of predicted labels",
 }
 
 
+@documented
 def plot_threshold_path(model: PHNB, ax: Axes | None = None) -> Axes:
-    """Draw leave-one-out accuracy and log loss of packaged hidden naive Bayes over thresholds.
+    """Plot leave-one-out log loss and accuracy of PHNB for all thresholds.
+
+    The horizontal axis counts the parents of all features together: the higher the threshold, the
+    fewer features are informative enough to be parents.
 
     Parameters
     ----------
     model : PHNB
         Fitted with ``threshold="loo"``.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
+    {ax}
 
     Returns
     -------
-    matplotlib axes
+    {axes}
+
+    See Also
+    --------
+    plot_size_path : The same for the size of cliques.
+    plot_score_path : Scores for the number of features.
 
     Examples
     --------
@@ -52,38 +61,45 @@ def plot_threshold_path(model: PHNB, ax: Axes | None = None) -> Axes:
     >>> data = load_wdbc()
     >>> model = PHNB(threshold="loo").fit(data.X[:, :8], data.y)
     >>> plot_threshold_path(model).get_xlabel()
-    'columns heard, over all bags'
+    'number of parents, summed over all columns'
     """
-    path, ax = _path_of(model, 'threshold="loo", which tries them all'), new_axes(ax)
-    ax.plot(path["members"], path["log_loss"], color="C0", label="log loss")
+    path, ax = _path_of(model, 'threshold="loo"'), new_axes(ax)
+    ax.plot(path["members"], path["log_loss"], color=LINE, label="log loss")
     bags = model.fitted_.learned.graph(HiddenParents)
-    ax.axvline(int(bags.members.sum()), color="0.6", linestyle=":", label="chosen")
-    ax.set(xlabel="columns heard, over all bags", ylabel="leave-one-out log loss")
+    ax.axvline(int(bags.members.sum()), color="0.6", linestyle=":", label="chosen threshold")
+    ax.set_xlabel("number of parents, summed over all columns")
+    ax.set_ylabel("leave-one-out log loss (nats)")
     other = ax.twinx()
-    other.plot(path["members"], path["accuracy"], color="C1", label="accuracy")
+    other.plot(path["members"], path["accuracy"], color=MARK, label="accuracy")
     other.set_ylabel("leave-one-out accuracy")
     ax.legend(handles=[*ax.get_lines(), *other.get_lines()], loc="center right")
-    ax.set_title(f"threshold {bags.threshold:.4g} bits")
+    ax.set_title(f"chosen threshold: {bags.threshold:.4g} bits")
     return ax
 
 
+@documented
 def plot_score_path(
     model: GeneralizedNB, X: object, y: object, *, positive: Label = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw how good the models of the first 2, 3, … columns are (the paper's figures 7 to 11).
+    """Plot the scores of the models with the first 2, 3, … features.
 
     Parameters
     ----------
     model : GeneralizedNB
-        Fitted.
-    X, y, ax
-        As in :func:`plot_roc`.
-    positive : class label, default=None
-        As in ``model.score_path``.
+        A fitted model.
+    {X}
+    {y}
+    {positive}
+    {ax}
 
     Returns
     -------
-    matplotlib axes
+    {axes}
+
+    See Also
+    --------
+    GeneralizedNB.score_path : Computes the scores.
+    plot_cumulated_information : Information that each feature adds.
 
     Examples
     --------
@@ -92,30 +108,36 @@ def plot_score_path(
     >>> data = load_wdbc()
     >>> model = GeneralizedNB(method="greedy").fit(data.X[::2], data.y[::2])
     >>> plot_score_path(model, data.X[1::2], data.y[1::2]).get_xlabel()
-    'columns in the model'
+    'number of columns in the model'
     """
-    path = model.score_path(X, y, positive)
-    ax = new_axes(ax)
+    path, ax = model.score_path(X, y, positive), new_axes(ax)
     for name, label in _SCORES.items():
         ax.plot(path["n_features"], path[name], label=label, marker=".", markersize=4)
-    ax.set(xlabel="columns in the model", ylabel="score")
+    ax.set(xlabel="number of columns in the model", ylabel="score")
     ax.legend(loc="lower right")
     return ax
 
 
+@documented
 def plot_cumulated_information(model: OrderedClassifier, ax: Axes | None = None) -> Axes:
-    """Draw what each column adds and what there is with it, in bits, as the columns enter.
+    """Plot the information in bits that each feature adds, and its running sum.
+
+    Features stand in the order in which the model includes them.
 
     Parameters
     ----------
     model : GeneralizedNB or CherryTreeNB
-        Fitted.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
+        A fitted model.
+    {ax}
 
     Returns
     -------
-    matplotlib axes
+    {axes}
+
+    See Also
+    --------
+    importance : Importance of features in any model.
+    plot_score_path : Scores for the number of features.
 
     Examples
     --------
@@ -130,27 +152,33 @@ def plot_cumulated_information(model: OrderedClassifier, ax: Axes | None = None)
     added = model.feature_importances_[order] / log(2)
     places = np.arange(len(order))
     ax = new_axes(ax, figsize=(max(6.4, 0.3 * len(order)), 4.8))
-    ax.bar(places, added, color="C0", label="added")
-    ax.plot(places, np.cumsum(added), color="C1", marker=".", label="cumulated")
-    ax.set_xticks(places, [names[column] for column in order], rotation=90)
+    ax.bar(places, added, color=LINE, label="added by the column")
+    ax.plot(places, np.cumsum(added), color=MARK, marker=".", label="sum so far")
+    ax.set_xticks(places, [verbatim(names[column]) for column in order], rotation=90)
     ax.set_ylabel("information (bits)")
     ax.legend(loc="upper left")
     return ax
 
 
+@documented
 def plot_size_path(model: OrderedClassifier, ax: Axes | None = None) -> Axes:
-    """Draw accuracy on the training rows and when each is left out, over the size of clusters.
+    """Plot training and leave-one-out accuracy for the size of cliques.
+
+    A growing distance between the two lines is overfitting.
 
     Parameters
     ----------
     model : DecomposableNB or CherryTreeNB
         Fitted with ``max_clique="loo"`` or ``order="loo"``.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
+    {ax}
 
     Returns
     -------
-    matplotlib axes
+    {axes}
+
+    See Also
+    --------
+    plot_threshold_path : The same for the threshold of PHNB.
 
     Examples
     --------
@@ -159,45 +187,51 @@ def plot_size_path(model: OrderedClassifier, ax: Axes | None = None) -> Axes:
     >>> data = load_wdbc()
     >>> model = CherryTreeNB(order="loo").fit(data.X[:, :8], data.y)
     >>> plot_size_path(model).get_xlabel()
-    'members of a cluster, the class counted'
+    'clique size, including the class'
     """
     size = "order" if "order" in model.get_params(deep=False) else "max_clique"
-    path, ax = _path_of(model, f'{size}="loo", which tries several sizes'), new_axes(ax)
+    path, ax = _path_of(model, f'{size}="loo"'), new_axes(ax)
     ax.plot(path["size"], path["training_accuracy"], marker="o", label="training rows")
-    ax.plot(path["size"], path["accuracy"], marker="o", label="each row left out")
+    ax.plot(path["size"], path["accuracy"], marker="o", label="leave-one-out")
     ax.set_xticks(path["size"])
-    ax.set(xlabel="members of a cluster, the class counted", ylabel="accuracy")
+    ax.set(xlabel="clique size, including the class", ylabel="accuracy")
     ax.legend()
     return ax
 
 
-def _path_of(model: CountsClassifier, cure: str) -> Mapping[str, AnyArray]:
-    """Return what leave-one-out chose among; raises if it did not."""
+def _path_of(model: CountsClassifier, setting: str) -> Mapping[str, AnyArray]:
+    """Return the candidates of a choice by leave-one-out, or raise an error if there was none."""
     path: Mapping[str, AnyArray] | None = getattr(model, "path_", None)
     if path is None:
-        raise UnnaiveError(f"there is no path to draw; fit the model with {cure}")
+        raise UnnaiveError(f"there is no path to plot; fit the model with {setting}")
     return path
 
 
+@documented
 def plot_roc(
     model: Classifier, X: object, y: object, *, positive: Label = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw sensitivity against false alarms over all thresholds, and where ``predict`` stands.
+    """Plot the ROC curve, and mark the decisions of ``predict``.
+
+    The curve has the true positive rate (sensitivity) and the false positive rate of every
+    threshold of the probability. An area of 0.5 is that of random guesses.
 
     Parameters
     ----------
-    model : Classifier
-        Fitted.
-    X, y
-        Rows to score on, best new ones.
-    positive : class label, default=None
-        The class to find; None: the last one. All others are negative.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
+    {model}
+    {X}
+    {y}
+    {positive}
+    {ax}
 
     Returns
     -------
-    matplotlib axes
+    {axes}
+
+    See Also
+    --------
+    plot_precision_recall : More informative where the positive class is rare.
+    plot_reliability : Whether the probabilities are right.
 
     Examples
     --------
@@ -206,34 +240,43 @@ def plot_roc(
     >>> data = load_wdbc()
     >>> model = TAN().fit(data.X[::2], data.y[::2])
     >>> plot_roc(model, data.X[1::2], data.y[1::2]).get_ylabel()
-    "sensitivity for 'malignant'"
+    "true positive rate (sensitivity for 'malignant')"
     """
     scores, actual, label = scored(model, X, y, positive)
-    alarms, found, _ = roc_curve(actual, scores)
-    chosen = model.predict(X) == label
-    ax = new_axes(ax)
-    area = float(np.trapezoid(found, alarms))
-    ax.plot(alarms, found, label=f"area {area:.3f}")
+    false_positive, true_positive, _ = roc_curve(actual, scores)
+    chosen, ax = model.predict(X) == label, new_axes(ax)
+    area = float(np.trapezoid(true_positive, false_positive))
+    ax.plot(false_positive, true_positive, color=LINE, label=f"area {area:.3f}")
     ax.plot([0, 1], [0, 1], color="0.7", linestyle=":")
-    ax.plot(chosen[~actual].mean(), chosen[actual].mean(), "o", color="C1", label="predict")
-    ax.set(xlabel="false alarms among the others", ylabel=f"sensitivity for {label!r}")
+    ax.plot(chosen[~actual].mean(), chosen[actual].mean(), "o", color=MARK, label="predict")
+    ax.set(xlabel="false positive rate", ylabel=f"true positive rate (sensitivity for {label!r})")
     ax.legend(loc="lower right")
     return ax
 
 
+@documented
 def plot_precision_recall(
     model: Classifier, X: object, y: object, *, positive: Label = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw precision against sensitivity over all thresholds, and where ``predict`` stands.
+    """Plot precision against recall, and mark the decisions of ``predict``.
+
+    The dotted line is the share of the positive class, the precision of random guesses.
 
     Parameters
     ----------
-    model, X, y, positive, ax
-        As in :func:`plot_roc`.
+    {model}
+    {X}
+    {y}
+    {positive}
+    {ax}
 
     Returns
     -------
-    matplotlib axes
+    {axes}
+
+    See Also
+    --------
+    plot_roc : The same decisions by true and false positive rate.
 
     Examples
     --------
@@ -242,17 +285,16 @@ def plot_precision_recall(
     >>> data = load_wdbc()
     >>> model = TAN().fit(data.X[::2], data.y[::2])
     >>> plot_precision_recall(model, data.X[1::2], data.y[1::2]).get_xlabel()
-    "sensitivity for 'malignant'"
+    "recall (sensitivity for 'malignant')"
     """
     scores, actual, label = scored(model, X, y, positive)
-    precision, found, _ = precision_recall_curve(actual, scores)
-    chosen = model.predict(X) == label
-    ax = new_axes(ax)
-    ax.step(found, precision, where="post", label="all thresholds")
+    precision, recall, _ = precision_recall_curve(actual, scores)
+    chosen, ax = model.predict(X) == label, new_axes(ax)
+    ax.step(recall, precision, where="post", color=LINE, label="all thresholds")
     ax.axhline(actual.mean(), color="0.7", linestyle=":")
     if chosen.any():
-        ax.plot(chosen[actual].mean(), actual[chosen].mean(), "o", color="C1", label="predict")
-    ax.set(xlabel=f"sensitivity for {label!r}", ylabel="precision")
+        ax.plot(chosen[actual].mean(), actual[chosen].mean(), "o", color=MARK, label="predict")
+    ax.set(xlabel=f"recall (sensitivity for {label!r})", ylabel="precision")
     ax.legend(loc="lower left")
     return ax
 
@@ -260,11 +302,11 @@ def plot_precision_recall(
 def scored(
     model: Classifier, X: object, y: object, positive: Label
 ) -> tuple[FloatArray, BoolArray, Label]:
-    """Probability of the positive class, which rows have it, and its label."""
+    """Return the probability of the positive class, which rows have it, and its label."""
     labels = model.classes_.tolist()
     label = labels[-1] if positive is None else positive
     if label not in labels:
-        raise ValueError(f"positive={label!r} is no class; the classes are {labels}")
+        raise ValueError(f"positive={label!r} is not a class; the classes are {labels}")
     actual = np.asarray(y) == label
     if actual.all() or not actual.any():
         raise UnnaiveError(f"all rows are of class {label!r}, or none is: there is no curve")

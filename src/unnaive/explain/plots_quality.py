@@ -1,4 +1,4 @@
-"""Pictures of how good a model's answers are: calibration and confusion."""
+"""Plots of how good the predictions of a model are: calibration and confusion."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive._axes import new_axes
-from unnaive.exceptions import UnnaiveError
+from unnaive.explain.cells import target_codes
 from unnaive.explain.plots import scored
-from unnaive.io.frames import to_column
+from unnaive.explain.shared import LINE, documented, verbatim
 from unnaive.models.classifier import chosen_classes
 
 if TYPE_CHECKING:
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from unnaive._typing import BoolArray, FloatArray, IntArray, Label
     from unnaive.models import Classifier
 
-Z = 1.959963984540054  # of an interval of 95 %
+Z = 1.959963984540054  # the normal distribution's quantile of a 95 % interval
 
 
+@documented
 def plot_reliability(
     model: Classifier,
     X: object,
@@ -30,22 +31,32 @@ def plot_reliability(
     bins: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how often what is said to be probable does happen, with intervals of 95 %.
+    r"""Plot the observed frequency of a class against its predicted probability.
 
-    Points on the diagonal are right; below it the model is too sure, above it not sure enough.
-    The intervals are Wilson's. The title has the expected calibration error, the mean distance
-    from the diagonal over all rows.
+    Points on the diagonal are calibrated; below it the probabilities are too high, above it too
+    low. The bars are Wilson's 95 % intervals, the numbers above them count samples. The title has
+    the expected calibration error, the mean distance from the diagonal over all samples:
+
+    .. math:: \mathrm{ECE} = \sum_b \frac{n_b}{n} \, | \bar p_b - \bar y_b |
 
     Parameters
     ----------
-    model, X, y, positive, ax
-        As in :func:`plot_roc`.
+    {model}
+    {X}
+    {y}
+    {positive}
     bins : int, default=10
-        Bins of equal width that rows are sorted into.
+        Number of bins of equal width for the predicted probabilities.
+    {ax}
 
     Returns
     -------
-    matplotlib axes
+    {axes}
+
+    See Also
+    --------
+    plot_roc : How well the probabilities separate the classes.
+    plot_confusion : Decisions by class.
 
     References
     ----------
@@ -59,39 +70,42 @@ def plot_reliability(
     >>> data = load_wdbc()
     >>> model = TAN().fit(data.X[::2], data.y[::2])
     >>> plot_reliability(model, data.X[1::2], data.y[1::2]).get_ylabel()
-    "share of 'malignant'"
+    "observed frequency of 'malignant'"
     """
     if not isinstance(bins, int) or bins < 1:
         raise ValueError(f"bins={bins!r}; it must be a whole number of at least 1")
     scores, actual, label = scored(model, X, y, positive)
-    said, share, rows = _binned(scores, actual, bins)
+    predicted, share, rows = binned(scores, actual, bins)
+    filled = rows > 0
+    predicted, share, rows = predicted[filled], share[filled], rows[filled]
     low, high = wilson(share, rows)
-    error = float(np.abs(said - share) @ rows) / len(scores)
+    error = float(np.abs(predicted - share) @ rows) / len(scores)
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], color="0.7", linestyle=":")
-    ax.errorbar(said, share, yerr=[share - low, high - share], fmt="o-", capsize=2, markersize=4)
-    for x, top, size in zip(said, high, rows, strict=True):
-        told = ax.annotate(f"{size:,}", (x, top), (0, 3), "data", "offset points", ha="center")
-        told.set(fontsize=7, color="0.4")
+    bars = [share - low, high - share]
+    ax.errorbar(predicted, share, yerr=bars, fmt="o-", capsize=2, markersize=4, color=LINE)
+    for x, top, size in zip(predicted, high, rows, strict=True):
+        count = ax.annotate(f"{size:,}", (x, top), (0, 3), "data", "offset points", ha="center")
+        count.set(fontsize=7, color="0.4")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.08))
-    ax.set(xlabel=f"predicted probability of {label!r}", ylabel=f"share of {label!r}")
-    ax.set_title(f"calibration error {error:.3f}", fontsize=10)
+    ax.set(xlabel=f"predicted probability of {label!r}", ylabel=f"observed frequency of {label!r}")
+    ax.set_title(f"expected calibration error {error:.3f}", fontsize=10)
     return ax
 
 
-def _binned(
+def binned(
     scores: FloatArray, actual: BoolArray, bins: int
 ) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Mean prediction, share that came true, and number of rows, of bins that have some."""
+    """Mean prediction (NaN without rows), observed frequency and rows of every bin; (bins,)."""
     place = np.minimum((scores * bins).astype(int), bins - 1)
     rows = np.bincount(place, minlength=bins)
-    used = rows > 0
-    said, true = (np.bincount(place, weights, bins)[used] for weights in (scores, actual))
-    return said / rows[used], true / rows[used], rows[used]
+    with np.errstate(invalid="ignore"):
+        predicted, share = (np.bincount(place, sums, bins) / rows for sums in (scores, actual))
+    return predicted, share, rows
 
 
 def wilson(share: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Wilson's interval of 95 % of shares of so many rows.
+    """Wilson's 95 % intervals of shares, given the number of rows of each.
 
     Examples
     --------
@@ -105,17 +119,24 @@ def wilson(share: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
     return np.minimum(low, share), np.maximum(high, share)
 
 
+@documented
 def plot_confusion(model: Classifier, X: object, y: object, ax: Axes | None = None) -> Axes:
-    """Draw how many rows of each class are predicted as which, shaded by the share of the class.
+    """Plot the confusion matrix, shaded by the share of each actual class.
 
     Parameters
     ----------
-    model, X, y, ax
-        As in :func:`plot_roc`.
+    {model}
+    {X}
+    {y}
+    {ax}
 
     Returns
     -------
-    matplotlib axes
+    {axes}
+
+    See Also
+    --------
+    plot_roc : Decisions for all thresholds.
 
     Examples
     --------
@@ -127,21 +148,19 @@ def plot_confusion(model: Classifier, X: object, y: object, ax: Axes | None = No
     >>> ax.get_xlabel(), len(ax.texts)
     ('predicted', 4)
     """
-    actual = model.schema_.encode_target(to_column(y))
     predicted, k = chosen_classes(model, model.predict_proba(X)), len(model.classes_)
-    if len(actual) != len(predicted):
-        raise UnnaiveError(f"there are {len(predicted)} rows and {len(actual)} labels")
+    actual = target_codes(model, y, len(predicted))
     table = np.bincount(actual * k + predicted, minlength=k * k).reshape(k, k)
     shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     ax = new_axes(ax, figsize=(max(3.6, 0.6 * k + 2), max(3.2, 0.6 * k + 1.6)))
-    ax.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
+    ax.imshow(shares, cmap="Greys", vmin=0.0, vmax=1.0)
     for i, j in np.ndindex(k, k):
         colour = "white" if shares[i, j] > 0.6 else "black"
         text = f"{table[i, j]:,}" + (f"\n{100 * shares[i, j]:.0f} %" if table[i].sum() else "")
         ax.text(j, i, text, ha="center", va="center", color=colour, fontsize=8)
-    names = [str(label).replace("$", r"\$") for label in model.classes_.tolist()]
+    names = [verbatim(label) for label in model.classes_.tolist()]
     ax.set_xticks(range(k), names, rotation=0 if max(map(len, names)) < 10 else 45)
     ax.set_yticks(range(k), names)
     ax.set(xlabel="predicted", ylabel="actual")
-    ax.set_title(f"{np.trace(table):,} of {table.sum():,} right", fontsize=10)
+    ax.set_title(f"{np.trace(table):,} of {table.sum():,} rows correct", fontsize=10)
     return ax

@@ -1,4 +1,4 @@
-r"""What to ask next: which missing attribute is expected to tell most.
+r"""Which missing feature to ask for next: the one with the largest expected information.
 
 .. math:: I(C; X_i \mid o) = H(C \mid o) - \sum_v P(v \mid o)\, H(C \mid o, v), \qquad
           P(v \mid o) \propto \sum_c P(c, o, v)
@@ -32,50 +32,91 @@ _NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(15)
 
 
 class Answer(NamedTuple):
-    """A value that an attribute may turn out to have, how probable that is, and P(c | …) then."""
+    """A possible value of a missing feature.
+
+    Parameters
+    ----------
+    value : str
+        The value or bin.
+    probability : float
+        P(value | observed features).
+    posterior : tuple of float
+        Posterior probabilities of all classes if the feature has this value.
+
+    See Also
+    --------
+    Question : A missing feature with all of its answers.
+
+    Examples
+    --------
+    >>> Answer("yes", 0.25, (0.2, 0.8)).posterior
+    (0.2, 0.8)
+    """
 
     value: str
     probability: float
     posterior: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Question:
-    """A missing attribute, and what it is expected to tell about the class.
+    """A missing feature, and its expected information about the class.
 
-    Attributes
+    Parameters
     ----------
     column : str
+        Name of the feature.
     information : float
         Expected information in bits.
-    answers : tuple of Answer
-        All values, none for numbers that are not binned.
+    answers : tuple of Answer, default=()
+        All values; empty for numbers that are not binned.
+
+    See Also
+    --------
+    ask_next : Ranks the missing features of a sample.
+
+    Examples
+    --------
+    >>> question = Question("smoker", 0.21, (Answer("no", 1.0, (0.9, 0.1)),))
+    >>> question.answers[0].value
+    'no'
     """
 
     column: str
     information: float
     answers: tuple[Answer, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"Question({self.column!r}, {self.information:.3g} bits)"
+
 
 def ask_next(model: Classifier, X_row: object) -> list[Question]:
-    """Rank the missing attributes of a row by what they are expected to tell about the class.
+    r"""Rank the missing features of a sample by their expected information about the class.
 
-    A value counts as probable as the model finds it beside what is observed. Numbers of Gaussian
-    models are integrated by Gauss–Hermite quadrature with 15 points for every class; a blend is
-    asked for one number in every bin of a member that has bins. Models that are no distribution
-    over rows (ODANB, HNB) may expect to know less than before; that counts as 0.
+    .. math:: I(C; X_i \mid o) = H(C \mid o) - \sum_v P(v \mid o)\, H(C \mid o, v)
+
+    where o are the observed features and P(v | o) is the model's own probability. For Gaussian
+    models the sum is an integral, computed by Gauss–Hermite quadrature with 15 points for every
+    class; for a blend it runs over one number in every bin of a member that has bins. Models that
+    are not distributions over samples (ODANB, HNB) may expect a loss of information, which counts
+    as 0.
 
     Parameters
     ----------
     model : Classifier
-        Fitted.
-    X_row : row
-        A frame or list with one row, or a dictionary of what is known.
+        A fitted model.
+    X_row : data frame, list or dict
+        One sample: a frame or list with one row, a list of values, or a dictionary of some.
 
     Returns
     -------
     list of Question
-        The most informative first; none if nothing is missing.
+        The most informative feature first; empty if no feature is missing.
+
+    See Also
+    --------
+    what_if : Find the smallest change of observed features that changes the decision.
+    importance : How much each feature matters over many samples.
 
     References
     ----------
@@ -94,24 +135,26 @@ def ask_next(model: Classifier, X_row: object) -> list[Question]:
     """
     row = one_row(model, X_row)
     now = model.explain(row)
-    questions = []
     used = {column for term in now.terms for column in term.columns}
-    for column in sorted(used):
-        if now.observed[0, column]:
-            continue
-        known = model.schema_.columns[column]
-        before = float(entropy(now.posterior)[0])
-        points = _points(model, column)
-        if points and not isinstance(known, CategoricalColumn) and known.size == 1:
-            names = [f"{point:.6g}" for point in points]
-            questions.append(_of_rows(model, _asked(row, column, points), column, names, before))
-        elif isinstance(model, GaussianClassifier) and not isinstance(known, CategoricalColumn):
-            questions.append(_of_numbers(model, row, column, now))
-        else:
-            values = with_values(row.column(column), known, np.arange(known.size))
-            rows = repeated(row, known.size, {column: values})
-            questions.append(_of_rows(model, rows, column, values_of(known), before))
+    missing = [column for column in sorted(used) if not now.observed[0, column]]
+    questions = [_question(model, row, column, now) for column in missing]
     return sorted(questions, key=lambda question: -question.information)
+
+
+def _question(model: Classifier, row: Frame, column: int, now: Explanation) -> Question:
+    """Compute the expected information of one column."""
+    schema = model.schema_.columns[column]
+    before = float(entropy(now.posterior)[0])
+    if not isinstance(schema, CategoricalColumn):
+        points = _points(model, column)
+        if points and schema.size == 1:
+            names = [f"{point:.6g}" for point in points]
+            return _of_rows(model, _asked(row, column, points), column, names, before)
+        if isinstance(model, GaussianClassifier):
+            return _of_numbers(model, row, column, now)
+    values = with_values(row.column(column), schema, np.arange(schema.size))
+    rows = repeated(row, schema.size, {column: values})
+    return _of_rows(model, rows, column, values_of(schema), before)
 
 
 def entropy(posterior: FloatArray) -> FloatArray:
@@ -126,15 +169,14 @@ def _bits(before: float, weights: FloatArray, posterior: FloatArray) -> float:
 
 
 def _points(model: Classifier, column: int) -> list[float]:
-    """Numbers to ask for where a blend's heaviest member has no bins: in those of another.
+    """Numbers to try where the heaviest member of a blend has no bins: one in each bin of another.
 
-    Without any, 31 numbers within three standard deviations of the classes' means.
+    If no member has bins, 31 numbers within three standard deviations of the class means.
     """
     members = [member.model for member in members_of(model)]
-    known = [member.schema_.columns[column] for member in members]
-    cut = [c.edges for c in known if not isinstance(c, CategoricalColumn) and c.edges]
-    if cut:
-        return bin_points(cut[0])
+    for schema in (member.schema_.columns[column] for member in members):
+        if not isinstance(schema, CategoricalColumn) and schema.edges:
+            return bin_points(schema.edges)
     name = model.schema_.names[column]
     for moments in (one.moments_ for one in members if isinstance(one, GaussianClassifier)):
         if name in moments.schema.names:
@@ -154,14 +196,12 @@ def _asked(row: Frame, column: int, numbers: Sequence[float] | FloatArray) -> Fr
 def _of_rows(
     model: Classifier, rows: Frame, column: int, values: list[str], before: float
 ) -> Question:
-    """Ask for a column that each of some rows has another value of."""
-    found = model.explain(rows)
-    peak = found.log_evidence.max()
-    chances = np.ones(len(values))
-    if np.isfinite(peak):
-        chances = np.exp(found.log_evidence - peak)
+    """Sum over rows that have one value of the column each."""
+    answered = model.explain(rows)
+    evidence, posterior = answered.log_evidence, answered.posterior
+    peak = evidence.max()
+    chances = np.exp(evidence - peak) if np.isfinite(peak) else np.ones(len(values))
     chances = chances / chances.sum()
-    posterior = found.posterior
     answers = tuple(
         Answer(value, float(chance), tuple(after))
         for value, chance, after in zip(values, chances, posterior.tolist(), strict=True)
@@ -170,7 +210,7 @@ def _of_rows(
 
 
 def _of_numbers(model: GaussianClassifier, row: Frame, column: int, now: Explanation) -> Question:
-    """Integrate over the mixture of the classes' Gaussians."""
+    """Integrate over the mixture of the Gaussians of all classes."""
     name = model.schema_.names[column]
     means, deviations = _conditional(model, row, column, now.joint[0])
     shares = now.posterior[0]
@@ -187,9 +227,9 @@ def _of_numbers(model: GaussianClassifier, row: Frame, column: int, now: Explana
 def _conditional(
     model: GaussianClassifier, row: Frame, column: int, joint: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of a number in every class, given the row; NaN for none.
+    """Mean and standard deviation of a number in every class, given the row; NaN if impossible.
 
-    The log joint is a parabola in the number, which three points determine.
+    The log joint is a parabola in the number, so three points determine it.
     """
     moments = model.moments_
     place = moments.schema.names.index(model.schema_.names[column])
@@ -207,7 +247,7 @@ def _conditional(
 def questions_in_words(
     questions: list[Question], target: str, classes: list[Label], positive: Label = None
 ) -> str:
-    """List what to ask next, with what the answers would mean for a class, or the last one.
+    """List the missing columns, and the probability of a class for each of their values.
 
     Examples
     --------
@@ -215,16 +255,14 @@ def questions_in_words(
     >>> print(questions_in_words([Question("smoker", 0.21, answers)], "ill", ["no", "yes"]))
     smoker: 0.21 bits expected; ill = yes would be 10 % (no), 80 % (yes)
     """
-    if not questions:
-        return "nothing is missing"
-    lines, label = [], classes[-1] if positive is None else positive
+    label = classes[-1] if positive is None else positive
     place = classes.index(label)
-    for question in questions:
-        line = f"{question.column}: {question.information:.2f} bits expected"
-        if question.answers:
-            shown = question.answers[:_SHOWN]
-            then = ", ".join(f"{percent(a.posterior[place])} ({a.value})" for a in shown)
-            more = ", …" if len(shown) < len(question.answers) else ""
-            line += f"; {target} = {label} would be {then}{more}"
-        lines.append(line)
-    return "\n".join(lines)
+
+    def line(question: Question) -> str:
+        text = f"{question.column}: {question.information:.2f} bits expected"
+        shown = [f"{percent(a.posterior[place])} ({a.value})" for a in question.answers[:_SHOWN]]
+        if len(shown) < len(question.answers):
+            shown.append("…")
+        return f"{text}; {target} = {label} would be {', '.join(shown)}" if shown else text
+
+    return "\n".join(map(line, questions)) or "no column is missing"

@@ -1,4 +1,4 @@
-"""Pictures of what depends on what, for every model that has such a thing."""
+"""Plots of the structure of models: which features depend on which."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from unnaive._axes import new_axes
 from unnaive.counts.families import strides_of
 from unnaive.explain.cells import heaviest
 from unnaive.explain.influence import class_information
+from unnaive.explain.shared import documented
 from unnaive.information import conditional_mutual_information, family_information
 from unnaive.information.gaussian import gaussian_information
 from unnaive.models.base import CountsClassifier
@@ -46,7 +47,7 @@ _GROUPS_A_LINE = 10
 
 @dataclass(frozen=True, eq=False)
 class DrawnGraph(Graph):
-    """A graph of edges that are given, as it is to be drawn."""
+    """A graph with the edges to draw."""
 
     names: tuple[str, ...]
     target: str
@@ -55,30 +56,33 @@ class DrawnGraph(Graph):
 
     @property
     def used(self) -> IntArray:
-        """Columns that are in the picture, by default all; shape (m,)."""
+        """Columns that are drawn, by default all; shape (m,)."""
         return super().used if self.columns is None else self.columns
 
 
+@documented
 def plot_structure(model: Classifier, ax: Axes | None = None) -> Axes:
-    r"""Draw what depends on what in a fitted model; edges are as wide as they are informative.
+    r"""Plot which features depend on which in a fitted model.
 
-    Trees and networks hang below the class, each column below its first parent. Joined columns
-    share a box. Where every column listens to others (HNB, AODE) they stand in a circle around
-    the class, the line from the class as wide as what the column tells about it. A model with a
-    tree for every class has all of them side by side. The information of an edge is
-    :math:`I(X_i;X_j|Y)`, where the model counted both columns together. Of a blend, the member of
-    most weight is drawn.
+    The width of an edge is the conditional mutual information :math:`I(X_i;X_j|Y)` of its ends,
+    if the model counted both features together. Trees and networks hang below the class, each
+    feature below its first parent. Joined features share a box. Where every feature depends on
+    all others (HNB, AODE), they stand in a circle around the class; the width of the line from
+    the class is the mutual information with the class. A model with a tree for every class has
+    all trees side by side. Of a blend, the member with the largest weight is drawn.
 
     Parameters
     ----------
-    model : Classifier
-        Fitted.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
+    {model}
+    {ax}
 
     Returns
     -------
-    matplotlib axes
+    {axes}
+
+    See Also
+    --------
+    plot_importance : Importance of features as bars.
 
     Examples
     --------
@@ -106,7 +110,7 @@ def plot_structure(model: Classifier, ax: Axes | None = None) -> Axes:
         return draw_graph(DrawnGraph(schema.names, graph.target, edges, graph.used), ax)
     used = [name for name, size in zip(schema.names, schema.sizes, strict=True) if size]
     pairs = [(a, b) for place, a in enumerate(used) for b in used[place + 1 :]]
-    if isinstance(graph, HiddenParents):  # members hear each other
+    if isinstance(graph, HiddenParents):  # members of a bag depend on each other
         heard = {(parent, child) for parent, child, weight in graph.edges if weight > 0}
         pairs = [(a, b) for a, b in pairs if (a, b) in heard or (b, a) in heard]
     return _around(model, used, _weighed(pairs, schema.names, information), ax)
@@ -131,7 +135,7 @@ def pair_information(model: Classifier) -> FloatArray:
 
 
 def _add_family(found: FloatArray, family: FamilyCounts, sizes: IntArray) -> None:
-    """Put in what the columns of one family share with each other."""
+    """Fill in the information of all pairs of columns in one family."""
     child, parents = family.columns[0], family.columns[1:]
     k, m, v = family.table.shape
     codes = {child: np.broadcast_to(np.arange(v), (m, v)).reshape(-1)}
@@ -147,7 +151,7 @@ def _add_family(found: FloatArray, family: FamilyCounts, sizes: IntArray) -> Non
 
 
 def _weighed(edges: Sequence[Edge], names: tuple[str, ...], information: FloatArray) -> list[Edge]:
-    """Edges with the information that they have, or have been measured to have."""
+    """Edges with their own weight or, if they have none, the measured information."""
     place = {name: index for index, name in enumerate(names)}
     found: list[Edge] = []
     for edge in edges:
@@ -158,7 +162,7 @@ def _weighed(edges: Sequence[Edge], names: tuple[str, ...], information: FloatAr
 
 
 def _around(model: Classifier, used: list[str], edges: list[Edge], ax: Axes | None) -> Axes:
-    """Draw columns around the class, the lines from it as wide as what they tell about it."""
+    """Draw columns around the class; widths of lines are mutual information with it."""
     relevance = dict(zip(model.schema_.names, class_information(model).tolist(), strict=True))
     return draw_circle(model.schema_.target, used, edges, relevance, ax)
 
@@ -202,7 +206,7 @@ def _draw_box(ax: Axes, x: float, top: float, members: int) -> None:
 
 
 def _draw_network(model: Classifier, dag: DAG, information: FloatArray, ax: Axes | None) -> Axes:
-    """Draw a network over columns and class, in layers if the class is a node like others."""
+    """Draw a network over columns and class, in layers if the class has parents too."""
     label, names = len(dag.names) - 1, dag.names[:-1]
     arcs = [
         (dag.names[parent], dag.names[child])

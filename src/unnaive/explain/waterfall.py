@@ -1,4 +1,4 @@
-"""One row's way from the prior to the answer, attribute by attribute."""
+"""Waterfall plots: one sample's log-odds from the prior to the prediction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from unnaive._axes import new_axes
-from unnaive.explain.wording import percent
+from unnaive.explain.shared import AGAINST, FOR, documented, verbatim
+from unnaive.explain.wording import percent, plural, ranks, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 
 _CHANCES = [0.5, 0.9, 0.1, 0.99, 0.01, 0.999, 0.001, 0.75, 0.25, 0.95, 0.05, 1 - 1e-6, 1e-6]
 _APART = 0.09  # of the axis, between two probabilities on it
-_FOR, _AGAINST = "C1", "C0"
 _LONGEST = 40
 
 
+@documented
 def plot_waterfall(
     found: Explanation,
     row: int = 0,
@@ -31,36 +32,42 @@ def plot_waterfall(
     most: int = 12,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how the log-odds of a class come about, with the probabilities on a second scale.
+    """Plot the contributions of one sample's features as a waterfall.
 
-    Starts at the prior on top; each bar is what one attribute adds, the strongest first; the
-    last line is the answer. What is infinite ends in an arrow.
+    The first line is the prior, each bar is the contribution of one feature to the log-odds, the
+    strongest first, and the last line is the prediction. A second scale on top has the
+    probabilities. Infinite contributions are cut off.
 
     Parameters
     ----------
     found : Explanation
+        Result of ``model.explain(X)``.
     row : int, default=0
+        Position of the sample.
     positive : class label, default=None
         As in :meth:`Explanation.log_odds`.
     most : int, default=12
-        Bars to draw; the weakest others are one bar.
-    ax : matplotlib axes, default=None
-        Where to draw; None: a new figure.
+        Largest number of bars; the weaker features share one more.
+    {ax}
 
     Returns
     -------
-    matplotlib axes
+    {axes}
+
+    See Also
+    --------
+    Explanation.text : The same in words.
 
     Examples
     --------
     >>> from unnaive import TAN
     >>> from unnaive.datasets import load_wdbc
     >>> data = load_wdbc()
-    >>> found = TAN().fit(data.X[:, :5], data.y).explain(data.X[:1, :5])
-    >>> ax = plot_waterfall(found)
+    >>> explanation = TAN().fit(data.X[:, :5], data.y).explain(data.X[:1, :5])
+    >>> ax = plot_waterfall(explanation)
     >>> ax.get_xlabel()
     "log-odds of 'malignant'"
-    >>> len(ax.patches)  # five columns
+    >>> len(ax.patches)  # five features
     5
     """
     row = found.require_row(row)
@@ -71,14 +78,13 @@ def plot_waterfall(
     ax = new_axes(ax, figsize=(7, max(2.4, 0.32 * (len(parts) + 2) + 1)))
     for place, part in enumerate(parts):
         low, high = ends[place], ends[place + 1]
-        colour = _FOR if part > 0 else _AGAINST
-        ax.barh(place + 1, high - low, left=low, color=colour, height=0.7)
+        ax.barh(place + 1, high - low, left=low, color=FOR if part > 0 else AGAINST, height=0.7)
         ax.plot([high, high], [place + 0.65, place + 2.35], color="0.6", linewidth=0.8)
-        told, tip = f"{part:+.2f}".replace("inf", "∞"), (max(low, high), place + 1)
-        ax.annotate(told, tip, (3, 0), "data", "offset points", va="center", fontsize=8)
+        tip = (max(low, high), place + 1)
+        ax.annotate(signed(part), tip, (3, 0), "data", "offset points", va="center", fontsize=8)
     for place, end in ((0, ends[0]), (len(parts) + 1, ends[-1])):
         ax.plot(end, place, "D", color="0.2", markersize=5, zorder=3)
-    names = [f"without any attribute {percent(float(expit(base)))}", *labels]
+    names = [f"starting probability {percent(float(expit(base)))}", *labels]
     names.append(f"{found.target} = {label}: {percent(float(odds.probability[row]))}")
     _finish(ax, names, limit, f"log-odds of {label!r}")
     return ax
@@ -87,25 +93,23 @@ def plot_waterfall(
 def _strongest(
     found: Explanation, row: int, odds: LogOdds, most: int
 ) -> tuple[list[str], list[float]]:
-    """Names with cells, and contributions, of observed attributes, the strongest first."""
+    """Names with values, and contributions, of observed columns, the strongest first."""
     parts = odds.contributions[row]
-    order = sorted(range(len(parts)), key=lambda place: (-abs(parts[place]), place))
-    shown = [place for place in order if found.observed[row, list(found.groups[place])].any()]
+    observed = [[c for c in group if found.observed[row, c]] for group in found.groups]
+    shown = [place for place in ranks(parts) if observed[place]]
     labels, values = [], []
     for place in shown[:most]:
-        group = [c for c in found.groups[place] if found.observed[row, c]]
-        name = ", ".join(f"{found.names[c]} = {found.cells[row, c]}" for c in group)
+        name = ", ".join(found.cell(row, c) for c in observed[place])
         labels.append(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…")
         values.append(float(parts[place]))
-    rest = shown[most:]
-    if rest:
-        labels.append(f"{len(rest)} weaker attributes")
+    if rest := shown[most:]:
+        labels.append(plural(len(rest), "weaker column"))
         values.append(float(parts[rest].sum()))
     return labels, values
 
 
 def _ends(base: float, parts: list[float]) -> tuple[FloatArray, tuple[float, float]]:
-    """Where the bars begin and end, infinity within reach, and the limits of the axis."""
+    """Where the bars begin and end, infinite ones cut off, and the limits of the axis."""
     finite = [value for value in (base, *parts) if np.isfinite(value)]
     far = 1.5 * sum(abs(value) for value in finite) + 2.0
     reached = np.cumsum([np.clip(value, -far, far) for value in (base, *parts)])
@@ -117,7 +121,7 @@ def _ends(base: float, parts: list[float]) -> tuple[FloatArray, tuple[float, flo
 def _finish(ax: Axes, names: list[str], limit: tuple[float, float], label: str) -> None:
     """Set scales and names: log-odds below, probabilities above."""
     ax.axvline(0.0, color="0.7", linewidth=0.8, zorder=0)
-    ax.set_yticks(range(len(names)), [name.replace("$", r"\$") for name in names])
+    ax.set_yticks(range(len(names)), list(map(verbatim, names)))
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(*limit)
     ax.set_xlabel(label)

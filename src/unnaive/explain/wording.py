@@ -1,8 +1,9 @@
-"""Explanations in words, for who decides."""
+"""Explanations in words, and how numbers are written in explanations, plots and reports."""
 
 from __future__ import annotations
 
 import math
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,107 +12,169 @@ from scipy.special import expit
 from unnaive.explain.cells import MISSING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unnaive._typing import FloatArray, Label
     from unnaive.explain.explanation import Explanation
 
-_SLIGHT = 0.005  # log-odds that nobody needs to read
+_SHOWN_ROWS, _SHOWN_LINES = 3, 12  # of an explanation in a notebook
 
 
-def percent(chance: float) -> str:
-    """Say a probability in percent, never 0 or 100 where it is not.
+def percent(share: float, digits: int | None = None) -> str:
+    """Write a probability or a share in percent, never as 0 or 100 % where it is not.
+
+    Without ``digits``, shares below 10 % and above 90 % have one digit after the point.
 
     Examples
     --------
-    >>> percent(0.912), percent(0.00004), percent(0.99991), percent(1.0)
-    ('91.2 %', 'below 0.1 %', 'above 99.9 %', '100 %')
+    >>> percent(0.912), percent(0.6), percent(0.00004), percent(0.99991), percent(1.0)
+    ('91.2 %', '60 %', '< 0.1 %', '> 99.9 %', '100 %')
     """
-    if chance in (0.0, 1.0):
-        return f"{chance:.0%}".replace("%", " %")
-    if not 0.001 <= chance <= 0.999:
-        return "below 0.1 %" if chance < 0.5 else "above 99.9 %"
-    return f"{100 * chance:.{0 if 0.1 <= chance <= 0.9 else 1}f} %"
+    if share in (0.0, 1.0):
+        return f"{100 * share:.0f} %"
+    least = 10.0 ** -(2 + (1 if digits is None else digits))
+    if not least / 2 <= share <= 1 - least / 2:
+        return f"< {100 * least:g} %" if share < 0.5 else f"> {100 - 100 * least:g} %"
+    if digits is None:
+        digits = 0 if 0.1 <= share <= 0.9 else 1
+    return f"{100 * share:.{digits}f} %"
+
+
+def signed(log_odds: float) -> str:
+    """Write a contribution with its sign; what rounds to zero has none.
+
+    Examples
+    --------
+    >>> signed(1.25), signed(-0.004), signed(-math.inf)
+    ('+1.25', '0.00', '-∞')
+    """
+    return "0.00" if is_slight(log_odds) else f"{log_odds:+.2f}".replace("inf", "∞")
+
+
+def is_slight(log_odds: float) -> bool:
+    """Whether a contribution is 0.00 where two digits are shown."""
+    return abs(log_odds) < 0.005
 
 
 def times(log_odds: float) -> str:
-    """Say by what the odds are multiplied.
+    """Write the factor by which a contribution multiplies the odds.
 
     Examples
     --------
-    >>> times(math.log(2.5)), times(math.log(0.04)), times(-math.inf)
-    ('odds × 2.5', 'odds ÷ 25', 'odds × 0')
+    >>> times(math.log(2.5)), times(math.log(0.04)), times(0.01), times(-math.inf)
+    ('odds × 2.5', 'odds ÷ 25', 'odds × 1.01', 'odds × 0')
     """
     if math.isinf(log_odds):
         return "odds × ∞" if log_odds > 0 else "odds × 0"  # noqa: RUF001
     size = math.exp(min(abs(log_odds), 700.0))
-    shown = f"{size:,.0f}" if size >= 10 else f"{size:.2g}"
+    shown = f"{size:,.0f}" if size >= 9.95 else f"{size:.2g}" if size >= 1.095 else f"{size:.2f}"
     return f"odds {'×' if log_odds >= 0 else '÷'} {shown}"  # noqa: RUF001
 
 
+def plural(count: int, noun: str) -> str:
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "column"), plural(2500, "row"), plural(2, "class")
+    ('1 column', '2,500 rows', '2 classes')
+    """
+    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    return f"{count:,} {noun}{ending}"
+
+
 def in_words(found: Explanation, row: int, positive: Label, most: int) -> str:
-    """Explain one row, see :meth:`Explanation.text`."""
+    """Explain one row; see :meth:`Explanation.text`."""
     row = found.require_row(row)
     odds = found.log_odds(positive, by="group")
     label, parts = odds.positive[row], odds.contributions[row]
-    chance, before = float(odds.probability[row]), float(expit(odds.base[row]))
-    said_before = f"(without any attribute {percent(before)})"
-    lines = [f"{found.target} = {label}: {percent(chance)} {said_before}"]
+    start, end = percent(float(expit(odds.base[row]))), percent(float(odds.probability[row]))
+    lines = [f"{found.target} = {label}: {end} (starting probability {start})"]
     if np.isneginf(found.log_evidence[row]):
-        lines.append("No class gives this row any chance, so the answer is that of no attribute.")
-    said = [_said(found, row, group) for group in found.groups]
-    order = sorted(range(len(parts)), key=lambda place: (-abs(parts[place]), place))
-    told = [place for place in order if abs(parts[place]) >= _SLIGHT]
-    width = max((len(said[place]) for place in told[:most]), default=0)
+        lines.append("Every class gives this row probability 0, so the answer is the prior.")
+    names = [_named(found, row, group) for group in found.groups]
+    ranked = [place for place in ranks(parts) if not is_slight(parts[place])]
+    width = max((len(names[place]) for place in ranked[:most]), default=0)
     for sign, title in ((1, f"for {label}"), (-1, f"against {label}")):
-        mine = [place for place in told[:most] if sign * parts[place] > 0]
-        if mine:
-            lines.append(f"  {title}")
+        side = [place for place in ranked[:most] if sign * parts[place] > 0]
+        lines += [f"  {title}"] if side else []
         lines += [
-            f"    {said[place]:<{width}}  {parts[place]:+7.2f}  {times(parts[place])}"
-            for place in mine
+            f"    {names[place]:<{width}}  {signed(parts[place]):>7}  {times(parts[place])}"
+            for place in side
         ]
-    rest = told[most:]
-    if rest:
+    if rest := ranked[most:]:
         total = float(parts[rest].sum())
-        lines.append(f"  {len(rest)} weaker attributes together {total:+.2f}, {times(total)}")
+        weaker = plural(len(rest), "weaker column")
+        lines.append(f"  {weaker} together  {signed(total)}  {times(total)}")
     for title, members in _silent(found, row, parts).items():
-        if members:
-            lines.append(f"  {title}: {', '.join(members)}")
+        lines += [f"  {title}: {', '.join(members)}"] if members else []
     return "\n".join(lines)
 
 
-def _said(found: Explanation, row: int, group: tuple[int, ...]) -> str:
-    """Name what a row has in some columns, and what that is seen together with."""
+def explanation_html(found: Explanation) -> str:
+    """Show the first rows of an explanation as tables, for notebooks."""
+    odds = found.log_odds(by="group")
+    tables = []
+    for row in range(min(len(found), _SHOWN_ROWS)):
+        parts, label = odds.contributions[row], odds.positive[row]
+        lines = [
+            (_named(found, row, found.groups[place]), signed(parts[place]), times(parts[place]))
+            for place in ranks(parts)[:_SHOWN_LINES]
+            if not is_slight(parts[place])
+        ]
+        start, end = percent(float(expit(odds.base[row]))), percent(float(odds.probability[row]))
+        title = f"{found.target} = {label}: {end} (starting probability {start})"
+        tables.append(html_table(("column", "log-odds", "factor"), lines, title))
+    more = len(found) - len(tables)
+    return "".join(tables) + (f"<p>{plural(more, 'more row')}</p>" if more else "")
+
+
+def html_table(names: Sequence[str], lines: Sequence[Sequence[str]], title: str = "") -> str:
+    """Write a small HTML table; every text is escaped.
+
+    Examples
+    --------
+    >>> html_table(["a"], [["<b>"]])
+    '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    """
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines
+    )
+    caption = f"<caption>{escape(title)}</caption>" if title else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def ranks(parts: FloatArray) -> list[int]:
+    """Positions of contributions, the strongest first."""
+    return [int(place) for place in np.argsort(-np.abs(parts), kind="stable")]
+
+
+def _named(found: Explanation, row: int, group: tuple[int, ...]) -> str:
+    """Name what a row has in some columns, and the columns that these depend on."""
     there = [c for c in group if found.observed[row, c]] or list(group)
-    own = ", ".join(_cell(found, row, c) for c in there)
     terms = [term for term in found.terms if set(term.columns) & set(group)]
-    above = [c for c in terms[0].through if found.observed[row, c]] if len(terms) == 1 else []
-    if not above or len(above) > 3:
-        return own
-    return f"{own}, given {', '.join(_cell(found, row, c) for c in above)}"
-
-
-def _cell(found: Explanation, row: int, column: int) -> str:
-    return f"{found.names[column]} = {found.cells[row, column]}"
+    parents = [c for c in terms[0].through if found.observed[row, c]] if len(terms) == 1 else []
+    name = ", ".join(found.cell(row, c) for c in there)
+    if not 0 < len(parents) <= 3:
+        return name
+    return f"{name}, given {', '.join(found.cell(row, c) for c in parents)}"
 
 
 def _silent(found: Explanation, row: int, parts: FloatArray) -> dict[str, list[str]]:
-    """Columns that say nothing, by the reason."""
+    """Columns that contribute nothing, by the reason."""
     used = {column for term in found.terms for column in term.columns}
     missing = [c for c in sorted(used) if not found.observed[row, c]]
-    silent = [
+    absent = [c for c in missing if found.cells[row, c] == MISSING]
+    slight = [
         c
         for group, part in zip(found.groups, parts, strict=True)
         for c in group
-        if abs(part) < _SLIGHT and c in used and c not in missing
+        if is_slight(part) and c in used and c not in missing
     ]
-    unused = [c for c in range(len(found.names)) if c not in used]
     return {
-        "not known": [_unknown(found, row, c) for c in missing],
-        "of no weight here": [_cell(found, row, c) for c in silent],
-        "not in the model": [found.names[c] for c in unused],
+        "missing": [found.names[c] for c in absent],
+        "treated as missing": [found.cell(row, c) for c in missing if c not in absent],
+        "no effect here": [found.cell(row, c) for c in slight],
+        "not used by the model": [n for c, n in enumerate(found.names) if c not in used],
     }
-
-
-def _unknown(found: Explanation, row: int, column: int) -> str:
-    absent = found.cells[row, column] == MISSING
-    return found.names[column] if absent else _cell(found, row, column)

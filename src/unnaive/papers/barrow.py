@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray, IntArray, State
     from unnaive.counts.moments import Moments
-    from unnaive.models.classifier import Given
     from unnaive.models.gaussian_parts import Spread
+    from unnaive.models.inputs import Given
     from unnaive.schema import Schema
     from unnaive.tables.base import Arrays
 
@@ -276,7 +276,8 @@ class BarrowPrograms(GaussianClassifier):
                 "the thesis' programs sort whole columns, so rows can neither be added nor "
                 "removed; call fit with all rows"
             )
-        return super()._moments(given)
+        moments: Moments = super()._moments(given)
+        return moments
 
     def _program(
         self, spread: Spread, naive: Sequence[int] | IntArray, program: str, *, strong: bool = True

@@ -1,4 +1,4 @@
-"""How many rows a model can be cross-validated on in the time that people wait."""
+"""How many rows a model can be cross-validated on in a given time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from unnaive.models import Classifier
     from unnaive.report.rows import ReportRows
 
-_FEW = 8000  # rows of which all are judged, however long it takes
+_FEW = 8000  # rows up to which all are used, however long it takes
 _PILOTS = (500, 3000)
 _LEAST = 2000
 _LEAST_FOLDS = 5
@@ -23,10 +23,10 @@ _LEAST_FOLDS = 5
 def affordable(
     model: Classifier, rows: ReportRows, folds: int, seconds: float, seed: int
 ) -> tuple[int, int | None]:
-    """Folds and most rows of a cross-validation of about so many seconds; None: all rows.
+    """Choose folds and rows of a cross-validation of about some seconds; rows None: all.
 
-    Two small fits tell what a fit takes at all and what a row adds to it. Rows are a round
-    number; where even few are too many for a slow model, there are fewer folds.
+    Two small fits measure the fixed time of a fit and the time per row. The number of rows is
+    round. If even few rows are too many for a slow model, there are fewer folds.
     """
     n = len(rows.codes)
     if n <= _FEW:
@@ -35,10 +35,10 @@ def affordable(
         low, high = (_seconds(model, rows.take(rows.drawn(size, seed))) for size in _PILOTS)
     except UnnaiveError:
         return folds, None
-    a_row = max(high - low, 1e-9) / (_PILOTS[1] - _PILOTS[0])
-    fixed = max(low - a_row * _PILOTS[0], 0.0)
+    per_row = max(high - low, 1e-9) / (_PILOTS[1] - _PILOTS[0])
+    fixed = max(low - per_row * _PILOTS[0], 0.0)
     for number in (folds, min(folds, _LEAST_FOLDS)):
-        most = (seconds / number - fixed) / a_row
+        most = (seconds / number - fixed) / per_row
         if most >= n:
             return number, None
         if most >= 2 * _LEAST:
@@ -47,7 +47,7 @@ def affordable(
 
 
 def _seconds(model: Classifier, rows: ReportRows) -> float:
-    """Time to learn from rows and to predict them."""
+    """Time to fit rows and to predict them."""
     start = perf_counter()
     clone(model).fit(rows.frame, rows.target).predict_proba(rows.frame)
     return perf_counter() - start

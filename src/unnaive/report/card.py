@@ -1,4 +1,4 @@
-"""The model card: what the model is, what it assumes, what it learned from, and its limits."""
+"""The model card: name, assumption, parameters, training data and limits of a model."""
 
 from __future__ import annotations
 
@@ -15,17 +15,13 @@ if TYPE_CHECKING:
     from unnaive.models.trial import Member
     from unnaive.report.rows import ReportRows
 
-_ELSEWHERE = "other places, other times, other people"
-
 
 def describe_model(model: Classifier, rows: ReportRows) -> State:
     """Describe a fitted model in plain values."""
-    name = type(model).__name__
-    given = model.get_params(deep=False)
     defaults = type(model)().get_params(deep=False)
     learned = _learned_rows(model)
     return {
-        "name": name,
+        "name": type(model).__name__,
         "key": _key(model),
         "summary": summary_of(type(model)),
         "assumes": model.assumption,
@@ -36,7 +32,7 @@ def describe_model(model: Classifier, rows: ReportRows) -> State:
         "references": references_of(type(model)),
         "parameters": [
             {"name": key, "value": repr(value), "changed": repr(value) != repr(defaults[key])}
-            for key, value in given.items()
+            for key, value in model.get_params(deep=False).items()
             if key != "n_jobs"
         ],
         "learned_rows": sum(learned),
@@ -46,24 +42,24 @@ def describe_model(model: Classifier, rows: ReportRows) -> State:
 
 
 def ranked_members(model: Classifier) -> list[Member]:
-    """Return the models that a blend answers by, the heaviest first; of others none."""
+    """Return the members of a blend, the heaviest first; an empty list for other models."""
     return sorted(members_of(model), key=lambda member: -member.weight)
 
 
 def _key(model: Classifier) -> str | None:
-    """Key of the model in ``unnaive.all_models()``, by class and the settings that make it."""
-    found = None
+    """Find the key of the model in ``unnaive.all_models()`` by class and settings."""
+    best = None
     for key, factory in all_models().items():
         if getattr(factory, "func", factory) is not type(model):
             continue
         settings = getattr(factory, "keywords", {})
         if all(getattr(model, name) == value for name, value in settings.items()):
-            found = key if settings or found is None else found
-    return found
+            best = key if settings or best is None else best
+    return best
 
 
 def _learned_rows(model: Classifier) -> list[float]:
-    """Rows, or their weights, of every class that the model learned from."""
+    """Count, or weigh, the training rows of every class."""
     model = heaviest(model)
     binned = isinstance(model, CountsClassifier)
     counts = model.counts_.class_counts if binned else model.fitted_.moments.class_weights
@@ -71,28 +67,29 @@ def _learned_rows(model: Classifier) -> list[float]:
 
 
 def _limits(model: Classifier, learned: list[float], rows: ReportRows) -> list[str]:
-    """Say what to keep in mind, for any model and for this one."""
-    found = [
-        "It tells what goes together in these rows, not what causes what.",
-        f"For rows unlike those it learned from ({_ELSEWHERE}) its probabilities may be wrong.",
+    """List the limits of any model, and those of this one."""
+    limits = [
+        "The model describes associations in these rows, not causes.",
+        "Its probabilities may be wrong for rows from other places, times or populations.",
     ]
     if model.counts_twice:
-        found.append(
-            "Columns that say the same count twice, so its probabilities tend to be nearer to 0 "
-            "and 1 than they should be; see the calibration."
+        limits.append(
+            "Correlated columns are counted twice, so its probabilities tend to be too close to 0 "
+            "and 1; see the calibration."
         )
     if isinstance(model, CountsClassifier):
-        found.append(
-            "Numbers enter as bins: within a bin it sees no difference, and at its edge a jump."
+        limits.append(
+            "Numbers are binned: all numbers in a bin are treated alike, and the probability jumps "
+            "from bin to bin."
         )
     elif isinstance(model, GaussianClassifier):
-        found.append(
-            "Numbers far from all that it has seen are judged by the tail of a bell curve."
+        limits.append(
+            "Outside the training range its probabilities come from the tails of normal curves."
         )
-    fewest = min(zip(learned, rows.labels, strict=True))
-    if fewest[0] < 100:
-        found.append(
-            f"It has seen {fewest[0]:,g} rows of class {fewest[1]!r}; what it says of them is "
-            "uncertain."
+    fewest, label = min(zip(learned, rows.labels, strict=True))
+    if fewest < 100:
+        limits.append(
+            f"It learned class {label!r} from only {fewest:,g} {'row' if fewest == 1 else 'rows'}, "
+            "so its probabilities for this class are uncertain."
         )
-    return found
+    return limits

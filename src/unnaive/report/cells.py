@@ -1,4 +1,4 @@
-"""Cells of rows as the page's engine takes them."""
+"""Cells of rows in the form that the page's engine takes."""
 
 from __future__ import annotations
 
@@ -8,33 +8,31 @@ from unnaive.models import CountsClassifier
 from unnaive.schema import NumericColumn
 
 if TYPE_CHECKING:
-    from unnaive.io.frames import Column, Frame
+    from unnaive.io.frames import Frame
     from unnaive.models import Classifier
 
+    Cells = list[list[float | None]]
 
-def explorer_cells(model: Classifier, frame: Frame) -> list[list[float | None]]:
-    """Cells of every row as codes, or numbers where the model takes numbers; None: unknown."""
-    columns: list[list[float | None]] = []
+
+def engine_cells(model: Classifier, frame: Frame) -> tuple[Cells, Cells]:
+    """Return cells for the engine, and the numbers among them, row by row; None: missing.
+
+    The engine takes the code of a category or a bin; models without bins take numbers.
+    """
+    cells: Cells = []
+    numbers: Cells = []
     for place, known in enumerate(model.schema_.columns):
-        cells = frame.column(place)
-        if isinstance(known, NumericColumn) and not isinstance(model, CountsClassifier):
-            columns.append(_numbers(cells))
+        column = frame.column(place)
+        codes = [code if code < known.size else None for code in known.encode(column).tolist()]
+        if isinstance(known, NumericColumn):
+            pairs = zip(column.values.tolist(), column.missing.tolist(), strict=True)
+            numbers.append([None if missing else float(value) for value, missing in pairs])
+            cells.append(codes if isinstance(model, CountsClassifier) else numbers[-1])
         else:
-            codes = known.encode(cells).tolist()
-            columns.append([code if code < known.size else None for code in codes])
+            numbers.append([None] * frame.n_rows)
+            cells.append(codes)
+    return _by_row(cells), _by_row(numbers)
+
+
+def _by_row(columns: Cells) -> Cells:
     return [list(row) for row in zip(*columns, strict=True)]
-
-
-def typed_numbers(model: Classifier, frame: Frame) -> list[list[float | None]]:
-    """Numbers of every row, None in columns of categories and where missing."""
-    nothing: list[float | None] = [None] * frame.n_rows
-    columns = [
-        _numbers(frame.column(place)) if isinstance(known, NumericColumn) else nothing
-        for place, known in enumerate(model.schema_.columns)
-    ]
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _numbers(cells: Column) -> list[float | None]:
-    found = zip(cells.values.tolist(), cells.missing.tolist(), strict=True)
-    return [None if gap else float(value) for value, gap in found]

@@ -1,4 +1,4 @@
-"""What the rows hold: classes, and of every column its values, gaps and how the classes differ."""
+"""The data of a report: classes, and the values of every column by class."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive.explain.cells import values_of
 from unnaive.information import entropy
 from unnaive.models import CountsClassifier
+from unnaive.report.order import shown_order
 from unnaive.schema import NumericColumn
 
 if TYPE_CHECKING:
@@ -21,17 +23,17 @@ if TYPE_CHECKING:
 _SHOWN_VALUES = 12
 _SHOWN_BINS = 40
 _BARS = 16  # of a histogram
-_TAIL = 0.005  # share of the rows on either side that a histogram puts into its outermost bars
+_TAIL = 0.005  # share of the rows at either end that a histogram puts into its outermost bars
 
 
 def describe_data(model: Classifier, rows: ReportRows) -> State:
     """Describe rows, classes and columns in plain values."""
     k, n = len(rows.labels), rows.frame.n_rows
-    counts, gaps = np.bincount(rows.codes, minlength=k), np.zeros(n, dtype=bool)
+    counts, incomplete = np.bincount(rows.codes, minlength=k), np.zeros(n, dtype=bool)
     columns = []
     for place, known in enumerate(model.schema_.columns):
         cells = rows.frame.column(place)
-        gaps |= cells.missing
+        incomplete |= cells.missing
         columns.append(_describe_column(known, cells, rows, isinstance(model, CountsClassifier)))
     missing = sum(column["missing"] for column in columns)
     return {
@@ -44,7 +46,7 @@ def describe_data(model: Classifier, rows: ReportRows) -> State:
         "columns": columns,
         "missing_cells": missing,
         "missing_share": missing / (n * len(columns)),
-        "complete_rows": n - int(gaps.sum()),
+        "complete_rows": n - int(incomplete.sum()),
     }
 
 
@@ -73,20 +75,20 @@ def _describe_column(known: ColumnSchema, cells: Column, rows: ReportRows, binne
 
 
 def _quarters(found: State) -> tuple[float, ...]:
-    """Cuts between the quarters of a column of numbers, fewer where they are the same."""
+    """Distinct quartiles of a column of numbers."""
     least, *quartiles, most = found["quartiles"] or [0.0, 0.0]
     return tuple(sorted({cut for cut in quartiles if least <= cut < most}))
 
 
 def _by_class(known: ColumnSchema, cells: Column, classes: IntArray, k: int) -> IntArray:
-    """Count rows by class and value, the last of which is missing or unknown; (k, v + 1)."""
+    """Count rows by class and value, the last of which is missing or unseen; (k, v + 1)."""
     width = known.size + 1
     cell = classes * width + known.encode(cells)
     return np.asarray(np.bincount(cell, minlength=k * width).reshape(k, width))
 
 
 def _information(counts: IntArray) -> float:
-    """Mutual information of a column with the class in bits, of the rows that have it."""
+    """Mutual information of a column with the class in bits, over the rows that have a value."""
     if not counts.sum():
         return 0.0
     both = entropy(counts.sum(axis=0)) + entropy(counts.sum(axis=1)) - entropy(counts)
@@ -94,13 +96,16 @@ def _information(counts: IntArray) -> float:
 
 
 def _listed(known: ColumnSchema, counts: IntArray) -> tuple[list[State], int]:
-    """Values with their rows by class, of many categories the most frequent first."""
+    """List values with their rows by class; of many categories the most frequent ones."""
     total, places = counts.sum(axis=0), np.arange(known.size)
     limit = _SHOWN_BINS if isinstance(known, NumericColumn) else _SHOWN_VALUES
     if known.size > limit:
-        places = np.argsort(-total, kind="stable")[: limit - 1]
-        if isinstance(known, NumericColumn):
-            places = np.sort(places)
+        places = np.sort(np.argsort(-total, kind="stable")[: limit - 1])
+    if not isinstance(known, NumericColumn):
+        chosen = set(places.tolist())
+        places = np.array(
+            [place for place in shown_order(values_of(known)) if place in chosen], int
+        )
     listed = [
         {
             "label": known.label(place),
@@ -119,13 +124,13 @@ def _listed(known: ColumnSchema, counts: IntArray) -> tuple[list[State], int]:
 
 
 def _numbers(cells: Column, classes: IntArray, k: int) -> State:
-    """Quartiles and a histogram by class of a column of numbers."""
+    """Compute quartiles and a histogram by class of a column of numbers."""
     observed = ~cells.missing
     values = np.zeros(0) if cells.is_text else np.asarray(cells.values[observed], dtype=float)
     if not len(values):
         return {}
     shares = [0, _TAIL, 0.25, 0.5, 0.75, 1 - _TAIL, 1]
-    with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest of all
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest float
         least, low, *quartiles, high, most = np.quantile(values, shares).tolist()
         cuts = np.unique(np.linspace(low, high, _BARS + 1)[1:-1])
     cuts = cuts[np.isfinite(cuts) & (cuts < most)]

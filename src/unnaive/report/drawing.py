@@ -1,4 +1,4 @@
-"""The structure of a model as SVG: the class on the left, what depends on what to the right."""
+"""The structure of a model as SVG: the class on the left, dependent columns to the right."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from unnaive.explain.structure import DrawnGraph
-from unnaive.report.svg import element, picture, shortened, width_of, words
+from unnaive.report.svg import element, picture, rect, shortened, text, width_of, words
+from unnaive.report.writing import percent
 from unnaive.structure.draw import tree_positions
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ CLASS = -1
 
 @dataclass
 class _Canvas:
-    """Nodes with their places, boxes behind them, and how much room all of it takes."""
+    """Nodes with their positions, boxes behind them, and the size of the picture."""
 
     target: str
     nodes: dict[int, State]
@@ -54,8 +55,8 @@ class _Canvas:
 def draw_structure(drawn: State, target: str) -> str:
     """Draw one picture of :func:`~unnaive.report.graph.describe_structure`.
 
-    Nodes with edges are trees from left to right, columns that are joined share a box, and so
-    do those that depend on the class alone. Every node has its story as a title.
+    Nodes with edges are trees from left to right. Joined columns share a box, and so do columns
+    that depend only on the class. Every node has its description as a title.
     """
     canvas = _Canvas(target, {node["column"]: node for node in drawn["nodes"]})
     above_all, unit = drawn["class_is_above_all"], drawn["unit"]
@@ -65,10 +66,10 @@ def draw_structure(drawn: State, target: str) -> str:
     roots = _place_trees(canvas, [*canvas.nodes, CLASS], edges, left) if tied else []
     boxed = {column for box in drawn["boxes"] for column in box}
     for box in drawn["boxes"]:
-        _place_box(canvas, box, left, "taken together")
+        _place_box(canvas, box, left, "joined to one variable")
     alone = [column for column in canvas.nodes if column not in tied | boxed]
     if alone:
-        heading = "depend on the class alone" if above_all else "depend on nothing"
+        heading = "depend only on the class" if above_all else "no parents"
         _place_box(canvas, alone, left, heading)
     parts = _trunks(canvas, roots) if above_all else []
     parts += [_frame(*frame) for frame in canvas.frames]
@@ -81,7 +82,7 @@ def draw_structure(drawn: State, target: str) -> str:
 def _place_trees(
     canvas: _Canvas, columns: Sequence[int], edges: Sequence[State], left: float
 ) -> list[int]:
-    """Place nodes that edges join, each right of its first parent; return those without any."""
+    """Place nodes with edges, each right of its first parent; return those without parents."""
     ordered = sorted(edges, key=lambda edge: -(edge["strength"] or 0.0))
     links = tuple((str(edge["parent"]), str(edge["child"])) for edge in ordered)
     inside = {name for link in links for name in link}
@@ -105,7 +106,7 @@ def _place_trees(
 def _place_outline(
     canvas: _Canvas, found: dict[int, tuple[float, float]], left: float, top: float
 ) -> int:
-    """Place trees that are too deep as an outline, every node on a line; return the lines."""
+    """Place trees that are too deep as an outline, one node a line; return the number of lines."""
     canvas.right, canvas.outline = 0.0, True
     waiting = sorted((c for c in found if c not in canvas.above), key=lambda c: -found[c][0])
     line = 0
@@ -119,7 +120,7 @@ def _place_outline(
 
 
 def _place_box(canvas: _Canvas, columns: Sequence[int], left: float, heading: str) -> None:
-    """Place nodes side by side in a box, on as many lines as they need."""
+    """Place nodes side by side in a box of several lines."""
     x, top = left + _PAD, canvas.below
     y, right = top + _PAD + _HEADING + _HEIGHT / 2, left + width_of(heading) + 3 * _PAD
     for column in columns:
@@ -136,7 +137,7 @@ def _place_box(canvas: _Canvas, columns: Sequence[int], left: float, heading: st
 
 
 def _trunks(canvas: _Canvas, roots: Sequence[int]) -> list[str]:
-    """Place the class, with lines to the first node of every tree, and to every box."""
+    """Place the class, with lines to the root of every tree and to every box."""
     ends = [(canvas.places[root][0], canvas.places[root][1]) for root in roots]
     ends += [(left, top + tall / 2) for left, top, _, tall, _ in canvas.frames]
     middle = sum(y for _, y in ends) / len(ends)
@@ -166,11 +167,11 @@ def _arc(x: float, y: float, to_x: float, to_y: float) -> str:
 
 def _frame(left: float, top: float, wide: float, tall: float, heading: str) -> str:
     shape = element("rect", x=left, y=top, width=wide, height=tall, rx=10, class_="box")
-    return shape + element("text", words(heading), x=left + _PAD, y=top + 18, class_="heading")
+    return shape + text(heading, left + _PAD, top + 18, "start", class_="heading")
 
 
 def _edges(canvas: _Canvas, edges: Sequence[State], unit: str | None) -> list[str]:
-    """Draw edges as wide as they are strong, with a small arrow at the child."""
+    """Draw edges with an arrow at the child; strong edges are wide."""
     strongest = max((edge["strength"] or 0.0 for edge in edges), default=0.0) or 1.0
     parts = []
     for edge in edges:
@@ -199,31 +200,18 @@ def _edges(canvas: _Canvas, edges: Sequence[State], unit: str | None) -> list[st
 
 def _amount(strength: float, unit: str | None) -> str:
     if unit == "of the bag":
-        return f"{strength:.0%} {unit}"
-    if unit == "weight":
-        return f"weight {strength:.3g}"
-    return f"{strength:.3g} {unit or ''}".strip()
+        return f"weight {percent(strength, 0)}"
+    return f"weight {strength:.3g}" if unit == "weight" else f"{strength:.3g} {unit or ''}".strip()
 
 
 def _node(canvas: _Canvas, column: int, edges: Sequence[State], unit: str | None) -> str:
     x, y, wide = canvas.places[column]
-    label = canvas.label(column)
     story = _story(canvas, column, edges, unit)
-    place = {"x": x, "y": y - _HEIGHT / 2, "width": wide, "height": _HEIGHT, "rx": _HEIGHT / 2}
-    inside = [
-        element("title", words(story)),
-        element("rect", **place, class_="shape"),
-        element(
-            "text",
-            words(shortened(label, _LETTERS)),
-            x=x + wide / 2,
-            y=y + 4.5,
-            text_anchor="middle",
-        ),
-    ]
     return element(
         "g",
-        *inside,
+        element("title", words(story)),
+        rect(x, y - _HEIGHT / 2, wide, _HEIGHT, rx=_HEIGHT / 2, class_="shape"),
+        text(shortened(canvas.label(column), _LETTERS), x + wide / 2, y + 4.5),
         class_="node class-node" if column == CLASS else "node",
         role="img",
         tabindex="0" if column == next(iter(canvas.places)) else "-1",
@@ -233,22 +221,22 @@ def _node(canvas: _Canvas, column: int, edges: Sequence[State], unit: str | None
 
 
 def _story(canvas: _Canvas, column: int, edges: Sequence[State], unit: str | None) -> str:
-    """Say of a node what it depends on and what it tells."""
+    """Describe a node: its information about the class, its parents and its children."""
     if column == CLASS:
         return f"{canvas.target}: the class"
     node = canvas.nodes[column]
-    told = f"{node['name']}: alone it tells {node['information']:.3g} bits of the class"
-    above = [
+    story = f"{node['name']}: {node['information']:.3g} bits of mutual information with the class"
+    parents = [
         canvas.label(edge["parent"])
         + ("" if edge["strength"] is None else f" ({_amount(edge['strength'], unit)})")
         for edge in edges
         if edge["child"] == column
     ]
-    if above:
-        told += f"; besides the class it depends on {', '.join(above)}"
-    below = [canvas.label(edge["child"]) for edge in edges if edge["parent"] == column]
-    if below:
-        told += f"; {', '.join(below)} depend{'s' if len(below) == 1 else ''} on it"
-    if node["joined"]:
-        told += f"; joined with {', '.join(node['joined'])}"
-    return told + "."
+    children = [canvas.label(edge["child"]) for edge in edges if edge["parent"] == column]
+    for title, names in (
+        ("besides the class it depends on", parents),
+        ("parent of", children),
+        ("joined with", node["joined"]),
+    ):
+        story += f"; {title} {', '.join(names)}" if names else ""
+    return story + "."

@@ -1,4 +1,4 @@
-"""Arrays of a document: each once, as base64 of its bytes, within a limit."""
+"""Arrays of a document: each is written once, as base64, up to a limit of bytes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _MOST_DISTINCT = 1 << 16  # values that two bytes can number
 
 
 class Arrays:
-    """Arrays of doubles by their position; equal ones share it.
+    """Arrays of doubles by their position; equal arrays share one.
 
-    Numbers are written as little-endian doubles, so that no bit is lost. Where few of them are
-    distinct, as in tables of small counts, each is written once, and besides its position for
-    every number in one or two bytes.
+    Numbers are written as little-endian doubles, so no bit is lost. Where few of them are
+    distinct, as in tables of small counts, the distinct numbers are written once, and a position
+    of one or two bytes for every number.
 
     Parameters
     ----------
     max_bytes : int
-        What all arrays may take together, as text; more raises
-        :class:`~unnaive.exceptions.TableTooLarge`.
+        Limit for all arrays together, as text; beyond it
+        :class:`~unnaive.exceptions.TableTooLarge` is raised.
 
     Examples
     --------
@@ -61,12 +61,11 @@ class Arrays:
         return self._positions[key]
 
     def require(self, size: int) -> None:
-        """Raise if so many more bytes are too many; no number takes less than one."""
+        """Raise an error if so many more bytes exceed the limit; a number takes at least one."""
         if self._bytes + size > self._max_bytes:
             raise TableTooLarge(
-                f"the tables of this model take more than {self._max_bytes / 1e6:,.1f} MB in a "
-                "page, so that it cannot compute the model's posterior; raise max_bytes, or fit a "
-                "model of fewer columns or values"
+                f"the tables of this model take more than {self._max_bytes / 1e6:,.1f} MB; raise "
+                "max_bytes, or fit a model with fewer columns or values"
             )
 
 

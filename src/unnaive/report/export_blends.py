@@ -1,4 +1,4 @@
-"""Blends of models: each with columns and tables of its own, and columns that all understand."""
+"""Blends for the explorer: columns and tables of every member, and common columns."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from unnaive.tables.calibration import Calibration
 
 
-_POINTS = 31  # at which a number counts as asked for, if no member has bins
+_POINTS = 31  # at which the expected information of a number is computed if no member has bins
 
 
 def blend_of(
     members: Sequence[Member], single: Callable[[Classifier, Arrays], State], arrays: Arrays
 ) -> State:
-    """Describe all members and, for people, the columns as the heaviest member has them.
+    """Describe all members, and the columns as the heaviest member has them.
 
-    Members may cut a number at different edges, so that its bin will not do: such a column is a
-    "number", and ``points`` are where it is asked for, one in each bin of the heaviest member.
+    Members may have different bins for a column of numbers, so this column is a "number" for the
+    page; ``points`` has one number in each bin of the heaviest member.
     """
     described = [
         {
@@ -47,12 +47,12 @@ def blend_of(
 
 
 def scale_of(calibration: Calibration, arrays: Arrays) -> State:
-    """Describe what log joints are multiplied by, and what is added to those of each class."""
+    """Describe a calibration: the factor of log joints, and what is added for each class."""
     return {"temperature": float(calibration.temperature), "bias": arrays.add(calibration.bias)}
 
 
 def _common(column: State, alike: list[State]) -> State:
-    """Return a column that every member understands."""
+    """Return a column that every member can translate to its own."""
     if column["kind"] == "category":
         return column
     number = next((other for other in alike if other["kind"] == "number"), None)

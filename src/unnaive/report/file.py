@@ -1,14 +1,16 @@
-"""A report as a file."""
+"""Reports as pages, as Markdown, as files, and in notebooks."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.store import replacing
-from unnaive.report.html import render
+from unnaive.report.html import render, render_markdown
 from unnaive.report.summary import summarise
 from unnaive.report.tables import explorer_document
 
@@ -17,6 +19,96 @@ if TYPE_CHECKING:
 
     from unnaive._typing import State
     from unnaive.models import Classifier
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """A report on a model; ``model.report(X, y)`` returns it, and notebooks show it.
+
+    Parameters
+    ----------
+    summary : dict
+        The content, from :func:`summarise`.
+    document : dict or None, default=None
+        The model for the explorer, from :func:`explorer_document`; None: no explorer.
+
+    See Also
+    --------
+    write : Compute a report and write it to a file.
+
+    Examples
+    --------
+    >>> from unnaive import NaiveBayes
+    >>> X, y = [["a", "u"], ["b", "v"]] * 10, ["no", "yes"] * 10
+    >>> report = NaiveBayes().fit(X, y).report(X, y, folds=2)
+    >>> report
+    Report('NaiveBayes model of y', accuracy 100 %)
+    >>> report.markdown()[:23]
+    '# NaiveBayes model of y'
+    """
+
+    summary: State
+    document: State | None = None
+
+    def __repr__(self) -> str:
+        scores = self.summary["performance"].get("scores")
+        accuracy = f", accuracy {100 * scores[0]['value']:.4g} %" if scores else ""
+        return f"Report({self.summary['title']!r}{accuracy})"
+
+    def _repr_html_(self) -> str:
+        """Show the page in a frame, apart from the notebook's own style and scripts."""
+        return (
+            f'<iframe srcdoc="{escape(self.html())}" sandbox="allow-scripts" '
+            f'title="{escape(self.summary["title"])}" width="100%" height="720" '
+            'style="border: 1px solid #8888; border-radius: 8px"></iframe>'
+        )
+
+    def html(self) -> str:
+        """Return the report as one HTML page.
+
+        Returns
+        -------
+        str
+            See :func:`render`.
+        """
+        return render(self.summary, self.document)
+
+    def markdown(self) -> str:
+        """Return the report as Markdown, without pictures and explorer.
+
+        Returns
+        -------
+        str
+            Headings, sentences and tables.
+        """
+        return render_markdown(self.summary)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the report to a file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; ``.md`` or ``.markdown`` for Markdown, anything else for HTML. An old file is
+            replaced when the new one is complete.
+        """
+        content = self.markdown() if is_markdown(path) else self.html()
+        with replacing(Path(path)) as stream:
+            stream.write(content.encode())
+
+
+def is_markdown(path: str | os.PathLike[str]) -> bool:
+    """Whether the name of a file is one of Markdown."""
+    return Path(path).suffix.lower() in {".md", ".markdown"}
+
+
+def report_on(
+    model: Classifier, X: object, y: object, *, max_bytes: int = 3_000_000, **settings: Any
+) -> Report:
+    """Compute a report; the parameters are those of :func:`write`."""
+    summary = summarise(model, X, y, **settings)
+    document, summary["explorer_note"] = _explorable(model, max_bytes)
+    return Report(summary, document)
 
 
 def write(
@@ -28,30 +120,39 @@ def write(
     max_bytes: int = 3_000_000,
     **settings: Any,
 ) -> State:
-    """Write a report on a model to one HTML file that needs no network.
+    """Write a report on a model to one HTML file that needs no network, or to Markdown.
 
-    The page shows the data, the model, its structure, what matters to it, how good it is on rows
-    that it has not seen, the rows it got most wrong, and an explorer that computes the model's
-    answer for any case from its own tables.
+    The page has the performance of the model on held-out samples, its largest errors, the
+    importance and the effects of features, the structure, the data, a model card, and an explorer
+    that computes the posterior probabilities of any sample from the model's own tables.
 
     Parameters
     ----------
     model : Classifier
-        Fitted.
-    X, y
-        Rows and labels, as a rule those that the model learned from. Rows that the model got
-        most wrong are shown in the report, with all of their cells.
+        A fitted model.
+    X : data frame or array-like of shape (n, d)
+        Samples, usually the training data. The report shows the misclassified samples with the
+        lowest probability of their true class, with all of their values.
+    y : array-like of shape (n,)
+        Class labels of the samples.
     path : str or path
-        The file. It is replaced once all of the page is on the disk.
-    max_bytes : int, default=3,000,000
-        Most bytes of tables for the explorer, which is left out of the page beyond that.
-    **settings
-        Fields of :class:`~unnaive.report.Settings`, as in ``folds=5``.
+        The file; ``.md`` or ``.markdown`` for Markdown, anything else for HTML. An old file is
+        replaced when the new one is complete.
+    max_bytes : int, default=3_000_000
+        Limit for the tables of the explorer; beyond it the page has no explorer.
+    **settings : dict
+        Fields of :class:`~unnaive.report.Settings`, such as ``folds=5``.
 
     Returns
     -------
     dict
-        The summary that the page was made from.
+        The summary from which the page was made; see :func:`summarise`.
+
+    See Also
+    --------
+    Report : A report in a notebook.
+    summarise : Compute the summary only.
+    render : Make the page of a summary.
 
     Examples
     --------
@@ -61,27 +162,22 @@ def write(
     >>> data = load_wdbc()
     >>> model = TAN().fit(data.X[:, :5], data.y)
     >>> with TemporaryDirectory() as folder:
-    ...     found = report.write(model, data.X[:, :5], data.y, f"{folder}/report.html", folds=5)
+    ...     summary = report.write(model, data.X[:, :5], data.y, f"{folder}/report.html", folds=5)
     ...     Path(folder, "report.html").read_text()[:15]
     '<!doctype html>'
     """
-    summary = summarise(model, X, y, **settings)
-    document, note = _explorable(model, max_bytes)
-    summary["explorer_note"] = note
-    page = render(summary, document)
-    with replacing(Path(path)) as stream:
-        stream.write(page.encode())
-    return summary
+    report = report_on(model, X, y, max_bytes=max_bytes, **settings)
+    report.write(path)
+    return report.summary
 
 
 def _explorable(model: Classifier, max_bytes: int) -> tuple[State | None, str]:
     """Describe the model for the explorer, or say why there is none."""
     try:
         document = explorer_document(model, max_bytes)
-    except UnnaiveError as error:
-        return None, f"The explorer is left out: {error}"
-    try:
         json.dumps(document, allow_nan=False)
+    except UnnaiveError as error:
+        return None, f"There is no explorer: {error}"
     except ValueError:
-        return None, "The explorer is left out: the model's tables hold what is no number."
+        return None, "There is no explorer: the model's tables have values that are not numbers."
     return document, ""

@@ -1,4 +1,4 @@
-"""What depends on what in a model, as plain nodes, edges and boxes that can be drawn."""
+"""The structure of a model as plain nodes, edges and boxes."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 _MOST_NODES = 120
 _MOST_CLASSES = 6
-_DENSE = 3  # edges a column, from which on lines say nothing any more
-_FEW = 20  # columns of which the two heaviest members of a bag can be drawn
+_DENSE = 3  # edges per column, beyond which lines are unreadable
+_FEW = 20  # columns up to which the two heaviest members of every bag are drawn
 
 
 class Links(NamedTuple):
-    """Edges (parent, child, strength or None), and sets of columns that are drawn in one box."""
+    """Edges (parent, child, strength or None), and sets of columns to draw in one box."""
 
     edges: list[tuple[int, int, float | None]]
     boxes: list[tuple[int, ...]]
@@ -40,23 +40,26 @@ class Links(NamedTuple):
 
 
 def describe_structure(model: Classifier, information: Sequence[float]) -> State:
-    """Describe the graph of a model, or of each class; ``pictures`` is empty without one.
+    """Describe the graph of a model, of each class, or of each member of a blend.
 
-    A node's ``information`` is that of its column with the class, in bits. The column −1 is the
-    class, which is drawn among the others only where it is not a parent of all.
+    ``pictures`` is empty if there is no graph. A node's ``information`` is the mutual information
+    of its column with the class, in bits. The column −1 is the class, which is a node among the
+    others only if it is not a parent of all of them.
     """
     members, notes = ranked_members(model), []
-    owners = [(f"{one.name}, {one.weight:.0%} of the blend", one.model) for one in members]
+    owners = [
+        (f"{one.name}, weight {one.weight:.0%}".replace("%", " %"), one.model) for one in members
+    ]
     graphs: Sequence[tuple[str, Structure, Classifier]] = [
         (title, owner.fitted_.structure, owner) for title, owner in owners or [("", model)]
     ]
     whole = graphs[0][1]
     if isinstance(whole, ClassGraphs) and not members:
         named = zip(model.schema_.classes, whole.graphs, strict=True)
-        graphs = [(f"Within {label}", graph, model) for label, graph in named][:_MOST_CLASSES]
+        graphs = [(f"Class {label}", graph, model) for label, graph in named][:_MOST_CLASSES]
         if len(whole.graphs) > len(graphs):
-            notes.append(f"Every class has a graph of its own; the first {len(graphs)} are drawn.")
-    graphs = [found for found in graphs if structure_is_drawn(found[1])]
+            notes.append(f"Every class has its own graph; the first {len(graphs)} are drawn.")
+    graphs = [entry for entry in graphs if structure_is_drawn(entry[1])]
     names, pictures, left_out = model.schema_.names, [], set(range(len(information)))
     for title, graph, owner in graphs:
         links = _links(graph, owner)
@@ -73,13 +76,13 @@ def describe_structure(model: Classifier, information: Sequence[float]) -> State
 
 
 def structure_is_drawn(structure: Structure) -> bool:
-    """Whether a structure is one network, or a mean whose parents have weights of their own."""
+    """Whether a structure is one network, or an average with different weights of parents."""
     alike = isinstance(structure, SuperParents) and np.ptp(structure.weights) == 0
     return not (alike or isinstance(structure, ClassGraphs))
 
 
 def _links(graph: Structure, model: Classifier) -> Links:
-    """Read edges and boxes from whatever graph the model has."""
+    """Read edges and boxes from any kind of graph."""
     if isinstance(graph, HiddenParents):
         return _bags(graph)
     if isinstance(graph, GroupGraph):
@@ -94,27 +97,31 @@ def _links(graph: Structure, model: Classifier) -> Links:
     pairs, used = _arrows(graph)
     columns = [pair for pair in pairs if -1 not in pair]
     if len(columns) > _DENSE * len(used):
-        note = "There are too many edges to draw: the columns of a box depend on each other."
+        note = "There are too many edges to draw: columns in a box depend on each other."
         return Links([], _components(columns), used, None, note)
     bits = pair_information(model) / log(2) if columns else np.zeros((0, 0))
     known = {pair: float(bits[pair]) for pair in columns if not np.isnan(bits[pair])}
-    found = [(a, b, known.get((a, b))) for a, b in pairs]
-    return Links(found, [], used, "bits" if known else None)
+    weighted = [(a, b, known.get((a, b))) for a, b in pairs]
+    return Links(weighted, [], used, "bits" if known else None)
 
 
 def _weighed(graph: Graph) -> Links:
-    """Read edges that have weights, the heaviest of them where there are many."""
+    """Read edges with weights; of many edges only the heaviest."""
     place = {name: column for column, name in enumerate(graph.names)}
     weighed = [(edge[0], edge[1], float(edge[-1])) for edge in graph.edges]
     edges = sorted(weighed, key=lambda edge: -edge[2])
     most = _DENSE * len(graph.used) // 2
     kept: list[tuple[int, int, float | None]] = [(place[a], place[b], w) for a, b, w in edges]
-    note = f"Of {len(edges):,} edges the {most:,} heaviest are drawn." if len(edges) > most else ""
+    note = (
+        f"Only the {most:,} heaviest of {len(edges):,} edges are drawn."
+        if len(edges) > most
+        else ""
+    )
     return Links(kept[:most], [], graph.used.tolist(), "weight", note)
 
 
 def _arrows(graph: Structure) -> tuple[list[tuple[int, int]], list[int]]:
-    """Edges by column, and the columns; the class is −1, and left out where it is above all."""
+    """Edges by column, and the columns; the class is −1, omitted if it is a parent of all."""
     place = {name: column for column, name in enumerate(graph.names)}
     pairs = [(place[edge[0]], place[edge[1]]) for edge in graph.edges]
     if not isinstance(graph, DAG):
@@ -133,24 +140,24 @@ def _bags(graph: HiddenParents) -> Links:
     for column, weights in enumerate(graph.weights):
         heaviest = np.argsort(-weights, kind="stable")[:each].tolist()
         edges += [(other, column, float(weights[other])) for other in heaviest if weights[other]]
-    which = "two heaviest members" if each == 2 else "heaviest member"
-    note = f"Of every column's bag, no more than the {which} can be seen here."
+    which, verb = ("two heaviest members", "are") if each == 2 else ("heaviest member", "is")
+    note = f"Only the {which} of every column's bag {verb} drawn."
     note = note if len(edges) < int((graph.weights > 0).sum()) else ""
     return Links(edges, [], list(range(len(graph.names))), "of the bag", note)
 
 
 def _components(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """Find the sets of columns that edges join, directly or not."""
-    found: list[set[int]] = []
+    """Find the connected components of a graph."""
+    components: list[set[int]] = []
     for pair in pairs:
-        touched = [part for part in found if part & set(pair)]
-        found = [part for part in found if part not in touched]
-        found.append(set(pair).union(*touched))
-    return [tuple(sorted(part)) for part in sorted(found, key=min)]
+        touched = [component for component in components if component & set(pair)]
+        components = [component for component in components if component not in touched]
+        components.append(set(pair).union(*touched))
+    return [tuple(sorted(component)) for component in sorted(components, key=min)]
 
 
 def _most_informative(links: Links, information: Sequence[float]) -> tuple[Links, str]:
-    """Keep as many columns as can be drawn, those that tell most of the class."""
+    """Keep the most informative columns, as many as can be drawn."""
     if len(links.used) <= _MOST_NODES:
         return links, ""
     ranked = sorted(links.used, key=lambda column: -information[column])[:_MOST_NODES]
@@ -162,7 +169,7 @@ def _most_informative(links: Links, information: Sequence[float]) -> tuple[Links
         used=sorted(ranked),
     )
     return drawn, (
-        f"Of {len(links.used):,} columns the {_MOST_NODES} are drawn that tell most of the class."
+        f"Only the {_MOST_NODES} most informative of {len(links.used):,} columns are drawn."
     )
 
 

@@ -1,7 +1,7 @@
-"""How good the model is on rows that it did not learn from, with intervals.
+"""Performance of the model on rows that it did not learn from, with 95 % intervals.
 
-Rows are taken as independent; the intervals cover 95 %. They are those of the pooled rows of
-all folds, and leave out the chance in the choice of the model itself.
+Rows are taken as independent. The intervals are those of the pooled rows of all folds; they do
+not include the variation between training sets.
 
 References
 ----------
@@ -12,14 +12,16 @@ under two or more correlated receiver operating characteristic curves", Biometri
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import expit, logit
+from sklearn.metrics import roc_curve
 
 from unnaive.evaluate import cross_validate, predicted_codes
 from unnaive.exceptions import UnnaiveError
-from unnaive.explain.plots_quality import Z
+from unnaive.explain.plots_quality import Z, binned
 from unnaive.explain.plots_quality import wilson as interval_of_shares
 from unnaive.metrics import SMALLEST, measure
 
@@ -36,7 +38,7 @@ _PAIRS_SHOWN = 15
 
 
 class Judged(NamedTuple):
-    """Probabilities of rows by models that did not learn from them, and what they decide."""
+    """Probabilities of rows by models that did not learn from them, and the decisions."""
 
     probabilities: FloatArray
     predicted: IntArray
@@ -52,14 +54,13 @@ def judge(
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> Judged:
-    """Cross-validate the model, or apply it to rows that it has never seen."""
-    k = len(rows.labels)
+    """Cross-validate the model, or apply it to new rows."""
     if folds is None:
         chances = model.predict_proba(rows.frame)
         protocol: State = {"kind": "new rows", "description": "rows new to the model"}
     else:
         folds = _possible_folds(rows, folds)
-        found = cross_validate(
+        run = cross_validate(
             *(model, rows.frame, rows.target),
             folds=folds,
             random_state=seed,
@@ -67,28 +68,32 @@ def judge(
             progress=progress,
         )
         labels = list(model.schema_.classes)
-        chances = np.zeros((rows.frame.n_rows, k))
-        chances[:, [labels.index(label) for label in found.classes]] = found.probabilities[0]
-        what = f"{folds}-fold cross-validation"
-        protocol = {"kind": "cross-validation", "description": what, "folds": folds, "seed": seed}
-        protocol["fit_seconds"] = float(np.median(found.fit_seconds))
+        chances = np.zeros((rows.frame.n_rows, len(labels)))
+        chances[:, [labels.index(label) for label in run.classes]] = run.probabilities[0]
+        protocol = {
+            "kind": "cross-validation",
+            "description": f"{folds}-fold cross-validation",
+            "folds": folds,
+            "seed": seed,
+            "fit_seconds": float(np.median(run.fit_seconds)),
+        }
     if not np.isfinite(chances).all():
-        rows_without = int((~np.isfinite(chances)).any(axis=1).sum())
+        failed = int((~np.isfinite(chances)).any(axis=1).sum())
         raise UnnaiveError(
-            f"the model has no probabilities for {rows_without:,} rows; numbers near the largest "
-            "that there are may be the cause: scale them"
+            f"the probabilities of {failed:,} rows are not finite; the cause may be numbers near "
+            "the largest float: rescale the columns"
         )
-    bias = model.bias_of(model.classes_.tolist())  # what predict adds before it decides
+    bias = model.bias_of(model.classes_.tolist())  # predict adds it before it decides
     decided = chances if bias is None else chances + bias - bias.min()
     return Judged(chances, predicted_codes(decided), protocol)
 
 
 def _possible_folds(rows: ReportRows, folds: int) -> int:
-    """Return as many folds as the smallest class of several rows allows."""
+    """Return the number of folds that the smallest class with several rows allows."""
     counts = np.bincount(rows.codes)
     several = counts[counts > 1]
     if not len(several):
-        raise UnnaiveError("every class has a single row, so no fold can be judged by the others")
+        raise UnnaiveError("every class has a single row; cross-validation needs at least two")
     return max(2, min(folds, int(several.min())))
 
 
@@ -105,14 +110,16 @@ def describe_performance(judged: Judged, rows: ReportRows, positive: int) -> Sta
         "confused": _most_confused(confusion, rows.labels),
         "calibration": _calibration(judged, rows, positive),
         "roc": None,
+        "thresholds": None,
     }
     if k == 2 and (confusion.sum(axis=1) > 0).all():
         found["roc"] = _roc(judged, rows, positive)
+        found["thresholds"] = _thresholds(judged, rows, positive)
     return found
 
 
 def _scores(judged: Judged, rows: ReportRows, confusion: IntArray) -> list[State]:
-    """Accuracy, log loss, Brier score and AUC, each with interval and what no model reaches."""
+    """List accuracy, log loss, Brier score and AUC with intervals and what class shares reach."""
     n, actual, chances = len(rows.codes), rows.codes, judged.probabilities
     shares = np.bincount(actual, minlength=len(rows.labels)) / n
     truth = chances[np.arange(n), actual]
@@ -137,7 +144,7 @@ def _score(name: str, value: float, interval: tuple[float, float] | None, baseli
 
 
 def wilson(count: float, n: float) -> tuple[float, float] | None:
-    r"""Wilson's interval of a share; None without rows.
+    r"""Compute Wilson's interval of a share; None without rows.
 
     .. math:: \frac{\hat p + z^2/2n \pm z \sqrt{\hat p (1-\hat p)/n + z^2/4n^2}}{1 + z^2/n}
 
@@ -153,7 +160,7 @@ def wilson(count: float, n: float) -> tuple[float, float] | None:
 
 
 def mean_interval(losses: FloatArray) -> tuple[float, float] | None:
-    """Interval of a mean of losses, which are not negative; None of a single row."""
+    """Interval of a mean of losses, which are at least 0; None for a single row."""
     if len(losses) < 2:
         return None
     half = Z * float(np.std(losses, ddof=1)) / sqrt(len(losses))
@@ -161,11 +168,11 @@ def mean_interval(losses: FloatArray) -> tuple[float, float] | None:
 
 
 def auc_interval(chances: FloatArray, actual: IntArray) -> tuple[float, float] | None:
-    r"""DeLong's interval of the area under the ROC curve, on the scale of its logit.
+    r"""Compute DeLong's interval of the area under the ROC curve, on the scale of its logit.
 
-    Of more than two classes it is that of the mean over classes, one against the rest: the parts
-    that a row has in all areas are added up before their variance is taken. None where the area
-    has no variance: a single class, or every pair of rows in the right order.
+    With more than two classes it is the interval of the mean over classes, one against the rest:
+    the influences of a row on all areas are averaged before their variance is taken. None where
+    the area has no variance: a single class, or perfectly separated classes.
 
     .. math:: \operatorname{var} \hat A = \sum_{i \in +} \frac{(V_i - \hat A)^2}{m^2}
               + \sum_{j \in -} \frac{(V_j - \hat A)^2}{n^2}
@@ -178,17 +185,16 @@ def auc_interval(chances: FloatArray, actual: IntArray) -> tuple[float, float] |
     if len(present) < 2:
         return None
     ones = [1] if k == 2 else present.tolist()
-    parts = [_row_parts(chances[:, one], actual == one) for one in ones]
-    area = float(np.mean([found for found, _ in parts]))
-    spread = sqrt(float((np.mean([influence for _, influence in parts], axis=0) ** 2).sum()))
+    areas, influences = zip(*(_area(chances[:, one], actual == one) for one in ones), strict=True)
+    area, spread = float(np.mean(areas)), sqrt(float((np.mean(influences, axis=0) ** 2).sum()))
     if not (0 < area < 1 and spread > 0):
         return None
-    centre, half = log(area / (1 - area)), Z * spread / (area * (1 - area))
-    return _expit(centre - half), _expit(centre + half)
+    centre, half = logit(area), Z * spread / (area * (1 - area))
+    return float(expit(centre - half)), float(expit(centre + half))
 
 
-def _row_parts(scores: FloatArray, positive: BoolArray) -> tuple[float, FloatArray]:
-    """Area under the ROC curve, and how far every row moves it; shape (n,)."""
+def _area(scores: FloatArray, positive: BoolArray) -> tuple[float, FloatArray]:
+    """Area under the ROC curve, and the influence of every row on it; shape (n,)."""
     _, place = np.unique(scores, return_inverse=True)
     high, low = np.bincount(place, positive), np.bincount(place, ~positive)
     m, n = high.sum(), low.sum()
@@ -198,32 +204,25 @@ def _row_parts(scores: FloatArray, positive: BoolArray) -> tuple[float, FloatArr
     return area, np.where(positive, (below[place] - area) / m, (above[place] - area) / n)
 
 
-def _expit(x: float) -> float:
-    return float(1 / (1 + np.exp(-x)))
-
-
 def _by_class(confusion: IntArray, labels: tuple[str, ...]) -> list[State]:
     """Recall and precision of every class with their intervals."""
-    found = []
-    for code, label in enumerate(labels):
-        right, rows = int(confusion[code, code]), int(confusion[code].sum())
-        predicted = int(confusion[:, code].sum())
-        found.append(
-            {
-                "label": label,
-                "rows": rows,
-                "predicted": predicted,
-                "recall": right / rows if rows else None,
-                "recall_interval": wilson(right, rows),
-                "precision": right / predicted if predicted else None,
-                "precision_interval": wilson(right, predicted),
-            }
-        )
-    return found
+    right, rows, predicted = confusion.diagonal(), confusion.sum(axis=1), confusion.sum(axis=0)
+    return [
+        {
+            "label": label,
+            "rows": int(rows[code]),
+            "predicted": int(predicted[code]),
+            "recall": float(right[code] / rows[code]) if rows[code] else None,
+            "recall_interval": wilson(right[code], rows[code]),
+            "precision": float(right[code] / predicted[code]) if predicted[code] else None,
+            "precision_interval": wilson(right[code], predicted[code]),
+        }
+        for code, label in enumerate(labels)
+    ]
 
 
 def _most_confused(confusion: IntArray, labels: tuple[str, ...]) -> list[State]:
-    """Pairs of classes that are mistaken most often, for matrices too wide to read."""
+    """Pairs of classes that are confused most often, for matrices too wide to read."""
     wrong = confusion.copy()
     np.fill_diagonal(wrong, 0)
     order = np.argsort(-wrong, axis=None, kind="stable")[:_PAIRS_SHOWN]
@@ -240,50 +239,63 @@ def _most_confused(confusion: IntArray, labels: tuple[str, ...]) -> list[State]:
 
 
 def _calibration(judged: Judged, rows: ReportRows, positive: int) -> State:
-    """Compare predicted probabilities with what came true, in ten bins of probability.
+    """Compare predicted probabilities with observed frequencies in ten bins of probability.
 
-    Of two classes it is the positive one's probability, of more that of the predicted class.
+    With two classes it is the probability of the positive one, with more that of the predicted
+    class.
     """
     two = len(rows.labels) == 2
-    best = np.full(len(rows.codes), positive) if two else judged.predicted
-    chance = judged.probabilities[np.arange(len(best)), best]
-    true = rows.codes == best
-    place = np.minimum((chance * _CALIBRATION_BINS).astype(int), _CALIBRATION_BINS - 1)
-    counts = np.bincount(place, minlength=_CALIBRATION_BINS)
-    sums = np.bincount(place, chance, _CALIBRATION_BINS)
-    hits = np.bincount(place, true, _CALIBRATION_BINS)
+    classes = np.full(len(rows.codes), positive) if two else judged.predicted
+    chance = judged.probabilities[np.arange(len(classes)), classes]
+    true = rows.codes == classes
+    predicted, observed, counts = binned(chance, true, _CALIBRATION_BINS)
     bins = [
         {
-            "low": number / _CALIBRATION_BINS,
-            "high": (number + 1) / _CALIBRATION_BINS,
+            "low": place / _CALIBRATION_BINS,
+            "high": (place + 1) / _CALIBRATION_BINS,
             "rows": count,
-            "predicted": float(sums[number] / count) if count else None,
-            "observed": float(hits[number] / count) if count else None,
-            "interval": wilson(float(hits[number]), count),
+            "predicted": float(predicted[place]) if count else None,
+            "observed": float(observed[place]) if count else None,
+            "interval": wilson(observed[place] * count, count),
         }
-        for number, count in enumerate(counts.tolist())
+        for place, count in enumerate(counts.tolist())
     ]
     return {
         "of": rows.labels[positive] if two else None,
         "bins": bins,
-        "error": float(np.abs(sums - hits).sum() / len(true)),
+        "error": float(np.nansum(np.abs(predicted - observed) * counts) / len(true)),
         "predicted": float(chance.mean()),
         "observed": float(true.mean()),
     }
 
 
 def _roc(judged: Judged, rows: ReportRows, positive: int) -> State:
-    """Sensitivity against false alarms over all thresholds, thinned to what can be drawn."""
-    scores, actual = judged.probabilities[:, positive], rows.codes == positive
-    _, place = np.unique(-scores, return_inverse=True)
-    found = np.append(0, np.cumsum(np.bincount(place, actual))) / actual.sum()
-    alarms = np.append(0, np.cumsum(np.bincount(place, ~actual))) / (~actual).sum()
-    walked = found + alarms
-    wanted = np.linspace(0, 2, _CURVE_POINTS)
-    kept = np.unique(np.append(np.searchsorted(walked, wanted - 1e-12), [0, len(walked) - 1]))
-    chosen = judged.predicted == positive
+    """List false and true positive rates of all thresholds, thinned to what can be drawn."""
+    actual, chosen = rows.codes == positive, judged.predicted == positive
+    points = np.transpose(roc_curve(actual, judged.probabilities[:, positive])[:2])
+    wanted = np.linspace(0, 2, _CURVE_POINTS) - 1e-12
+    kept = np.unique([*np.searchsorted(points.sum(axis=1), wanted), 0, len(points) - 1])
     return {
         "positive": rows.labels[positive],
-        "points": [[float(alarms[i]), float(found[i])] for i in kept if i < len(walked)],
+        "points": points[kept[kept < len(points)]].tolist(),
         "decision": [float(chosen[~actual].mean()), float(chosen[actual].mean())],
+    }
+
+
+def _thresholds(judged: Judged, rows: ReportRows, positive: int) -> State:
+    """Count true and false positives for thresholds of 0, 1, …, 100 % on the probability."""
+    actual = rows.codes == positive
+    steps = np.floor(np.clip(judged.probabilities[:, positive], 0, 1) * 100 + 1e-9).astype(int)
+
+    def at_least(chosen: BoolArray) -> list[int]:
+        counts = np.bincount(steps[chosen], minlength=101)
+        return [int(count) for count in np.cumsum(counts[::-1])[::-1]]
+
+    return {
+        "positive": rows.labels[positive],
+        "negative": rows.labels[1 - positive],
+        "positives": int(actual.sum()),
+        "negatives": int((~actual).sum()),
+        "true_positives": at_least(actual),
+        "false_positives": at_least(~actual),
     }

@@ -1,4 +1,4 @@
-"""The rows of a report: checked against the model, with their classes in its order."""
+"""The rows of a report, checked against the columns and classes of the model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ReportRows(NamedTuple):
-    """Rows, their labels, and the classes of the model that these are."""
+    """Rows, their labels as a column and as codes, and the labels of all classes."""
 
     frame: Frame
     target: Column
@@ -24,13 +24,13 @@ class ReportRows(NamedTuple):
     labels: tuple[str, ...]
 
     def take(self, rows: IntArray) -> ReportRows:
-        """Return some rows, with all categories that there are."""
+        """Return some rows."""
         return self._replace(
             frame=self.frame.take(rows), target=self.target.take(rows), codes=self.codes[rows]
         )
 
     def drawn(self, most: int | None, seed: int) -> IntArray:
-        """Draw rows with the shares of the classes, two of each at least; positions in order."""
+        """Draw a stratified sample with at least two rows of each class; sorted positions."""
         n = len(self.codes)
         if most is None or n <= most:
             return np.arange(n)
@@ -43,7 +43,7 @@ class ReportRows(NamedTuple):
 
 
 def report_rows(model: Classifier, X: object, y: object) -> ReportRows:
-    """Read rows and labels, and refuse those that the model does not know."""
+    """Read rows and labels; refuse columns and classes that the model does not have."""
     check_is_fitted(model)
     frame, target = to_frame(X), to_column(y)
     check_consistent_length(np.empty((frame.n_rows, 0)), target.values)
@@ -52,12 +52,12 @@ def report_rows(model: Classifier, X: object, y: object) -> ReportRows:
         missing = [name for name in known if name not in frame.names]
         extra = [name for name in frame.names if name not in known]
         raise SchemaMismatch(
-            f"the rows have other columns than the model: missing {missing}, not known {extra}, "
-            "or in another order; give the columns that it was fitted on"
+            f"the rows have other columns than the model: missing {missing}, unexpected {extra}, "
+            "or in another order; pass the columns that it was fitted on"
         )
     if len(frame.names) != len(known):
         raise SchemaMismatch(
-            f"the rows have {len(frame.names)} columns and the model {len(known)}; give the "
+            f"the rows have {len(frame.names)} columns and the model {len(known)}; pass the "
             "columns that it was fitted on"
         )
     labels = tuple(map(str, model.schema_.classes))

@@ -1,4 +1,4 @@
-"""All that a report says, as one dictionary of plain values; the page is made from it."""
+"""The content of a report as one dictionary of plain values."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from unnaive import __version__
 from unnaive.exceptions import UnnaiveError
+from unnaive.explain.cells import one_row
+from unnaive.explain.wording import plural
 from unnaive.report.budget import affordable
 from unnaive.report.card import describe_model
 from unnaive.report.data import describe_data
+from unnaive.report.effects import describe_effects
 from unnaive.report.errors import describe_errors
 from unnaive.report.graph import describe_structure
 from unnaive.report.importance import describe_importance
 from unnaive.report.performance import describe_performance, judge
 from unnaive.report.rows import report_rows
+from unnaive.report.writing import interval, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,42 +30,53 @@ if TYPE_CHECKING:
     from unnaive.report.rows import ReportRows
 
 FORMAT = 1
+_PERFECT = 0.99  # accuracy that is suspicious
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a report is made; :func:`summarise` and :func:`write` take each by its name.
+    """Settings of a report; :func:`summarise` and :func:`write` take them as keywords.
 
-    Attributes
+    Parameters
     ----------
     folds : int or None, default=10
-        Folds of the cross-validation, fewer where the smallest class has fewer rows; every fold
-        learns bins, structure and tables anew. None: the rows are new to the model, and its own
-        answers are judged.
+        Folds of the cross-validation, fewer if the smallest class has fewer samples. Every fold
+        learns bins, structure and tables again. None: the samples are new to the model, so its own
+        predictions are scored.
     seed : int, default=0
-        Of folds and of rows that are drawn.
+        Random seed of the folds and of samples drawn.
     positive : class label, default=None
-        Of two classes the one to find; None: the last.
+        The positive one of two classes; None: the last.
     errors : int, default=10
-        Most rows that are shown of those that the model got wrong.
+        Largest number of misclassified samples to show.
     sample : int, default=500
-        Most rows that the importance of columns is the mean over.
+        Largest number of samples for the importance of features.
     max_rows : int or None, default=None
-        Most rows that the model is judged on, drawn with the shares of the classes; None: all.
+        Largest number of samples to score, drawn with the shares of the classes; None: all.
     seconds : float or None, default=None
-        Time that the cross-validation may take, about: of more than 8000 rows as many are drawn
-        as a slow model manages, perhaps in 5 folds, which depends on the machine. None: however
-        long it takes.
-    name : str
-        Of the data, a file for one.
+        Approximate time limit of the cross-validation: of more than 8000 samples as many are drawn
+        as a slow model manages, perhaps in 5 folds. The number depends on the machine. None: no
+        limit.
+    name : str, default=""
+        Name of the data, such as a file name.
     title : str or None, default=None
-        Of the report; None: the model and the class.
+        Title of the report; None: the model and the target.
     origin : dict or None, default=None
         ``file``, ``saved`` and ``version`` of the model, if it comes from a file.
     n_jobs : int, default=None
-        Folds side by side, as threads. Changes nothing but the time.
+        Number of folds to compute at the same time, as threads; the results are the same.
     progress : callable, default=None
         Called as ``progress(done, total)`` after every fold.
+
+    See Also
+    --------
+    summarise : Computes the content of a report.
+    write : Writes a report to a file.
+
+    Examples
+    --------
+    >>> Settings(folds=5, positive="malignant").errors
+    10
     """
 
     folds: int | None = 10
@@ -85,109 +100,156 @@ class Settings:
 
 
 def summarise(model: Classifier, X: object, y: object, **settings: Any) -> State:
-    """Say all that a report says, in plain values.
+    """Compute the content of a report as plain values.
 
     Parameters
     ----------
     model : Classifier
-        Fitted.
-    X, y : rows of the model's columns, labels of shape (n,)
-        What the model learned from, as a rule.
-    **settings
-        Fields of :class:`Settings`, as in ``folds=5``.
+        A fitted model.
+    X : data frame or array-like of shape (n, d)
+        Samples, usually the training data.
+    y : array-like of shape (n,)
+        Class labels of the samples.
+    **settings : dict
+        Fields of :class:`Settings`, such as ``folds=5``.
 
     Returns
     -------
     dict
-        ``data``, ``model``, ``structure``, ``importance``, ``performance`` (with an ``error`` alone
-        if the rows cannot be judged), ``errors`` and more; all of it fit for ``json.dumps``.
+        ``data``, ``model``, ``structure``, ``importance``, ``performance`` (only an ``error`` if
+        the samples cannot be scored), ``errors`` and more; ``json.dumps`` accepts all of it.
+
+    See Also
+    --------
+    render : Makes an HTML page of the result.
+    write : Does both, and writes a file.
 
     Examples
     --------
     >>> from unnaive import NaiveBayes
     >>> from unnaive.datasets import load_wdbc
     >>> data = load_wdbc()
-    >>> found = summarise(NaiveBayes().fit(data.X[:, :4], data.y), data.X[:, :4], data.y, folds=5)
-    >>> found["data"]["classes"]
+    >>> summary = summarise(NaiveBayes().fit(data.X[:, :4], data.y), data.X[:, :4], data.y, folds=5)
+    >>> summary["data"]["classes"]
     [{'label': 'benign', 'rows': 357, 'share': 0.6274...}, {'label': 'malignant', 'rows': 212, ...}]
-    >>> found["performance"]["scores"][0]["name"], found["performance"]["roc"]["positive"]
+    >>> summary["performance"]["scores"][0]["name"], summary["performance"]["roc"]["positive"]
     ('accuracy', 'malignant')
     """
-    given = Settings(**settings)
-    rows, place = report_rows(model, X, y), _positive(model, given.positive)
-    data = {"name": given.name, **describe_data(model, rows)}
+    options = Settings(**settings)
+    rows, place = report_rows(model, X, y), _positive(model, options.positive)
+    data = {"name": options.name, **describe_data(model, rows)}
     information = [column["information"] for column in data["columns"]]
-    importance, note = describe_importance(model, rows, information, given.sample, given.seed)
-    performance, wrong = _judged(model, rows, place, given)
-    found = {
+    importance, note = describe_importance(model, rows, information, options.sample, options.seed)
+    performance, wrong = _judged(model, rows, place, options)
+    start = model.predict_proba(one_row(model, {}))[0].tolist()
+    for entry, probability in zip(data["classes"], start, strict=True):
+        entry["start"] = probability
+    summary = {
         "format": FORMAT,
         "unnaive": __version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        "title": given.title or f"{type(model).__name__} model of {model.schema_.target}",
+        "title": options.title or f"{type(model).__name__} model of {model.schema_.target}",
         "lead": _lead(data, performance),
+        "warnings": _warnings(performance, importance),
         "positive": place,
         "data": data,
-        "model": {**describe_model(model, rows), "origin": given.origin},
+        "model": {**describe_model(model, rows), "origin": options.origin},
         "structure": describe_structure(model, information),
         "importance": importance,
         "importance_note": note,
+        "effects": describe_effects(model, rows, place, options.seed),
         "performance": performance,
         "errors": wrong,
         "explorer_note": "",
     }
-    return dict(_finite(found))
+    return dict(_finite(summary))
 
 
 def _judged(
-    model: Classifier, rows: ReportRows, positive: int, given: Settings
+    model: Classifier, rows: ReportRows, positive: int, options: Settings
 ) -> tuple[State, State | None]:
     """Describe performance and errors, or say why there are none."""
-    folds, most = given.folds, given.max_rows
+    folds, most = options.folds, options.max_rows
     try:
-        if given.seconds is not None and most is None and folds is not None:
-            folds, most = affordable(model, rows, folds, given.seconds, given.seed)
-        drawn = rows.drawn(most, given.seed)
-        part = rows if len(drawn) == len(rows.codes) else rows.take(drawn)
+        if options.seconds is not None and most is None and folds is not None:
+            folds, most = affordable(model, rows, folds, options.seconds, options.seed)
+        drawn = rows.drawn(most, options.seed)
+        scored = rows if len(drawn) == len(rows.codes) else rows.take(drawn)
         judged = judge(
-            *(model, part, folds), seed=given.seed, n_jobs=given.n_jobs, progress=given.progress
+            *(model, scored, folds),
+            seed=options.seed,
+            n_jobs=options.n_jobs,
+            progress=options.progress,
         )
     except UnnaiveError as error:
         return {"error": str(error)}, None
-    wrong = describe_errors(model, part, judged, given.errors, drawn)
-    return describe_performance(judged, part, positive), wrong
+    wrong = describe_errors(model, scored, judged, options.errors, drawn)
+    return describe_performance(judged, scored, positive), wrong
 
 
-def _positive(model: Classifier, given: Label) -> int:
-    """Place of the class to find among the model's, by its label or its text."""
+def _positive(model: Classifier, wanted: Label) -> int:
+    """Position of the positive class, by its label or its text."""
     labels = list(model.schema_.classes)
-    if given is None:
+    if wanted is None:
         return len(labels) - 1
     for place, label in enumerate(labels):
-        if label == given or str(label) == str(given):
+        if label == wanted or str(label) == str(wanted):
             return place
-    raise ValueError(f"positive={given!r} is no class; the classes are {labels}")
+    raise ValueError(f"positive={wanted!r} is not a class; the classes are {labels}")
 
 
 def _lead(data: State, performance: State) -> str:
-    """Say in two sentences what the model does and how well."""
-    d, classes = len(data["columns"]), [entry["label"] for entry in data["classes"]]
+    """Say in two sentences what the model predicts and how well."""
+    columns, classes = len(data["columns"]), [entry["label"] for entry in data["classes"]]
     which = ", ".join(classes[:5]) + (f" and {len(classes) - 5} more" if len(classes) > 5 else "")
-    what = f"The model predicts {data['target']} ({which}) from {d:,} column{'s' if d > 1 else ''}."
+    what = f"The model predicts {data['target']} ({which}) from {plural(columns, 'column')}."
     if "scores" not in performance:
         return what
     accuracy = performance["scores"][0]
-    low, high = accuracy["interval"]
     largest = max(data["classes"], key=lambda entry: entry["rows"])["label"]
-    how = performance["protocol"]["description"]
+    new = performance["protocol"]["kind"] == "new rows"
     return (
-        f"{what} On {how if 'new' in how else 'rows it had not seen'}, it is right in "
-        f"{accuracy['value']:.1%} of {performance['rows']:,} rows (95% interval {low:.1%} to "
-        f"{high:.1%}); always answering “{largest}” would be right in {accuracy['baseline']:.1%}."
+        f"{what} It classifies {percent(accuracy['value'])} of "
+        f"{plural(performance['rows'], 'new row' if new else 'held-out row')} correctly (95 % "
+        f"interval {interval(accuracy['interval'])}); always predicting “{largest}” would be "
+        f"correct for {percent(accuracy['baseline'])}."
     )
 
 
+def _warnings(performance: State, importance: list[State]) -> list[str]:
+    """List what the headline must not hide: useless probabilities, and scores too good."""
+    if "scores" not in performance:
+        return []
+    scores = {score["name"]: score for score in performance["scores"]}
+    accuracy, loss, area = (scores[name] for name in ("accuracy", "log_loss", "auc"))
+    warnings = []
+    if loss["baseline"] is not None and loss["value"] > loss["baseline"] > 0:
+        warnings.append(
+            f"The probabilities are worse than the class shares: log loss {loss['value']:.2f} "
+            f"against {loss['baseline']:.2f} for predicting the shares. Do not use them as they "
+            "are; calibrate the model, or choose another one."
+        )
+    if accuracy["value"] < accuracy["baseline"]:
+        warnings.append(
+            f"The accuracy of {percent(accuracy['value'])} is below that of always predicting the "
+            f"largest class, {percent(accuracy['baseline'])}."
+        )
+    perfect = accuracy["value"] > _PERFECT > accuracy["baseline"]
+    if perfect or (area["value"] is not None and area["value"] > 0.999):
+        best = max(importance, key=lambda entry: _size(entry["importance"]))
+        warnings.append(
+            "Scores this close to 100 % are rare: check for leakage, a column that would not be "
+            f"known when the model is used. The most important column is “{best['name']}”."
+        )
+    return warnings
+
+
+def _size(importance: float | None) -> float:
+    return math.inf if importance is None else importance
+
+
 def _finite(value: Any) -> Any:
-    """Replace what JSON has no number for by None."""
+    """Replace infinities and NaN, which JSON does not have, by None."""
     if isinstance(value, dict):
         return {key: _finite(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""A fitted model as plain values: what a page needs to compute the model's posterior by itself."""
+"""A fitted model as plain values, from which the page computes posterior probabilities."""
 
 from __future__ import annotations
 
@@ -24,21 +24,23 @@ if TYPE_CHECKING:
 VERSION = 1
 SCRIPTS = ("engine_logs.js", "engine_gaussian.js", "engine_kinds.js", "engine.js")  # in this order
 _QUADRATURE = 15  # points at which the expected information of a number is taken
-_DEVIATIONS = 3.0  # a slider reaches so many standard deviations from the outermost class means
+_DEVIATIONS = (
+    3.0  # standard deviations from the outermost class means to the ends of a number's range
+)
 
 
 def explorer_document(model: Classifier, max_bytes: int = 3_000_000) -> State:
-    """Describe a fitted model for ``static/engine.js``, which computes its posterior in a page.
+    """Describe a fitted model for ``static/engine.js``, which computes posteriors in a page.
 
-    The page then gives what ``predict_proba`` gives, to 1e-9, for any values of the columns, known
-    or not. All that is written are the model's tables; rows are not in it.
+    The page computes the same probabilities as ``predict_proba``, to 1e-9, for any values, missing
+    ones included. The document has the model's tables and no samples.
 
     Parameters
     ----------
     model : Classifier
         Any fitted model of this library.
-    max_bytes : int, default=3,000,000
-        Most bytes of tables, as text.
+    max_bytes : int, default=3_000_000
+        Limit for the tables, as text.
 
     Returns
     -------
@@ -47,15 +49,19 @@ def explorer_document(model: Classifier, max_bytes: int = 3_000_000) -> State:
         its ``name``, whether it is ``used``, and a ``kind``: "category" (``labels``, and their
         ``numbers`` if they are any), "bins" (``labels``, ``edges``) or "number" (``low``,
         ``high``; of Gaussian models ``means`` and ``deviations`` of the classes); the log
-        ``prior`` that answers where no class has a chance; a ``calibration`` or None; ``tables``
-        and ``arrays``, see :mod:`unnaive.tables.describe`; a blend has ``members``.
+        ``prior``, used where every class has probability 0; a ``calibration`` or None; ``tables``
+        and ``arrays``, see :mod:`unnaive.tables.describe`. A blend has ``members``.
 
     Raises
     ------
     TableTooLarge
         If the tables take more than ``max_bytes``.
     UnnaiveError
-        If the model has no tables to look up (the thesis' programs of ``unnaive.papers.barrow``).
+        If the model has no tables (the programs of ``unnaive.papers.barrow``).
+
+    See Also
+    --------
+    render : Makes a page with the explorer.
 
     Examples
     --------
@@ -83,11 +89,11 @@ def _single(model: Classifier, arrays: Arrays) -> State:
     """Describe columns and tables of one model, as it was fitted."""
     fitted: Fitted | GaussianFitted = model.fitted_
     if isinstance(fitted, GaussianFitted):
-        tables, numbers, scale = _gaussian_tables(fitted, arrays), _numbers(fitted), None
-        points = hermgauss(_QUADRATURE)
+        tables, numbers = _gaussian_tables(fitted, arrays), _numbers(fitted)
+        scale, points = None, hermgauss(_QUADRATURE)
     else:
-        tables, numbers, scale = fitted.tables.describe(arrays), {}, fitted.calibration
-        points = None
+        tables, numbers = fitted.tables.describe(arrays), {}
+        scale, points = fitted.calibration, None
     used = _columns_of(tables)
     columns = [
         {
@@ -107,10 +113,9 @@ def _single(model: Classifier, arrays: Arrays) -> State:
 
 
 def engine_script() -> str:
-    """Return the script that computes with such a document, for a page to have inside.
+    """Return the script that computes posteriors from a document.
 
-    It defines ``unnaiveEngine(document)`` and nothing else that a page should use. It loads nothing
-    and runs nothing until it is called.
+    It defines ``unnaiveEngine(document)``. It loads nothing, and runs nothing until it is called.
 
     Examples
     --------
@@ -122,18 +127,18 @@ def engine_script() -> str:
 
 
 def _values(column: ColumnSchema) -> State:
-    """Describe what values a column has."""
+    """Describe the values of a column."""
     labels = values_of(column)
     if isinstance(column, NumericColumn):
         return {"kind": "bins", "labels": labels, "edges": list(column.edges)}
-    found: State = {"kind": "category", "labels": labels}
+    values: State = {"kind": "category", "labels": labels}
     if column.categories and not column.is_text:
-        found["numbers"] = [float(label) for label in column.categories]
-    return found
+        values["numbers"] = [float(label) for label in column.categories]
+    return values
 
 
 def _numbers(fitted: GaussianFitted) -> dict[int, State]:
-    """Describe the columns that are numbers and stay numbers, by their positions."""
+    """Describe the columns of numbers that are not binned, by their positions."""
     moments = fitted.moments
     means, variances = moments.means, np.einsum("kii->ki", moments.covariances())
     found = {}
@@ -150,7 +155,7 @@ def _numbers(fitted: GaussianFitted) -> dict[int, State]:
 
 
 def _gaussian_tables(fitted: GaussianFitted, arrays: Arrays) -> State:
-    """Describe densities and, beside them, the tables of columns that are no numbers."""
+    """Describe densities of numbers, and the tables of categorical columns."""
     densities = fitted.shape.tables.describe(arrays)
     columns = fitted.columns[fitted.moments.used].tolist()
     densities["columns"] = columns
@@ -169,7 +174,7 @@ def _gaussian_tables(fitted: GaussianFitted, arrays: Arrays) -> State:
 
 
 def _columns_of(tables: State) -> set[int]:
-    """Positions of the columns that tables look at."""
+    """Positions of the columns that tables use."""
     found = set(tables.get("columns", []))
     for part in tables.get("parts", []):
         found |= _columns_of(part)

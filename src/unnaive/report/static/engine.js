@@ -1,8 +1,8 @@
-/* The engine of the explorer: a fitted model's posterior from its own tables, as in Python.
+/* The engine of the explorer: posterior probabilities from the tables of a fitted model.
  *
  * unnaiveEngine(document) takes what unnaive.report.tables.explorer_document wrote, parsed. A row
- * is a list of cells, one a column: the code of a value, a number for columns of numbers, or null
- * where it is not known. Last of the four scripts of the explorer.
+ * is a list of cells, one for each column: the code of a value, a number in a column of numbers, or
+ * null if it is missing. Last of the four scripts of the explorer.
  */
 const unnaiveEngine = (function () {
   "use strict";
@@ -16,7 +16,7 @@ const unnaiveEngine = (function () {
     return bytes;
   }
 
-  /* Doubles, or distinct doubles and the places of all of them in one or two bytes each. */
+  /* Doubles, or distinct doubles and positions of one or two bytes. */
   function decoded(entry) {
     const values = new Float64Array(bytesOf(entry.values).buffer);
     if (entry.places === undefined) return values;
@@ -27,7 +27,7 @@ const unnaiveEngine = (function () {
     return all;
   }
 
-  /* The cell of a typed number: its bin, its category, itself; null if there is none. */
+  /* The cell of a typed number: its bin, its category or itself; null if there is none. */
   function codeOf(column, number) {
     if (!Number.isFinite(number)) return null;
     if (column.kind === "number") return number;
@@ -43,7 +43,7 @@ const unnaiveEngine = (function () {
     };
   }
 
-  /* One model: what its tables say, calibrated; where no class has any chance, the prior answers. */
+  /* One model: calibrated log joints; the prior where every class has probability 0. */
   function single(document, array) {
     const sizes = document.columns.map((column) => (column.labels ?? []).length);
     const starts = [0];
@@ -57,7 +57,7 @@ const unnaiveEngine = (function () {
     const calibrated = (joint) => scaled({ base: joint, terms: [] }, scale).base;
     let last = {};
 
-    /* What the tables say; a row that is asked for again is not looked at again. */
+    /* Log joints of the tables; the last row is remembered. */
     function looked(row) {
       if (last.row !== row) last = { row, joint: root.joint(row) };
       return last.joint;
@@ -126,7 +126,7 @@ const unnaiveEngine = (function () {
     const array = (place) => (made[place] ??= decoded(document.arrays[place]));
     const model = document.members ? blend(document, array) : single(document, array);
 
-    /* A row of the right length, in which what is no value is not known. */
+    /* A row of the right length; invalid cells count as missing. */
     function checked(cells) {
       if (cells.length !== columns.length) {
         throw new RangeError(`a row has ${cells.length} cells; it needs ${columns.length}`);
@@ -142,8 +142,7 @@ const unnaiveEngine = (function () {
     const posteriorOf = (row) => normalised(model.joint(row));
     const filled = (row, column, cell) => row.map((own, i) => (i === column ? cell : own));
 
-    /* What is left to know about the class once a column has some value, and the log chances of
-     * these values. */
+    /* Entropy of the class for every value of a column, and the log probabilities of the values. */
     function values(column, row) {
       const { points, labels } = columns[column];
       const [logs, left] = [[], []];
@@ -155,8 +154,8 @@ const unnaiveEngine = (function () {
       return { logs: normalised(hopeless(logs) ? logs.map(() => 0) : logs), left };
     }
 
-    /* Likewise at the points of a Gauss–Hermite quadrature in every class, whose log joint is a
-     * parabola in the number: three points tell its mean and variance. */
+    /* The same at the points of a Gauss–Hermite quadrature in every class, whose log joint is a
+     * parabola in the number: three points determine its mean and variance. */
     function numbers(column, row) {
       const { low, high } = columns[column];
       const [centre, step] = [(low + high) / 2, (high - low) / 6 || 1];
@@ -177,7 +176,7 @@ const unnaiveEngine = (function () {
       return { logs, left };
     }
 
-    /* Bits that a column is expected to tell about the class. */
+    /* Expected information of a column about the class, in bits. */
     function information(column, row) {
       const { kind, points } = columns[column];
       const { logs, left } = (kind === "number" && !points ? numbers : values)(column, row);
@@ -215,7 +214,7 @@ const unnaiveEngine = (function () {
         }));
         return { base, terms };
       },
-      /* Unknown columns by the bits that they are expected to tell, most first. */
+      /* Missing columns by expected information in bits, the largest first. */
       askNext(cells) {
         const row = checked(cells);
         return columns

@@ -1,11 +1,11 @@
-/* Gaussian densities of every class, unknown columns marginalised. Second of the four scripts of
+/* Gaussian densities of every class, missing columns marginalized. Second of the four scripts of
  * the explorer.
  */
 const unnaiveGaussian = (function () {
   "use strict";
 
   const LOG_TWO_PI = Math.log(2 * Math.PI);
-  const MOST_PATTERNS = 500; // of known columns, whose matrices are kept
+  const MOST_PATTERNS = 500; // of observed columns, whose matrices are kept
 
   /* Lower triangle L of a covariance L Lᵀ, by rows that end at the diagonal. */
   function cholesky(size, covariance) {
@@ -100,7 +100,7 @@ const unnaiveGaussian = (function () {
     const away = (cells, c, i) => cells[columns[i]] - means[c * d + i];
     const total = (parts) => parts.reduce((sum, part) => sum + part, 0);
 
-    /* Log density of some known columns in a class, a part a form. */
+    /* Log density of some observed columns in a class, one part for each form. */
     function densities(cells, known, c) {
       if (independent) {
         return known.map((i) => {
@@ -119,8 +119,8 @@ const unnaiveGaussian = (function () {
       return base.map((prior, c) => prior + total(densities(cells, known, c)));
     }
 
-    /* What columns add one after the other. Of naive forms the first ones are not those of fewer
-     * columns; of others the last step leads to the joint, however these were rounded. */
+    /* Contributions of columns one after the other. Naive forms of fewer columns are computed
+     * again; for others the last contribution absorbs rounding, so that the sum is the joint. */
     function chain(cells, order, c) {
       const upTo = (size) => order.slice(0, size).sort((a, b) => a - b);
       const whole = (size) => total(densities(cells, upTo(size), c));
@@ -130,7 +130,7 @@ const unnaiveGaussian = (function () {
       return parts;
     }
 
-    /* What cells add in each of some orders; the mean over these orders. */
+    /* Contributions of cells, averaged over some orders of columns. */
     function split(cells) {
       const parts = columns.map(() => new Float64Array(base.length));
       for (const places of spec.orders) {

@@ -1,7 +1,7 @@
-/* Every kind of tables that unnaive.report.export_kinds describes: its log joint, and the terms
- * that it is the sum of. Third of the four scripts of the explorer.
+/* Every kind of tables that unnaive.tables.describe describes: its log joint, and the terms that
+ * add up to it. Third of the four scripts of the explorer.
  *
- * A row is a list of cells: the code of a value, or a number, or null where it is not known. Every
+ * A row is a list of cells: the code of a value, or a number, or null if it is missing. Every
  * kind has joint(cells), k numbers, and split(cells), {base, terms: [{columns, through, parts}]}.
  */
 const unnaiveKinds = (function () {
@@ -24,7 +24,7 @@ const unnaiveKinds = (function () {
     return list[low] === number ? low : list.length;
   }
 
-  /* A table of some columns; the first `sparse` of them make a context that may be unheard of. */
+  /* A table of some columns; the first `sparse` of them make a context that may be unseen. */
   function makeTable(spec, model) {
     const values = model.array(spec.values);
     const contexts = spec.contexts === undefined ? null : model.array(spec.contexts);
@@ -64,8 +64,8 @@ const unnaiveKinds = (function () {
     const classHasParents = factors.some((factor) => !factor.children.length);
     const known = (column, cells) => cells[column] !== null;
 
-    /* Factors that count: those of unknown columns without known ones below sum to one. A factor
-     * without children is the class's own. */
+    /* Factors that matter: those of missing columns without observed descendants sum to one. A
+     * factor without children belongs to the class. */
     function counting(cells) {
       const needed = new Set();
       return [...factors].reverse().filter(({ children, parents }) => {
@@ -94,8 +94,8 @@ const unnaiveKinds = (function () {
       return total;
     }
 
-    /* A cell adds its own factor or, where some of that is unknown, what it changes in the joint of
-     * the cells above it. */
+    /* A cell contributes its factor or, if some of its parents are missing, the change of the joint
+     * of the cells above it. */
     function split(cells) {
       const terms = [];
       const shown = cells.map(() => null);
@@ -116,7 +116,7 @@ const unnaiveKinds = (function () {
     return { base, joint, split };
   }
 
-  /* A factor as a table over its unknown columns, the last fastest, classes innermost. */
+  /* A factor as a table over its missing columns, the last fastest, classes innermost. */
   function opened(factor, cells, model) {
     const scope = factor.columns.filter((column) => cells[column] === null);
     const values = new Float64Array(cellsOf(scope, model) * model.k);
@@ -147,7 +147,7 @@ const unnaiveKinds = (function () {
     }
   }
 
-  /* Sums columns out of a product of open factors, always the one of the smallest table. */
+  /* Sums columns out of a product of open factors, the one with the smallest table first. */
   function eliminated(factors, model) {
     let left = factors;
     const near = new Map(); // columns that share a factor with a column, and itself
@@ -214,7 +214,7 @@ const unnaiveKinds = (function () {
       return { columns, first };
     });
 
-    /* Without the cells that another one of the row implies. */
+    /* Without the cells that another cell of the row implies. */
     function resolved(cells) {
       const has = new Set();
       cells.forEach((code, column) => code !== null && has.add(starts[column] + code));
@@ -316,7 +316,7 @@ const unnaiveKinds = (function () {
       return { members, width, weights: model.array(bag.weights), table: model.array(bag.table) };
     });
 
-    /* A column's factor, and what the known members of its bag have in the mean. */
+    /* A column's factor, and the shares of the observed members of its bag in the mean. */
     function factor(i, cells) {
       const { members, width, weights, table } = bags[i];
       const value = new Float64Array(k);
@@ -355,7 +355,7 @@ const unnaiveKinds = (function () {
   // ---- several of these -----------------------------------------------------------------------
 
   const COMBINED = {
-    /* A part a class. */
+    /* One part for each class. */
     classes: (parts) => ({
       joint: (cells) => Float64Array.from(parts, (part) => part.joint(cells)[0]),
       split(cells) {
@@ -380,7 +380,7 @@ const unnaiveKinds = (function () {
       },
     }),
 
-    /* The first that answers; the last always does. */
+    /* The first part that applies; the last always does. */
     first(parts) {
       const one = (cells) => parts.find((part) => part.answers === undefined || part.answers(cells));
       return {
@@ -389,7 +389,7 @@ const unnaiveKinds = (function () {
       };
     },
 
-    /* The second where the first gives no class a chance. */
+    /* The second part if the first gives every class probability 0. */
     rescue(parts) {
       const one = (cells) => parts[hopeless(parts[0].joint(cells)) ? 1 : 0];
       return {
@@ -404,7 +404,7 @@ const unnaiveKinds = (function () {
       const seen = (own) => (posteriors ? posterior(own) : own);
       let last = {};
 
-      /* The log joint of every part; a row that is asked for again is not looked at again. */
+      /* The log joint of every part; the last row is remembered. */
       function jointsOf(cells) {
         if (last.cells !== cells) last = { cells, joints: parts.map((part) => part.joint(cells)) };
         return last.joints;
@@ -425,7 +425,7 @@ const unnaiveKinds = (function () {
     },
   };
 
-  /* The split of a joint as one of its posterior; a hopeless one is that of the prior. */
+  /* The split of a joint as that of its posterior; if every class has probability 0, the prior. */
   function posterior({ base, terms }) {
     const joint = jointOf({ base, terms });
     const nothing = hopeless(joint);

@@ -1,4 +1,4 @@
-/* Logarithms: sums, their exact split into parts, and odds. First of the four scripts of the
+/* Logarithms: sums, their exact decomposition, and odds. First of the four scripts of the
  * explorer, before engine_gaussian.js, engine_kinds.js and engine.js.
  */
 const unnaiveLogs = (function () {
@@ -20,7 +20,7 @@ const unnaiveLogs = (function () {
     return joint.map((value) => value - total);
   }
 
-  /* Subtracts logarithms; nothing is left of −∞ less −∞. */
+  /* Subtracts logarithms; −∞ − −∞ is 0. */
   const less = (after, before) =>
     after.map((value, i) => (before[i] === -Infinity ? 0 : value - before[i]));
 
@@ -32,9 +32,9 @@ const unnaiveLogs = (function () {
   }
 
   /* Splits log Σ e^after − log Σ e^before among the parts of all members, exactly: the
-   * logarithmic-mean Divisia index (Ang 2004). The parts of a member lead from one to the other,
-   * as a sum. A member that loses all its chance has finite shares, in equal parts for what took
-   * it; where all members do, that is −∞. */
+   * logarithmic-mean Divisia index (Ang 2004). The parts of a member add up to the difference
+   * between the two. A member that becomes −∞ has finite shares, equal for all parts that are −∞;
+   * if all members become −∞, these shares are −∞. */
   function sharesOfSum(after, before, parts) {
     const scale = logMean(logSum(after), logSum(before));
     const nothingLeft = after.every((a, i) => a === -Infinity || before[i] === -Infinity);
@@ -56,7 +56,7 @@ const unnaiveLogs = (function () {
     return base.map((value, c) => terms.reduce((sum, term) => sum + term.parts[c], value));
   }
 
-  /* Log odds of one class against all others: {base, parts}, a part a term. */
+  /* Log-odds of one class against all others: {base, parts}, one part for each term. */
   function logOdds(split, label) {
     const { base, terms } = split;
     const others = Array.from(base.keys()).filter((c) => c !== label);

@@ -1,7 +1,6 @@
-/* The explorer: fields for what is known of a case, and the model's answer at once.
+/* The explorer: fields for the values of a case, and the model's probabilities.
  *
- * What it shows comes from unnaiveEngine alone. Names and labels reach the page as text, never as
- * markup.
+ * All numbers come from unnaiveEngine. Names and labels reach the page as text, never as markup.
  */
 (function () {
   "use strict";
@@ -13,14 +12,14 @@
   const { columns, classes } = engine;
 
   const FIRST_FIELDS = window.matchMedia("(max-width: 56rem)").matches ? 8 : 24;
-  const FEW_FIELDS = 12; // from here on a column can be searched for
+  const FEW_FIELDS = 12; // up to which there is no search for columns
   const MOST_CLASSES = 8;
   const MOST_REASONS = 8;
   const MOST_QUESTIONS = 6;
-  const LEAST_SPAN = 3; // log-odds that the picture of reasons shows on either side at least
-  const MOST_LETTERS = 60; // of a name in a table; its field has all of it
+  const LEAST_SPAN = 3; // log-odds that the picture shows at least on either side
+  const MOST_LETTERS = 60; // of a name in a table
   const APART = 0.2; // share of the picture between two ticks of its axis
-  const QUIET = 600; // milliseconds before an answer is spoken
+  const QUIET = 600; // milliseconds before a screen reader announces the result
   const SVG = "http://www.w3.org/2000/svg";
   const find = (id) => document.getElementById(id);
 
@@ -35,26 +34,28 @@
   // ---- words and numbers ----------------------------------------------------------------------
 
   function percent(share) {
-    if (share === 0 || share === 1) return `${100 * share}%`;
-    if (share < 0.0005) return "< 0.1%";
-    if (share > 0.9995) return "> 99.9%";
-    return `${(100 * share).toFixed(1)}%`;
+    if (share === 0 || share === 1) return `${100 * share}\u00a0%`;
+    if (share < 0.0005) return "<\u00a00.1\u00a0%";
+    if (share > 0.9995) return ">\u00a099.9\u00a0%";
+    return `${(100 * share).toFixed(1)}\u00a0%`;
   }
 
   function signed(value) {
     if (!Number.isFinite(value)) return value > 0 ? "+∞" : "−∞";
     const text = Math.abs(value).toFixed(2);
-    return (value < 0 ? "−" : "+") + text;
+    return Math.abs(value) < 0.005 ? "0.00" : (value < 0 ? "−" : "+") + text;
   }
 
   function shortened(text) {
     return text.length <= MOST_LETTERS ? text : text.slice(0, MOST_LETTERS - 1) + "…";
   }
 
+  const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  const shortNumber = (number) => String(Number(number.toPrecision(4)));
   const probability = (logOdds) => 1 / (1 + Math.exp(-logOdds));
   const logOddsOf = (share) => Math.log(share / (1 - share));
 
-  /* What is known of a column: "age = 61", "age > 58.5", "age in (40, 58.5]". */
+  /* A column with its value: "age = 61", "age > 58.5", "age in (40, 58.5]". */
   function knownAs(column) {
     const { name, kind, labels } = columns[column];
     if (kind === "number") return `${name} = ${cells[column]}`;
@@ -80,7 +81,7 @@
     return made;
   }
 
-  /* A bar between two shares of its cell, and lines at others. */
+  /* A bar between two shares of its table cell's width, and lines at others. */
   function bar(low, high, kind, marks = [], markKind = "mark") {
     const made = shape("svg", {
       viewBox: "0 0 100 10",
@@ -113,17 +114,21 @@
     const inputs = make("div", { class: "inputs" });
     const field = { box, select: null, input: null, wrong: make("p", { class: "wrong", id: `${id}-wrong` }) };
     box.append(make("label", { for: id }, isolated(name)), inputs, field.wrong);
+    if (kind !== "category" && given.ranges[column] !== null) {
+      const range = given.ranges[column].map(shortNumber).join(" to ");
+      box.insertBefore(make("span", { class: "range" }, `data: ${range}`), inputs);
+    }
     if (kind !== "number") {
       field.select = make("select", { id });
-      field.select.append(option("", "unknown"));
-      labels.forEach((label, code) => field.select.append(option(code, label)));
+      field.select.append(option("", "missing"));
+      given.orders[column].forEach((code) => field.select.append(option(code, labels[code])));
       field.select.addEventListener("change", () => chooseValue(column));
       inputs.append(field.select);
     }
     if (kind !== "category") {
       field.input = make("input", { type: "text", "aria-describedby": field.wrong.id });
       if (!((columns[column].low ?? columns[column].edges[0]) < 0)) field.input.inputMode = "decimal";
-      field.input.placeholder = kind === "number" ? "unknown" : "number";
+      field.input.placeholder = "number";
       if (kind === "number") field.input.id = id;
       else field.input.setAttribute("aria-label", `${name}, as a number`);
       field.input.addEventListener("input", () => typeNumber(column));
@@ -146,16 +151,23 @@
     const text = input.value.trim().replace(",", ".");
     const number = text === "" ? null : Number(text);
     const isNumber = number === null || Number.isFinite(number);
-    complain(column, isNumber ? "" : "This is no number, so it counts as unknown.");
+    complain(column, isNumber ? outside(column, number) : "This is not a number; the column counts as missing.", !isNumber);
     cells[column] = number === null || !isNumber ? null : engine.codeOf(column, number);
     if (select !== null) select.value = cells[column] === null ? "" : String(cells[column]);
     updateAloud();
   }
 
-  function complain(column, text) {
+  /* A warning about a number outside the range of the data, or nothing. */
+  function outside(column, number) {
+    const range = given.ranges[column];
+    if (number === null || range === null || (number >= range[0] && number <= range[1])) return "";
+    return `Outside the data, which range from ${shortNumber(range[0])} to ${shortNumber(range[1])}: the model extrapolates.`;
+  }
+
+  function complain(column, text, invalid = false) {
     const { wrong, input } = fields.get(column);
     wrong.textContent = text;
-    if (input !== null) input.setAttribute("aria-invalid", text === "" ? "false" : "true");
+    if (input !== null) input.setAttribute("aria-invalid", invalid ? "true" : "false");
   }
 
   function setCell(column, cell, number) {
@@ -181,7 +193,7 @@
     updateAloud();
   }
 
-  /* Show the first fields, or all, or those whose names have the text that is looked for. */
+  /* Show the first fields, or all, or those whose names contain the text of the search. */
   function showFields() {
     const wanted = find("filter").value.trim().toLowerCase();
     let shown = 0;
@@ -204,7 +216,7 @@
     (select ?? input).focus({ preventScroll: true });
   }
 
-  // ---- the answer -----------------------------------------------------------------------------
+  // ---- probabilities ---------------------------------------------------------------------------
 
   function showPosterior(chances) {
     const best = chances.indexOf(Math.max(...chances));
@@ -216,11 +228,12 @@
     const lines = listed.map((code) => {
       const line = make("tr", { "data-class": code, "data-probability": chances[code] });
       if (code === best) line.className = "first";
-      line.title = `${chances[code]}; the line is where it stood before anything was known`;
+      line.title = `${chances[code]}; the thin line is the starting probability`;
       line.append(
         make("th", { scope: "row" }, isolated(shortened(classes[code]))),
-        make("td", {}, bar(0, chances[code], code === best ? "for" : "total", [prior[code]], "prior")),
+        make("td", {}, bar(0, chances[code], code === best ? "best" : "total", [prior[code]], "prior")),
         make("td", { class: "n" }, percent(chances[code])),
+        make("td", { class: "n share" }, percent(given.shares[code])),
       );
       return line;
     });
@@ -231,6 +244,7 @@
         make("th", { scope: "row" }, `${chances.length - listed.length} others`),
         make("td", {}, bar(0, Math.max(0, rest), "total")),
         make("td", { class: "n" }, percent(Math.max(0, rest))),
+        make("td"),
       );
       lines.push(line);
     }
@@ -238,8 +252,8 @@
     const known = order.filter((column) => cells[column] !== null).length;
     find("known-count").textContent =
       known === 0
-        ? `Nothing is known yet of ${order.length} columns: this is how frequent the classes are.`
-        : `${known} of ${order.length} columns known. Thin lines: before anything was known.`;
+        ? "All columns are missing: these are the model’s starting probabilities."
+        : `${known} of ${plural(order.length, "column")} known. Thin lines: starting probability.`;
   }
 
   let spoken;
@@ -252,7 +266,7 @@
     }, QUIET);
   }
 
-  // ---- why ------------------------------------------------------------------------------------
+  // ---- contributions-----------------------------------------------------------------------------
 
   /* Contributions by column or group of columns, the largest first. */
   function reasonsFor(code) {
@@ -275,7 +289,7 @@
     const what = named.map((column) => shortened(knownAs(column))).join(", ");
     const name = make("th", { scope: "row" }, isolated(what));
     const beside = Array.from(through, (column) => columns[column].name);
-    if (beside.length > 0) name.title = `together with ${beside.join(", ")}`;
+    if (beside.length > 0) name.title = `given ${beside.join(", ")}`;
     return name;
   }
 
@@ -291,8 +305,8 @@
     const sums = [base];
     for (const [, contribution] of steps) sums.push(sums[sums.length - 1] + contribution);
     const axis = axisOf(sums);
-    const first = make("th", { scope: "row" }, "before anything is known");
-    const last = make("th", { scope: "row" }, "all together");
+    const first = make("th", { scope: "row" }, "starting probability");
+    const last = make("th", { scope: "row" }, "predicted probability");
     const lines = steps.map(([name, contribution], i) =>
       reasonLine(name, signed(contribution), axis, sums[i], sums[i + 1], contribution < 0 ? "against" : "for"),
     );
@@ -328,7 +342,7 @@
   function axisLine(axis) {
     const picture = make("td", { class: "picture" });
     axis.inside.forEach((p, i) => {
-      const tick = make("span", {}, `${100 * p}%`);
+      const tick = make("span", {}, `${100 * p}\u00a0%`);
       tick.style.left = `${100 * axis.marks[i]}%`;
       picture.append(tick);
     });
@@ -348,11 +362,11 @@
       const entries = found.map(({ column, bits }) => {
         const told = make("span", { class: "bits" }, bits < 0.0005 ? "<\u00a00.001" : bits.toFixed(3));
         const button = make("button", { type: "button", "data-ask": column });
-        button.append(isolated(shortened(columns[column].name)), bar(0, bits / most, "for"), told);
+        button.append(isolated(shortened(columns[column].name)), bar(0, bits / most, "total"), told);
         button.addEventListener("click", () => goTo(column));
         return make("li", {}, button);
       });
-      if (entries.length === 0) entries.push(make("li", {}, "Every column is known."));
+      if (entries.length === 0) entries.push(make("li", {}, "No column is missing."));
       find("next").replaceChildren(...entries);
     }, 0);
   }
@@ -385,7 +399,7 @@
       followed = false;
       updateAloud();
     });
-    find("load").append(option("", "that was mistaken"));
+    find("load").append(option("", "choose a row"));
     given.rows.forEach((row, place) => find("load").append(option(place, row.title)));
     find("load-label").hidden = given.rows.length === 0;
     find("load").addEventListener("change", () => {

@@ -1,5 +1,5 @@
-/* What the page does besides the explorer: stories of the structure's nodes, scrolling by keys,
- * and everything open on paper.
+/* Behavior of the page besides the explorer: descriptions of nodes, scrolling by keys, and
+ * what print opens.
  */
 (function () {
   "use strict";
@@ -62,10 +62,11 @@
     }
   }
 
+  /* In print only the details that a reader of paper needs are open. */
   function openOnPaper() {
     let closed = [];
     window.addEventListener("beforeprint", () => {
-      closed = Array.from(document.querySelectorAll("details:not([open])"));
+      closed = Array.from(document.querySelectorAll("details[data-print]:not([open])"));
       closed.forEach((one) => (one.open = true));
     });
     window.addEventListener("afterprint", () => closed.forEach((one) => (one.open = false)));

@@ -1,0 +1,160 @@
+"""Effect curves: the contribution of every value of a column to the log-odds; and nomograms.
+
+A nomogram exists where the model adds up: the log-odds are a constant plus one number for the
+value of each column, whatever the other columns are. That is tested and not assumed: the effects of
+single values must sum to the model's own log-odds of real rows.
+
+References
+----------
+Možina, Demšar, Kattan & Zupan, "Nomograms for visualization of naive Bayesian classifier",
+PKDD 2004.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unnaive.explain.cells import one_row, repeated, values_of
+from unnaive.io.frames import Column, Frame
+from unnaive.models import CountsClassifier
+from unnaive.report.order import shown_order
+from unnaive.schema import CategoricalColumn, NumericColumn
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray, IntArray, Label, State
+    from unnaive.models import Classifier
+    from unnaive.report.rows import ReportRows
+    from unnaive.schema import ColumnSchema
+
+_ROWS = 500  # whose contributions are averaged
+_VALUES = 24  # of a column, the most frequent ones
+_MOST_COLUMNS = 60  # of a nomogram
+_CHECKED = 50  # rows on which a nomogram is compared with the model
+_CLOSE = 1e-6  # log-odds between the two
+_CUTS = np.linspace(0, 1, 9)[1:-1]  # quantiles at which numbers are cut that the model does not bin
+
+
+def describe_effects(model: Classifier, rows: ReportRows, positive: int, seed: int) -> State:
+    """Describe the effect of every value of every column on the log-odds of the positive class.
+
+    ``curves`` has the mean contribution of every value over up to 500 rows, and its 10 % and 90 %
+    quantiles, which differ where the contribution depends on other columns; ``rows`` counts all
+    rows. ``nomogram`` has the effects of single values if they add up to the model's log-odds;
+    it is None otherwise, and ``note`` says why.
+    """
+    label = model.classes_.tolist()[positive]
+    d = len(rows.frame.names)
+    drawn = rows.drawn(int(min(_ROWS, max(50, 2e6 / (len(rows.labels) * d)))), seed)
+    frame = rows.frame.take(drawn)
+    explanation = model.explain(frame)
+    odds = explanation.log_odds(positive=label)
+    curves = []
+    for place in sorted({column for term in explanation.terms for column in term.columns}):
+        column = _readable(model, rows.frame.column(place), model.schema_.columns[place])
+        codes = column.encode(rows.frame.column(place)).astype(int)
+        counts = np.bincount(codes, minlength=column.size + 1)
+        contributions = odds.contributions[:, place]
+        shown = [code for code in _shown(column, counts) if counts[code]]
+        values = [
+            {
+                "label": column.label(code),
+                "rows": int(counts[code]),
+                **_spread(contributions[codes[drawn] == code]),
+            }
+            for code in shown
+        ]
+        if any(value["effect"] != 0 for value in values):
+            curves.append({"column": place, "name": column.name, "values": values})
+    nomogram, note = _nomogram(model, frame, label)
+    return {"positive": rows.labels[positive], "curves": curves, "nomogram": nomogram, "note": note}
+
+
+def _readable(model: Classifier, cells: Column, column: ColumnSchema) -> ColumnSchema:
+    """Return a column with bins: the model's own, or octiles of numbers that it does not bin."""
+    if isinstance(column, CategoricalColumn) or isinstance(model, CountsClassifier):
+        return column
+    numbers = cells.values[~cells.missing].astype(float)
+    cuts = np.unique(np.quantile(numbers, _CUTS)) if len(numbers) else np.zeros(0)
+    return NumericColumn(column.name, tuple(cuts[np.isfinite(cuts)].tolist()))
+
+
+def _shown(column: ColumnSchema, counts: IntArray) -> list[int]:
+    """Codes of the most frequent values, in the order to show them."""
+    order = shown_order(values_of(column)) if isinstance(column, CategoricalColumn) else None
+    places = list(range(column.size)) if order is None else order
+    frequent = set(np.argsort(-counts[: column.size], kind="stable")[:_VALUES].tolist())
+    return [code for code in places if code in frequent]
+
+
+def _spread(contributions: FloatArray) -> State:
+    """Mean and quantiles of contributions; None where no row was drawn or one is infinite."""
+    if not len(contributions) or not np.isfinite(contributions).all():
+        return {"effect": None, "low": None, "high": None}
+    low, high = np.quantile(contributions, [0.1, 0.9])
+    return {"effect": float(contributions.mean()), "low": float(low), "high": float(high)}
+
+
+def _nomogram(model: Classifier, frame: Frame, label: Label) -> tuple[State | None, str]:
+    """Return base and effects of single values, or the reason why there is no nomogram."""
+    if len(model.classes_) != 2:
+        return None, "There is no nomogram, because it needs exactly two classes."
+    empty = one_row(model, {})
+    start = model.explain(empty)
+    base = float(start.log_odds(positive=label).total[0])
+    used = sorted({column for term in start.terms for column in term.columns})
+    if len(used) > _MOST_COLUMNS:
+        return None, f"There is no nomogram, because {len(used):,} columns are too many."
+    checked = frame.block(0, min(frame.n_rows, _CHECKED))
+    with np.errstate(invalid="ignore"):
+        alone = [_log_odds(model, _only(checked, place), label) - base for place in used]
+        gaps = np.abs(base + np.sum(alone, axis=0) - _log_odds(model, checked, label))
+    if not np.isfinite(alone).all():
+        return None, "There is no nomogram, because some values exclude a class."
+    if gaps.max() > _CLOSE:
+        return None, (
+            "There is no nomogram for this model: the effect of a column depends on the values of "
+            "other columns."
+        )
+    columns = []
+    for place in used:
+        column = _readable(model, frame.column(place), model.schema_.columns[place])
+        cells = _points(model, frame.column(place), column)
+        if not len(cells.values):
+            continue
+        effects = _log_odds(model, repeated(empty, len(cells.values), {place: cells}), label) - base
+        names = [f"{number:.4g}" for number in cells.values.tolist()]
+        if cells.categories is not None or isinstance(model, CountsClassifier):
+            names = values_of(column)
+        values = [{"label": n, "effect": float(e)} for n, e in zip(names, effects, strict=True)]
+        if np.ptp(effects) > 0:
+            columns.append({"column": place, "name": column.name, "values": values})
+    return {"base": base, "columns": columns}, ""
+
+
+def _points(model: Classifier, cells: Column, column: ColumnSchema) -> Column:
+    """One cell for every value of a column; the quantiles of numbers that are not binned."""
+    if isinstance(column, CategoricalColumn):
+        return Column(column.name, np.arange(column.size, dtype=np.int32), column.categories)
+    edges = column.edges
+    if isinstance(model, CountsClassifier):
+        beyond = edges[-1] + 1.0 + abs(edges[-1]) if edges else 0.0
+        return Column(column.name, np.array([*edges, beyond]))
+    numbers = cells.values[~cells.missing].astype(float)
+    ends = [numbers.min(), numbers.max()] if len(numbers) else [0.0]
+    return Column(column.name, np.unique([*ends, *edges]))
+
+
+def _log_odds(model: Classifier, frame: Frame, label: Label) -> FloatArray:
+    return model.explain(frame).log_odds(positive=label).total
+
+
+def _only(frame: Frame, place: int) -> Frame:
+    """Return rows in which every other column is missing."""
+    empty = np.full(frame.n_rows, np.nan)
+    columns = [
+        frame.column(other) if other == place else Column(name, empty)
+        for other, name in enumerate(frame.names)
+    ]
+    return Frame(frame.names, frame.n_rows, tuple(columns))
