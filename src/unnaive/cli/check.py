@@ -80,9 +80,8 @@ def _note_findings(result: "DataCheck", left_out: list[str], command: str) -> No
     if left_out:
         kinds = [f"{name!r} ({why[name]})" for name in left_out[:_SHOWN]]
         more = f" and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
-        note(
-            f"left out: {', '.join(kinds)}{more}; to use a column, --keep {shlex.quote(left_out[0])}"
-        )
+        cure = f"to use a column, --keep {shlex.quote(left_out[0])}"
+        note(f"left out: {', '.join(kinds)}{more}; {cure}")
     others = [finding for finding in result.findings if not set(finding.columns) & set(left_out)]
     severe = [finding for finding in others if finding.severity != "note"][:_SHOWN]
     for finding in severe:

@@ -128,7 +128,8 @@ def _rows(
     name = target or schema.target
     frame = read(path, target=name, labels=text_columns(schema, name), reading=reading)
     features, labels = frame.split(name)
-    return match(path, features if name not in schema.names else frame, model), labels
+    rows = features if name not in schema.names else frame
+    return match(path, rows, model, complete=True), labels
 
 
 def _origin(path: Path) -> dict[str, str]:
