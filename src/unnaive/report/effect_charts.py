@@ -69,7 +69,7 @@ def draw_effect(curve: State, limit: float) -> str:
         parts.append(element("g", element("title", words(_story(value))), *inside))
     parts.append(line(_LEFT, middle, _WIDE, middle, class_="axis"))
     label = f"{curve['name']}: " + "; ".join(_story(value) for value in values)
-    tall = _TALL + _ROOM + (22 if turned else -14)
+    tall = _TALL + _ROOM + (30 if turned else -14)
     return picture(_WIDE, tall, *parts, class_="effect", role="img", aria_label=label)
 
 
