@@ -1,10 +1,10 @@
-"""Compare all models that take any table on the papers' smaller data sets.
+"""Compare all models that accept categories and numbers on the papers' smaller data sets.
 
     UNNAIVE_DATA=folder python examples/compare_models.py
 
-The table of mean ranks in ``docs/choosing-a-model.md`` is what this prints (some ten minutes).
-Data sets that are not in the folder come from OpenML. Models are at their defaults, folds are the
-same for all.
+The table of mean ranks in ``docs/choosing-a-model.md`` is the output of this script (about ten
+minutes). Data sets that are not in the folder come from OpenML. All models have their default
+parameters and the same folds.
 """
 # ruff: noqa: T201 - a script that prints
 

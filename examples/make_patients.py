@@ -1,10 +1,10 @@
-"""Make ``patients.csv``: people who came with a cough, some of whom have pneumonia.
+"""Generate ``patients.csv``: people with a cough, some of whom have pneumonia.
 
     python examples/make_patients.py > examples/patients.csv
 
-Nobody in it is real, and no figure in it is medical knowledge. It is made to have what real tables
-have: numbers and labels side by side, gaps, columns that tell the same story twice (fever and crp),
-and columns that depend on each other within a class (smoker and cough, age and oxygen saturation).
+All people are invented, and nothing in the table is medical knowledge. It has what real tables
+have: numbers and categories, missing values, redundant columns (fever and crp), and columns that
+depend on each other within a class (smoker and cough, age and oxygen saturation).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GAPS = {"smoker": 0.06, "sputum": 0.10, "crp": 0.25, "saturation": 0.12}
 
 
 def make_patients(rows: int = ROWS, seed: int = 0) -> dict[str, list[Any]]:
-    """Return the columns; None where a cell is missing."""
+    """Return the columns; None is a missing value."""
     chance = np.random.default_rng(seed)
     ill = chance.random(rows) < 0.3
     age = np.clip(chance.normal(np.where(ill, 62, 50), 17), 18, 95).round().astype(int)

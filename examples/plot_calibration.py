@@ -1,14 +1,15 @@
 """
-Naive Bayes is too sure of itself
-=================================
+Calibration: naive Bayes is overconfident
+=========================================
 
-Of the rows to which a model gives 80 %, 80 in 100 should have the class. A reliability curve shows
-whether they do.
+Of the samples to which a calibrated model gives a probability of 80 %, 80 in 100 have the class. A
+reliability curve shows whether this holds.
 """
 
 # %%
-# The breast cancer data has 30 columns, of which many measure the same: radius, perimeter and
-# area, each as mean, error and worst. Naive Bayes counts all of them.
+# The breast cancer data has 30 features, and many of them measure the same thing: radius,
+# perimeter and area, each as mean, error and worst value. Naive Bayes treats them as independent
+# evidence.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,7 +29,7 @@ models = {
 }
 
 # %%
-# Each model learns from a quarter of the rows, four times, and is asked about the others.
+# Each model is fitted to a quarter of the samples, four times, and predicts the others.
 
 chances = {name: [] for name in models}
 asked = []
@@ -41,7 +42,7 @@ for part in range(4):
 actual = np.concatenate(asked)
 
 # %%
-# How often do predictions come true, and how extreme are they?
+# How often is a predicted class the true one, and how extreme are the predictions?
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 edges = np.array([0, 0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 1.0])
@@ -58,13 +59,13 @@ for name, parts in chances.items():
     right.hist(said, bins=20, histtype="step", label=name)
 left.plot([0, 1], [0, 1], color="0.7", linestyle=":")
 left.set_xlabel("predicted probability")
-left.set_ylabel("share that was malignant")
+left.set_ylabel("observed frequency of malignant")
 left.legend()
 right.set_xlabel("predicted probability")
 right.set_ylabel("rows")
 right.set_yscale("log")
 
 # %%
-# Naive Bayes hardly ever says anything but 0 or 1. Where it is wrong it is wrong with
-# certainty, which log loss does not forgive. Calibration repairs much of it; so does a model
-# that counts each story once.
+# Naive Bayes predicts probabilities near 0 or 1 for almost every sample. Where it is wrong, it is
+# wrong with high confidence, and log loss punishes that. Calibration repairs much of it, and so
+# does a model that takes the dependences into account.

@@ -1,14 +1,14 @@
 """
-Several models on several data sets
-===================================
+Comparing models on several data sets
+=====================================
 
-Ranks, Friedman's test, and a critical difference diagram: models that a bar joins may differ by
-chance.
+Mean ranks, Friedman's test, and a critical difference diagram. Models that are joined by a bar do
+not differ significantly.
 """
 
 # %%
-# The data are made by rule, so nothing is downloaded. ``unnaive.datasets.load`` has the papers'
-# own.
+# These data sets are generated or included, so nothing is downloaded. ``unnaive.datasets.load``
+# loads the data sets of the papers.
 
 import matplotlib.pyplot as plt
 
@@ -35,7 +35,7 @@ for line in found.table("log_loss"):
     print(f"{line['data']:10}", *(f"{line[key]:7.3f}" for key in keys))
 
 # %%
-# Six data sets are few. The bar says so: most differences may be chance.
+# Six data sets are few, so most of the differences are not significant.
 
 figure, ax = plt.subplots(figsize=(8, 2.5), layout="constrained")
 verdict = found.nemenyi("log_loss")

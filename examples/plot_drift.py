@@ -1,10 +1,10 @@
 """
-When the world changes
-======================
+Concept drift: adding, fading and subtracting counts
+====================================================
 
-A stream of rows, one batch a day. After 40 days the relation between columns and class changes. A
-model that adds all rows up clings to the past; one that lets counts fade, or takes old days out,
-follows.
+A stream delivers one batch of samples a day. After 40 days the relation between features and class
+changes. A model that adds up all samples adapts slowly. A model that lets old counts fade, or
+subtracts old days, adapts within a few days.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ rng = np.random.default_rng(0)
 
 
 def day(number, rows=200):
-    """Return rows of a day; from day 40 on the first column means the opposite."""
+    """Return the samples of a day; from day 40 on the first feature is inverted."""
     y = rng.integers(2, size=rows)
     turned = y if number < 40 else 1 - y
     first = np.where(rng.random(rows) < 0.85, turned, 1 - turned)
@@ -28,23 +28,23 @@ days = [day(number) for number in range(80)]
 schema = unnaive.count(*days[0], discretize=None).schema
 
 # %%
-# Counts are values: they add, subtract and fade.
+# Counts can be added, subtracted and multiplied by a factor (``decay``).
 
 counted = [unnaive.count(*rows, schema=schema) for rows in days]
 
 
 def add_up(counts, number):
-    """Never forget."""
+    """Keep all days."""
     return counts + counted[number]
 
 
 def fade(counts, number):
-    """Let every day weigh nine tenths of the day after it."""
+    """Give every day nine tenths of the weight of the next day."""
     return counts.decay(0.9) + counted[number]
 
 
 def slide(counts, number):
-    """Take out the day of ten days ago."""
+    """Subtract the day ten days ago."""
     counts = counts + counted[number]
     return counts - counted[number - 10] if number >= 10 else counts
 
@@ -55,7 +55,7 @@ for name, add in ways.items():
     counts = counted[0]
     for number in range(1, len(days)):
         model = unnaive.TAN().fit_counts(counts)
-        right[name].append(model.score(*days[number]))  # first asked, then told
+        right[name].append(model.score(*days[number]))  # predict first, then learn
         counts = add(counts, number)
 
 # %%
@@ -65,5 +65,5 @@ for name, line in right.items():
     ax.plot(range(1, len(days)), line, label=name)
 ax.axvline(40, color="0.6", linestyle=":")
 ax.set_xlabel("day")
-ax.set_ylabel("accuracy on the day's rows")
+ax.set_ylabel("accuracy on the day's samples")
 ax.legend(loc="lower right")

@@ -1,13 +1,14 @@
 """
-Why this patient?
-=================
+Explaining one prediction with three models
+===========================================
 
-One patient, three models, and what each column adds to the log-odds of pneumonia. The bars sum to
-the answer exactly, for every model.
+How much each feature contributes to the log-odds of pneumonia for one patient, by three models. For
+every model the contributions add up exactly to the predicted log-odds.
 """
 
 # %%
-# The patients are made up. The fourth one has a severe cough, a raised crp and little oxygen.
+# The patients are invented. The fourth one has a severe cough, a raised crp and a low oxygen
+# saturation.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -21,8 +22,9 @@ patient = X[3:4]
 models = {key: unnaive.make(key).fit(X, y) for key in ("nb", "tan", "hnb")}
 
 # %%
-# Naive Bayes counts fever and crp in full, though both tell of the same inflammation. The tree
-# counts crp given fever, and the hidden parents hear a little of everything.
+# Naive Bayes counts fever and crp in full, though both measure the same inflammation. TAN uses
+# the probability of crp given fever, and hidden naive Bayes uses a weighted mean over all other
+# features.
 
 figure, axes = plt.subplots(3, 1, figsize=(8, 12), layout="constrained")
 for ax, (key, model) in zip(axes, models.items(), strict=True):
@@ -30,20 +32,21 @@ for ax, (key, model) in zip(axes, models.items(), strict=True):
     ax.set_title(key)
 
 # %%
-# In words, and what would change the decision:
+# The same as text, and the smallest change that would change the decision:
 
 print(models["tan"].explain(patient).text())
 print()
 print(what_if(models["tan"], patient, fixed=["age", "sex"]).text())
 
 # %%
-# Of somebody else only age and fever are known. What should be measured first?
+# For another patient only age and fever are known. Which measurement is expected to be most
+# informative?
 
 for question in ask_next(models["tan"], {"age": 70, "fever": "low"}):
     print(f"{question.column:12} {question.information:.3f} bits")
 
 # %%
-# Over all patients: the mean contribution to the log-odds of each row's own class.
+# Over all patients: the mean contribution to the log-odds of the true class.
 
 figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
 for key, model in models.items():

@@ -1,10 +1,10 @@
 """
-What privacy costs
-==================
+Accuracy of differentially private counts
+=========================================
 
-Counts that leave a site can be given noise, so that nobody can tell from them whether a certain
-person was counted (differential privacy). The stronger the promise (small ε), the more noise;
-more rows outweigh it.
+Noise can be added to counts before they leave a site, so that nobody can infer from them whether a
+certain person was counted (differential privacy). A smaller ε gives stronger privacy and needs more
+noise. With more samples the noise matters less.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ rng = np.random.default_rng(0)
 
 
 def make_rows(rows):
-    """Return rows of six columns, of which some go together."""
+    """Return samples of six features, some of which depend on each other."""
     y = rng.integers(2, size=rows)
     first = (y + (rng.random(rows) < 0.3)) % 2
     second = (first + (rng.random(rows) < 0.2)) % 3
@@ -44,8 +44,8 @@ for rows, style in ((300, ":"), (3000, "--"), (30000, "-")):
             )
             for epsilon in epsilons
         ]
-        ax.plot(epsilons, scores, style, color=colour, marker="o", label=f"{key}, {rows} rows")
+        ax.plot(epsilons, scores, style, color=colour, marker="o", label=f"{key}, {rows} samples")
 ax.set_xscale("log")
 ax.set_xlabel("ε")
-ax.set_ylabel("accuracy on new rows")
+ax.set_ylabel("accuracy on test samples")
 ax.legend()

@@ -1,13 +1,13 @@
 """
-What depends on what, by four models
-====================================
+Structures that four models learn from the same data
+====================================================
 
-The same patients, four answers. Each model joins columns that depend on each other once the class
-is known; the wider an edge, the more informative.
+Each model joins features that depend on each other given the class. The wider an edge, the larger
+the conditional mutual information of the two features.
 """
 
 # %%
-# The patients are made up: 500 people with a cough, some of whom have pneumonia.
+# The patients are invented: 500 people with a cough, some of whom have pneumonia.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -19,9 +19,9 @@ patients = pd.read_csv("patients.csv")
 X, y = patients.drop(columns="pneumonia"), patients["pneumonia"]
 
 # %%
-# TAN joins all columns in one tree, whether an edge is worth it or not. ``forest=True`` keeps
-# those edges alone that the data can prove. ``decomposable`` does so, too, and may join more
-# than two columns to one. ``kdb`` gives each column up to two parents.
+# TAN joins all features in one tree, also where the dependence is weak. ``forest=True`` keeps only
+# the edges that improve BIC. ``decomposable`` does this, too, and may join more than two features
+# in one cluster. ``kdb`` gives each feature up to two parents.
 
 models = {
     "tan": unnaive.TAN(),
@@ -35,9 +35,8 @@ for (name, model), ax in zip(models.items(), axes.flat, strict=True):
     ax.set_title(name)
 
 # %%
-# All four find that fever goes with crp, and smoking with cough, which goes with sputum. Ask
-# the model how much nearer to the data it is than naive Bayes, and whether it pays on rows that
-# it has not seen:
+# All four models find the dependences between fever and crp, smoking and cough, cough and sputum.
+# Leave-one-out shows whether these dependences improve the predictions:
 
 from unnaive.evaluate import leave_one_out
 

@@ -1,8 +1,8 @@
 """
-What the models cost
-====================
+Fit and prediction time of all models
+=====================================
 
-Seconds to learn from 2,000 rows of 12 columns, and to predict them, by one thread on the machine
+Seconds to fit 2,000 samples of 12 features and to predict them, with one thread, on the machine
 that built this page.
 """
 
@@ -20,9 +20,9 @@ X = (hidden + (rng.random((2000, 12)) < 0.5) * y[:, None] + np.roll(hidden, 1, a
 numbers = X + rng.normal(0, 0.3, X.shape)
 
 # %%
-# Each model is fitted once before the clock starts, so that importing it is not counted.
+# Each model is fitted once before the measurement, so that its import is not counted.
 
-found = {}
+seconds = {}
 for key in unnaive.all_models():
     rows = numbers if "gaussian" in key or key in ("full-bayes", "k-naive") else X
     settings = {"random_state": 0} if key in ("ienb", "pazzani-eda", "apnbc-eda") else {}
@@ -32,16 +32,16 @@ for key in unnaive.all_models():
     model.fit(rows, y)
     fitted = perf_counter()
     model.predict_proba(rows)
-    found[key] = (fitted - start, perf_counter() - fitted)
+    seconds[key] = (fitted - start, perf_counter() - fitted)
 
 # %%
 
 figure, ax = plt.subplots(figsize=(7, 7.5), layout="constrained")
-keys = sorted(found, key=lambda key: found[key][0])
+keys = sorted(seconds, key=lambda key: seconds[key][0])
 places = np.arange(len(keys))
-ax.barh(places - 0.2, [found[key][0] for key in keys], height=0.4, label="fit")
-ax.barh(places + 0.2, [found[key][1] for key in keys], height=0.4, label="predict")
+ax.barh(places - 0.2, [seconds[key][0] for key in keys], height=0.4, label="fit")
+ax.barh(places + 0.2, [seconds[key][1] for key in keys], height=0.4, label="predict")
 ax.set_yticks(places, keys)
 ax.set_xscale("log")
-ax.set_xlabel("seconds for 2,000 rows × 12 columns of 5 values")
+ax.set_xlabel("seconds for 2,000 samples × 12 features of 5 values")
 ax.legend()

@@ -1,4 +1,4 @@
-"""The figures of the pages, drawn anew by every build into ``docs/figures``."""
+"""The figures of the pages; every build draws them into ``docs/figures``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import pictures
 from matplotlib.figure import Figure
 
 import unnaive
@@ -34,7 +35,7 @@ SETTINGS = {"font.size": 9, "svg.hashsalt": "unnaive", "axes.spines.top": False}
 
 @cache
 def patients() -> tuple[Any, Any]:
-    """Rows and classes of the made-up patients."""
+    """Return the invented patients and their classes."""
     table = pd.read_csv(ROOT / "examples" / "patients.csv")
     return table.drop(columns="pneumonia"), table["pneumonia"]
 
@@ -46,7 +47,7 @@ def fitted(key: str, **settings: Any) -> Any:
 
 
 def structure(key: str) -> Any:
-    """Draw what depends on what."""
+    """Draw the structure of a model."""
     return plot_structure(fitted(key))
 
 
@@ -71,27 +72,27 @@ def trees_of_classes() -> Figure:
 
 
 def hidden_parents() -> Figure:
-    """Draw the weights of hidden parents, of HNB and of PHNB side by side."""
+    """Draw the weights of the hidden parents of HNB and PHNB."""
     figure = Figure(figsize=(8.4, 3.8), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
     for ax, key in zip(axes, ("hnb", "phnb"), strict=True):
         bags = fitted(key).structure_
         shown = ax.imshow(np.where(bags.members, bags.weights, np.nan), cmap="Blues", vmin=0)
         ax.set_xticks(range(len(bags.names)), bags.names, rotation=90)
-        ax.set_title({"hnb": "hnb: all others", "phnb": "phnb: the bag alone"}[key])
+        ax.set_title({"hnb": "hnb: all other features", "phnb": "phnb: informative features"}[key])
     axes[0].set_yticks(range(len(bags.names)), bags.names)
     figure.colorbar(shown, ax=axes, label="weight in the row's hidden parent", shrink=0.8)
     return figure
 
 
 def thresholds() -> Any:
-    """Draw PHNB's path over thresholds."""
+    """Draw the leave-one-out scores of PHNB over its thresholds."""
     data = load_wdbc()
     return plot_threshold_path(unnaive.PHNB(threshold="loo").fit(data.X, data.y))
 
 
 def score_path() -> Figure:
-    """Draw what columns add, and how good the first few are."""
+    """Draw the information that each feature adds, and the accuracy of the first features."""
     data = load_wdbc()
     X = pd.DataFrame(data.X, columns=[str(name) for name in data.names])
     model = unnaive.GeneralizedNB(method="greedy").fit(X[::2], data.y[::2])
@@ -104,7 +105,7 @@ def score_path() -> Figure:
 
 
 def sizes() -> Figure:
-    """Draw what larger clusters do to training rows and to rows left out."""
+    """Draw training and leave-one-out scores over the size of clusters."""
     data = load_wdbc()
     figure = Figure(figsize=(8.4, 3.2), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
@@ -112,12 +113,12 @@ def sizes() -> Figure:
     plot_size_path(unnaive.CherryTreeNB(order="loo").fit(X, y), left)
     plot_size_path(unnaive.DecomposableNB(max_clique="loo", penalty=None).fit(X, y), right)
     left.set_title("cherry tree")
-    right.set_title("chordal graph without a price")
+    right.set_title("chordal graph without a penalty")
     return figure
 
 
 def intervals() -> Figure:
-    """Draw the confidence intervals of P(fever | c), which IENB moves probabilities in."""
+    """Draw the confidence intervals of P(fever | c), within which IENB changes probabilities."""
     counts = fitted("nb").counts_
     column = counts.schema.names.index("fever")
     table, labels = counts.marginal(column) + 1, counts.schema.columns[column].categories
@@ -136,7 +137,7 @@ def intervals() -> Figure:
 
 
 def losses() -> Figure:
-    """Draw how iterative Bayes' criterion falls."""
+    """Draw the loss of iterative Bayes after each pass."""
     path = fitted("iterative").loss_path_
     figure = Figure(figsize=(5, 2.8), layout="constrained")
     ax = figure.subplots()
@@ -147,7 +148,7 @@ def losses() -> Figure:
 
 
 def regions() -> Figure:
-    """Draw where four Gaussian models change their mind."""
+    """Draw the decision regions of three models."""
     X, y = patients()
     known = X[list(NUMBERS)].dropna()
     labels = y[known.index]
@@ -172,7 +173,7 @@ def regions() -> Figure:
 
 
 def derivatives() -> Figure:
-    """Draw the weights by which k-naive Bayes chooses its naive columns."""
+    """Draw the weights by which k-naive Bayes chooses its independent features."""
     data = load_wdbc()
     names = [str(name).removeprefix("mean ") for name in data.names[:10]]
     X = pd.DataFrame(data.X[:, :10], columns=names)
@@ -185,7 +186,7 @@ def derivatives() -> Figure:
     ax.invert_yaxis()
     ax.axvline(0, color="0.3", linewidth=0.8)
     ax.set_xscale("symlog", linthresh=0.1)
-    ax.set_xlabel("mean log ddr (orange: held apart; they cancel)")
+    ax.set_xlabel("mean log ddr (orange: treated as independent)")
     return figure
 
 
@@ -202,12 +203,12 @@ def column_weights() -> Figure:
 
 
 def network() -> Any:
-    """Draw a network in which the class is a variable like any other."""
+    """Draw a network in which the class may have parents."""
     return plot_structure(fitted("bayesnet", augmented=False))
 
 
 def waterfall() -> Any:
-    """Draw the way from the prior to the answer for one patient."""
+    """Draw the contributions from the prior to the posterior for one patient."""
     return fitted("tan").explain(patients()[0][3:4]).plot()
 
 
@@ -219,6 +220,8 @@ FIGURES: dict[str, Callable[[], Any]] = {
             *("cherry", "bsej"),
         )
     },
+    "counts": lambda: pictures.counts_and_tables(fitted("tan")),
+    "information": lambda: pictures.information(fitted("tan")),
     "aode": members_of_aode,
     "bayesnet": network,
     "wanbia": column_weights,
@@ -236,7 +239,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
 
 
 def draw_all(app: Sphinx) -> None:
-    """Draw every figure, once a build."""
+    """Draw every figure."""
     folder = Path(app.srcdir) / "figures"
     folder.mkdir(exist_ok=True)
     with mpl.rc_context(SETTINGS):
@@ -250,12 +253,12 @@ def write_report(app: Sphinx, failed: Exception | None) -> None:
     """Write the report that the page on reports points to."""
     if failed is None and app.builder.format == "html":
         X, y = patients()
-        settings = {"folds": 5, "name": "patients.csv", "title": "Pneumonia, by a tree"}
+        settings = {"folds": 5, "name": "patients.csv", "title": "Who has pneumonia?"}
         write(fitted("tan"), X, y, Path(app.outdir) / "report.html", **settings)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Draw before pages are read; the report is no page of ours and comes last."""
+    """Draw before pages are read; write the report, which is not a page of Sphinx, last."""
     app.connect("builder-inited", draw_all)
     app.connect("build-finished", write_report)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

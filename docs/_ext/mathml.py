@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw by themselves: no script, nothing from the network."""
+"""Write formulas as MathML, which browsers render without scripts and without the network."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
 
 _log = logging.getLogger(__name__)
-_UNKNOWN = {r"\Big": "", r"\dots": r"\ldots"}  # to docutils, and next to the same to the eye
+_UNKNOWN = {r"\Big": "", r"\dots": r"\ldots"}  # unknown to docutils
 
 
 def to_mathml(formula: str, *, display: bool, node: nodes.Node) -> str:
-    """Translate LaTeX; what cannot be translated is a warning, and so an error of the build."""
+    """Translate LaTeX; a formula that cannot be translated is a warning, so ``-W`` fails."""
     for command, known in _UNKNOWN.items():
         formula = formula.replace(command, known)
     try:
@@ -34,7 +34,7 @@ def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
 
 
 def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
-    """Write a formula of its own."""
+    """Write a displayed formula."""
     formula = to_mathml(node.astext(), display=True, node=node)
     self.body.append(f'<div class="math-block">{formula}</div>')
     raise nodes.SkipNode

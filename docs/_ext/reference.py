@@ -1,6 +1,7 @@
-"""The reference, written anew by every build: one page a room, every public name on it.
+"""Write the pages of the reference: one page for each package, with all its public names.
 
-Names come from each room's ``__all__``, so that none can be forgotten.
+Names come from ``__all__`` of each package, so that none is forgotten. Models are grouped by the
+family that the register gives them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ROOMS = {
     "datasets": "Data sets",
     "counts": "Counts",
     "schema": "Schemas",
-    "discretize": "Discretisers",
+    "discretize": "Discretizers",
     "information": "Information",
     "structure": "Structures",
     "tables": "Smoothing and networks",
@@ -33,7 +34,7 @@ ROOMS = {
     "papers": "Papers",
     "exceptions": "Errors and warnings",
 }
-MORE = {  # what users are told to import, and no ``__all__`` of a room names
+MORE = {  # public names that are not in the ``__all__`` of their package
     "counts": ("privacy.suppress", "privacy.noisy", "privacy.noise", "engines.files.count_files"),
     "schema": ("document.load_schema", "document.save_schema"),
     "structure": (
@@ -50,18 +51,18 @@ MORE = {  # what users are told to import, and no ``__all__`` of a room names
         *("WrongKindError", "DataWarning"),
     ),
 }
-PARTS = (  # of ``unnaive.models``, for those who write a model
+PARTS = (  # of ``unnaive.models``, for authors of models
     *("recipe.Recipe", "recipe.Learned", "recipe.Estimate", "recipe.TableMaker", "recipe.Maker"),
     *("makers.TreeFactors", "makers.FamilyFactors", "choice.Prefixes", "choice.select"),
-    *("choice.left_out_candidates", "classifier.Shown", "fitted.Fitted", "registry.class_of"),
+    *("choice.left_out_candidates", "fitted.Fitted", "fitted.Shown", "registry.class_of"),
     *("gaussian.GaussianRecipe", "gaussian.GaussianFitted"),
 )
 FOREIGN = "BaseEstimator, ClassifierMixin, ABC, tuple, dict, Exception"
 MODEL_METHODS = """
 Every model has ``fit``, ``predict``, ``predict_proba``, ``predict_log_proba``,
 ``predict_joint_log_proba``, ``partial_fit``, ``forget``, ``explain`` and ``save``, and from
-scikit-learn ``score``, ``get_params`` and ``set_params``; those that count also ``fit_counts``
-and ``loo_predict_proba``.
+scikit-learn ``score``, ``get_params`` and ``set_params``. Models that learn from counts also have
+``fit_counts`` and ``loo_predict_proba``. :doc:`/choosing-a-model` compares them.
 """
 
 
@@ -71,32 +72,47 @@ def title(text: str) -> str:
 
 
 def listing(names: list[str]) -> str:
-    """List names with their first lines, and make a page of each."""
+    """List names with the first lines of their docstrings, and make a page of each."""
     lines = "".join(f"   {name}\n" for name in names)
     return f".. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{lines}"
 
 
+def families() -> dict[str, list[str]]:
+    """Return the names of the model classes by family, in the order of the register."""
+    classes = dict.fromkeys(type(unnaive.make(key)) for key in unnaive.all_models())
+    members: dict[str, list[str]] = {}
+    for model in classes:
+        members.setdefault(model.family, []).append(model.__name__)
+    return members
+
+
 def top_pages() -> dict[str, str]:
-    """Write the pages of the names that ``import unnaive`` gives."""
-    names = [name for name in unnaive.__all__ if not name.startswith("__")]
-    found = {name: getattr(unnaive, name) for name in names}
-    models = [
-        name
-        for name, thing in found.items()
-        if inspect.isclass(thing) and issubclass(thing, Classifier)
+    """Write the pages of the names in the top package: models by family, then all others."""
+    sections = ""
+    for family, members in families().items():
+        heading = family[0].upper() + family[1:]
+        names = listing([f"unnaive.{name}" for name in members])
+        sections += f"{heading}\n{'-' * len(heading)}\n\n{names}\n"
+    bases = listing(["unnaive.models.Classifier", "unnaive.models.CountsClassifier"])
+    others = [
+        f"unnaive.{name}"
+        for name in unnaive.__all__
+        if not name.startswith("__") and not is_model(getattr(unnaive, name))
     ]
-    bases = ["unnaive.models.Classifier", "unnaive.models.CountsClassifier"]
-    others = [f"unnaive.{name}" for name in names if name not in models]
-    own = [f"unnaive.{name}" for name in models]
     return {
-        "models": f"{title('Models')}{MODEL_METHODS}\n{listing(own)}\n"
-        f"What they share:\n\n{listing(bases)}",
-        "around": f"{title('Around the models')}\n{listing(others)}",
+        "models": f"{title('Models')}{MODEL_METHODS}\n{sections}"
+        f"Base classes\n------------\n\n{bases}",
+        "around": f"{title('Functions and transformers')}\n{listing(others)}",
     }
 
 
+def is_model(thing: object) -> bool:
+    """Whether something is a class of models."""
+    return inspect.isclass(thing) and issubclass(thing, Classifier)
+
+
 def entry(room: str, name: str) -> str:
-    """Describe a name on the page of its room."""
+    """Describe a name on the page of its package."""
     path = f"unnaive.{room}.{name}"
     home, _, own = path.rpartition(".")
     thing = getattr(import_module(home), own)
@@ -106,7 +122,7 @@ def entry(room: str, name: str) -> str:
 
 
 def room_page(room: str, heading: str) -> str:
-    """Write the page of a room: its description, and its names that have no page yet."""
+    """Write the page of a package: its description, and its names that have no page yet."""
     module: Any = import_module(f"unnaive.{room}")
     known = {id(getattr(unnaive, name)) for name in unnaive.__all__}
     own = getattr(module, "__all__", ())
@@ -115,7 +131,7 @@ def room_page(room: str, heading: str) -> str:
 
 
 def page_of(heading: str, described: str, room: str, names: Sequence[str]) -> str:
-    """Write a page of names of a room, below the description of some module."""
+    """Write a page of names of a package, below the description of a module."""
     about = f".. automodule:: unnaive.{described}\n   :no-members:\n"
     about += f"\n.. currentmodule:: unnaive.{room}\n"
     listed = listing(list(names)).replace("   :toctree: generated\n", "")
@@ -124,7 +140,7 @@ def page_of(heading: str, described: str, room: str, names: Sequence[str]) -> st
 
 
 def write_pages(app: Sphinx) -> None:
-    """Write all pages, those that changed alone."""
+    """Write the pages that changed."""
     folder = Path(app.srcdir) / "api"
     folder.mkdir(exist_ok=True)
     parts = page_of("Parts of a model", "models.recipe", "models", PARTS)

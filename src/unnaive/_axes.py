@@ -1,4 +1,4 @@
-"""Where pictures are drawn: matplotlib is optional, and loads when the first is asked for."""
+"""Axes for drawings; matplotlib is optional and is imported when the first one is made."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from unnaive.exceptions import UnnaiveError
 
 
 def new_axes(ax: Any = None, **figure: Any) -> Any:
-    """Return the axes that were given, or those of a new figure."""
+    """Return the given axes, or those of a new figure."""
     if ax is not None:
         return ax
     try:

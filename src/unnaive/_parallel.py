@@ -1,4 +1,4 @@
-"""Threads: the kernels release the interpreter lock, so plain threads use every core."""
+"""Threads: the kernels release the interpreter lock, so threads can use all cores."""
 
 from __future__ import annotations
 
@@ -19,21 +19,19 @@ Result = TypeVar("Result")
 
 
 def effective_n_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads, which is what joblib says where it is in use.
+    """Return the number of threads; joblib decides if it is in use.
 
-    Before anyone imported joblib, no ``parallel_config`` of its can be in force.
+    As long as joblib has not been imported, no ``joblib.parallel_config`` can be active.
     """
     if "joblib" in sys.modules or n_jobs not in {None, 1, -1}:
         return int(import_module("joblib").effective_n_jobs(n_jobs))
-    return 1 if n_jobs != -1 else len(getattr(os, "sched_getaffinity", _all_cores)(0))
-
-
-def _all_cores(_: int) -> range:
-    return range(os.cpu_count() or 1)
+    if n_jobs != -1:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Team:
-    """Threads that stay from one call to the next, and go when their team does.
+    """Threads that are kept from one call to the next, and end with their team.
 
     ``n_jobs`` means what it means in scikit-learn: ``None`` is one thread (or what an
     enclosing ``joblib.parallel_config`` says), -1 is every core.
@@ -44,7 +42,7 @@ class Team:
         self._pool: ThreadPoolExecutor | None = None
 
     def run(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
-        """Apply ``function`` to every task, results in the order of the tasks."""
+        """Apply ``function`` to every task; results are in the order of the tasks."""
         work = list(tasks)
         if min(self.size, len(work)) <= 1:
             return [function(task) for task in work]
@@ -58,17 +56,15 @@ class Team:
 def run(
     function: Callable[[Task], Result], tasks: Iterable[Task], n_jobs: int | None = None
 ) -> list[Result]:
-    """Apply ``function`` to every task with a :class:`Team` made for it."""
+    """Apply ``function`` to every task with a new :class:`Team`."""
     work = list(tasks)
-    if len(work) <= 1:
-        return [function(task) for task in work]
-    return Team(n_jobs).run(function, work)
+    return Team(n_jobs if len(work) > 1 else 1).run(function, work)
 
 
 def map_ahead(
     function: Callable[[Task], Result], tasks: Iterable[Task], threads: int
 ) -> Generator[Result]:
-    """Yield the results in the order of the tasks, of which some are worked on ahead.
+    """Yield the results in the order of the tasks, while threads work on the next tasks.
 
     Examples
     --------
@@ -91,7 +87,7 @@ def map_ahead(
 
 
 def one_thread_each() -> AbstractContextManager[Any]:
-    """Let matrix products use no threads beside ours: the same bits, and no crowd."""
+    """Let matrix products use a single thread: results are the same, and ours have the cores."""
     limited: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
     return limited
 
@@ -104,5 +100,5 @@ def _libraries() -> Any:
 
 
 def row_blocks(n_rows: int, size: int) -> list[tuple[int, int]]:
-    """Half-open row ranges of at most ``size`` rows that cover ``n_rows``."""
+    """Return half-open ranges of at most ``size`` rows that cover ``n_rows``."""
     return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

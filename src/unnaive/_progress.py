@@ -1,4 +1,4 @@
-"""How long work tells whoever wants to know how far it is; the library itself is silent."""
+"""Progress reports of long searches to a watcher; the library itself prints nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _watcher: ContextVar[Callable[[Any], None] | None] = ContextVar("watcher", defau
 
 @contextmanager
 def watched_by(watch: Callable[[Any], None]) -> Iterator[None]:
-    """Have searches within tell ``watch`` of every generation or step."""
+    """Call ``watch`` with every generation or step of the searches in this context."""
     token = _watcher.set(watch)
     try:
         yield
@@ -23,5 +23,5 @@ def watched_by(watch: Callable[[Any], None]) -> Iterator[None]:
 
 
 def watcher() -> Callable[[Any], None] | None:
-    """Return who watches, None if nobody does."""
+    """Return the present watcher, or None."""
     return _watcher.get()

@@ -1,4 +1,4 @@
-"""What ties: scores that differ by no more than a tolerance count as equal, and the first wins."""
+"""Ties: scores that differ by at most a tolerance count as equal, and the first wins."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ TIE_TOLERANCE = 1e-10  # Mathematics 0.7
 
 
 def first_best(scores: FloatArray) -> int:
-    """Index of the largest score, the lowest index among those within the tolerance."""
+    """Find the index of the largest score; the lowest index of those within the tolerance."""
     return int(np.argmax(scores >= scores.max() - TIE_TOLERANCE))

@@ -1,4 +1,4 @@
-"""Names for the types that cross rooms."""
+"""Names for the types that several rooms share."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 ShortArray = NDArray[np.int32]
-CodeArray = NDArray[Any]  # of uint8, uint16 or uint32, which kernels tell apart themselves
+CodeArray = NDArray[Any]  # uint8, uint16 or uint32; the kernels check which
 CountArray = NDArray[np.int64] | NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 AnyArray = NDArray[Any]
-# What the store keeps of an object, what a file of JSON holds, or a row of a table for pandas:
-# plain values and arrays by name, lists and dictionaries of such. Whoever reads a file checks it.
+# The saved state of an object, the content of a JSON file, or a row of a table for pandas:
+# plain values and arrays by name, and lists and dictionaries of them. Check it after reading.
 State = dict[str, Any]
-Label = Any  # of a class: a string, an integer, a float or a boolean, as the user gave it
+Label = Any  # of a class: a string, an integer, a float or a boolean, as the user passed it

@@ -1,32 +1,60 @@
-"""Errors and warnings that a caller may want to tell from the rest; the errors are ``ValueError``.
+"""Errors and warnings of this library that a caller may want to tell apart.
 
-What a program needs to know of them are their fields; the words are for people, and may change.
+All errors are ``ValueError``. A program should react to the type and to the fields of an error
+or warning. The messages are written for people and may change between versions.
 """
 
 from typing import Literal
 
 
 class UnnaiveError(ValueError):
-    """Base of this library's own errors."""
+    """Base class of all errors of this library.
+
+    Catch it to handle every error that names a cause and a cure, without catching the
+    ``ValueError`` of other packages.
+
+    See Also
+    --------
+    DataFileError : A data file cannot be read.
+    ModelFileError : A saved model or counts file cannot be read.
+    SchemaMismatch : Columns differ between counts, data and model.
+
+    Examples
+    --------
+    >>> from unnaive.datasets import load
+    >>> from unnaive.exceptions import UnnaiveError
+    >>> try:
+    ...     _ = load("irsi")
+    ... except UnnaiveError as error:
+    ...     print(error)
+    there is no data set 'irsi'; did you mean 'iris' or 'sick'?
+    """
 
 
 class SchemaMismatch(UnnaiveError):
-    """Two counts, or a frame and a model, do not speak of the same columns."""
+    """Two counts, or a data frame and a model, have different columns or categories."""
 
 
 class ModelFileError(UnnaiveError):
-    """A model or counts file is truncated, altered, or not one of ours."""
+    """A model or counts file is truncated or altered, or another program wrote it."""
 
 
 class WrongKindError(ModelFileError):
-    """A file is one of ours, but holds something else than what it was opened as.
+    """A file was saved by this library, but holds another kind of object than expected.
+
+    Parameters
+    ----------
+    message : str
+        The sentence for the user.
+    found : str
+        Kind of object in the file, for example "model" or "counts".
+    wanted : str
+        Kind of object that the caller expected.
 
     Attributes
     ----------
-    found : str
-        What it holds: "model" or "counts", for two.
-    wanted : str
-        What it was opened as.
+    found, wanted : str
+        As given.
     """
 
     def __init__(self, message: str, *, found: str = "", wanted: str = "") -> None:
@@ -35,33 +63,45 @@ class WrongKindError(ModelFileError):
 
 
 class DataFileError(UnnaiveError):
-    """A data file is not what its ending says, or cannot be read as a table; it is named."""
+    """A data file does not match its file name extension or is not a table; it is named."""
 
 
 class TableTooLarge(UnnaiveError):
-    """The tables asked for would not fit into ``max_memory``."""
+    """The requested tables do not fit into ``max_memory``."""
 
 
 class DataWarning(UserWarning):
-    """Rows were learned from, but some of them, or some columns, cannot serve as they are.
+    """Data was used, but some rows or columns cannot be used as they are.
+
+    Parameters
+    ----------
+    message : str
+        The sentence for the user.
+    kind : str
+        What the warning is about. "identifier": a column has a different value in nearly every
+        row. "empty": columns without any value. "weights": the weights of all rows sum to almost
+        zero. "rough": columns whose bin edges are approximate. "files": damaged files that were
+        skipped.
+    names : tuple of str
+        The columns, or the files, that the warning is about.
 
     Attributes
     ----------
-    kind : str
-        "identifier": a column has a label for nearly every row. "empty": columns without any
-        value. "weights": all rows together weigh next to nothing. "rough": columns whose bins are
-        cut roughly. "files": bad files that were left out.
-    names : tuple of str
-        The columns, or the files, that it is about.
+    kind, names : str and tuple of str
+        As given. Programs should test these and not the message.
+
+    See Also
+    --------
+    UnnaiveError : Base class of the errors.
 
     Examples
     --------
     >>> import warnings
     >>> import numpy as np
     >>> from unnaive import NaiveBayes
-    >>> with warnings.catch_warnings(record=True, action="always") as told:
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
     ...     _ = NaiveBayes().fit(np.array([[1.0, np.nan], [2.0, np.nan]]), ["no", "yes"])
-    >>> [(entry.message.kind, entry.message.names) for entry in told]
+    >>> [(entry.message.kind, entry.message.names) for entry in caught]
     [('empty', ('x1',))]
     """
 

@@ -1,9 +1,10 @@
-"""Metrics of predicted probabilities: one function in, one plain value out.
+"""Metrics of predicted probabilities: accuracy, log loss, Brier score, AUC and others.
 
-All ratios come from the confusion matrix, and 0/0 is 0 in every one of them. What has no
-value at all, the AUC of rows of a single class, is NaN. These are scikit-learn's metrics
-where it defines them; its functions are not called, for they warn of or refuse a single
-class, folds that lack a class, and weights for the AUC of pairs. The tests compare.
+Ratios are computed from the confusion matrix, with 0/0 = 0. A metric that is not defined, such
+as the AUC of samples of a single class, is NaN. The metrics agree with scikit-learn where it
+defines them, and the tests compare the two. scikit-learn's functions are not called, since they
+warn about or refuse a single class, folds without one of the classes, and sample weights in the
+AUC over pairs of classes.
 """
 
 from __future__ import annotations
@@ -22,35 +23,65 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
     from unnaive.schema.columns import Label
 
-SMALLEST = float(np.finfo(np.float64).eps)  # probabilities below are taken as this in log loss
+SMALLEST = float(np.finfo(np.float64).eps)  # log loss takes smaller probabilities as this one
 
 
 @dataclass(frozen=True, eq=False)
 class Metrics:
-    """What :func:`measure` found; arrays have one entry a class, in the order of ``classes``.
+    r"""Metrics of a set of predictions, as returned by :func:`measure`.
 
-    Attributes
+    Arrays have one entry per class, in the order of ``classes``.
+
+    Parameters
     ----------
     classes : tuple
-        Class labels.
-    confusion : array of shape (k, k)
-        Rows (or weights) by actual class, then predicted class.
-    accuracy, balanced_accuracy : float
-        Share of right predictions; mean recall of all classes.
-    log_loss, brier : float
-        Mean −log P(true class), where no P counts as less than 2.2e-16; mean squared error
-        summed over the classes.
-    auc, auc_hand_till : float
-        Area under the ROC curve, ties ½. Of two classes both are that of the last class
-        against the first. Of more: the mean over classes of one against the rest, and the
-        mean over pairs of classes (Hand & Till 2001). Classes without rows are left out.
+        The k class labels.
+    confusion : ndarray of shape (k, k)
+        Number (or total weight) of samples by actual class (first axis) and predicted class.
+    accuracy : float
+        Share of samples whose most probable class is the true one.
+    balanced_accuracy : float
+        Mean recall over the classes.
+    log_loss : float
+        Mean of :math:`-\log P(\text{true class})`, with probabilities of at least 2.2e-16.
+    brier : float
+        Mean over the samples of :math:`\sum_c (P(c) - [c = \text{true class}])^2`.
+    auc : float
+        Area under the ROC curve; ties count ½. With two classes the last one is the positive
+        class. With more it is the mean of one class against the rest. Classes without samples
+        are left out.
+    auc_hand_till : float
+        The same for two classes. With more it is the mean over all pairs of classes.
     auc_hard : float
-        What some papers call AUC: that of the predicted labels, not of the probabilities; the
-        mean of recall and specificity over the classes that have rows.
+        AUC of the predicted labels instead of the probabilities, which some papers report: the
+        mean of recall and specificity over the classes that have samples.
     f1 : float
-        Of the last class if there are two, else the mean over all classes.
-    precision, recall, specificity, f1_by_class : array of shape (k,)
-        One class against the rest.
+        F1 score of the last class if there are two, else the mean over the classes.
+    precision : ndarray of shape (k,)
+        Precision of each class against the rest.
+    recall : ndarray of shape (k,)
+        Recall (sensitivity) of each class against the rest.
+    specificity : ndarray of shape (k,)
+        Specificity of each class against the rest.
+    f1_by_class : ndarray of shape (k,)
+        F1 score of each class against the rest.
+
+    See Also
+    --------
+    measure : Compute the metrics from predicted probabilities.
+
+    References
+    ----------
+    Hand & Till, "A simple generalisation of the area under the ROC curve for multiple class
+    classification problems", Machine Learning 45, 2001, eq. 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unnaive.evaluate import measure
+    >>> metrics = measure(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), ["no", "yes"])
+    >>> round(metrics.scores()["brier"], 6)
+    0.05
     """
 
     classes: tuple[Label, ...]
@@ -69,7 +100,13 @@ class Metrics:
     f1_by_class: FloatArray
 
     def scores(self) -> dict[str, float]:
-        """Return the metrics that are one number, by name."""
+        """Return the metrics that are a single number.
+
+        Returns
+        -------
+        dict of str to float
+            Accuracy, balanced accuracy, log loss, Brier score, the AUCs and F1, by name.
+        """
         return {name: float(getattr(self, name)) for name in SCORES}
 
 
@@ -82,18 +119,33 @@ def measure(
     classes: Sequence[Label],
     weights: FloatArray | None = None,
 ) -> Metrics:
-    """Compare predicted probabilities with the truth.
+    """Compute the metrics of predicted probabilities.
 
     Parameters
     ----------
-    probabilities : array of shape (n, k)
-        P(c | x), a row sums to 1.
-    actual : array of shape (n,)
+    probabilities : ndarray of shape (n, k)
+        Posterior probabilities P(c | x); each row sums to 1.
+    actual : ndarray of shape (n,)
         Codes 0 … k−1 of the true classes.
     classes : sequence of length k
-        Class labels; of two, the last is the positive one.
-    weights : array of shape (n,), default=None
-        Weights of the rows.
+        Class labels; of two classes, the last is the positive one.
+    weights : ndarray of shape (n,), default=None
+        Sample weights.
+
+    Returns
+    -------
+    Metrics
+        All metrics at once.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not agree or there are no samples.
+
+    See Also
+    --------
+    Metrics : The metrics, with their definitions.
+    predicted_codes : The predicted class of every sample.
 
     References
     ----------
@@ -104,9 +156,9 @@ def measure(
     --------
     >>> import numpy as np
     >>> from unnaive.evaluate import measure
-    >>> chances = np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]])
-    >>> found = measure(chances, np.array([0, 0, 1, 1]), ["well", "ill"])
-    >>> found.confusion.tolist(), found.accuracy, found.auc
+    >>> posterior = np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]])
+    >>> metrics = measure(posterior, np.array([0, 0, 1, 1]), ["well", "ill"])
+    >>> metrics.confusion.tolist(), metrics.accuracy, metrics.auc
     ([[1, 1], [0, 2]], 0.75, 1.0)
     """
     k = len(classes)
@@ -145,15 +197,17 @@ def measure_path(
     classes: Sequence[Label],
     positive: Label | None = None,
 ) -> Iterator[dict[str, float]]:
-    """Measure one prediction after the other, as the figures of papers do.
+    """Yield the metrics of several predictions of the same samples, for the figures of papers.
 
-    Yields accuracy, precision, recall, f1, auc and auc_hard; precision, recall and f1 are those
-    of the ``positive`` class, by default the last of two, or the mean over more.
+    Each dictionary has accuracy, precision, recall, f1, auc and auc_hard. Precision, recall and
+    f1 are those of the ``positive`` class. By default this is the last of two classes; with
+    more, it is the mean over the classes.
     """
     if positive is not None and positive not in classes:
-        raise ValueError(f"positive={positive!r} is no class; the classes are {list(classes)}")
-    place = len(classes) - 1 if positive is None else list(classes).index(positive)
-    chosen = slice(None) if positive is None and len(classes) != 2 else slice(place, place + 1)
+        raise ValueError(f"positive={positive!r} is not one of the classes {list(classes)}")
+    chosen: list[int] | slice = slice(None) if len(classes) != 2 else [1]
+    if positive is not None:
+        chosen = [list(classes).index(positive)]
     for probabilities in path:
         metrics = measure(probabilities, actual, classes)
         yield {
@@ -167,19 +221,43 @@ def measure_path(
 
 
 def _area_of_labels(confusion: AnyArray, recall: FloatArray, specificity: FloatArray) -> float:
-    """Area under the ROC curve of labels, whose curve has one corner; NaN for one class."""
+    """AUC of predicted labels, whose ROC curve has a single corner; NaN for one class."""
     present = confusion.sum(axis=1) > 0
     return float((recall + specificity)[present].mean() / 2) if present.sum() > 1 else np.nan
 
 
 def predicted_codes(probabilities: FloatArray) -> IntArray:
-    """Code of the most probable class, the first of those that tie, as models do; shape (n,)."""
+    """Return the code of the most probable class of every sample.
+
+    Ties go to the first class, as in the ``predict`` method of all models.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n, k)
+        Posterior probabilities.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Codes 0 … k−1.
+
+    See Also
+    --------
+    measure : Compute the metrics of the probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unnaive.evaluate import predicted_codes
+    >>> predicted_codes(np.array([[0.2, 0.8], [0.5, 0.5]]))
+    array([1, 0])
+    """
     best = probabilities.max(axis=1, keepdims=True)
     return np.asarray(np.argmax(probabilities >= best * (1 - TIE_TOLERANCE), axis=1))
 
 
 def _one_against_rest(confusion: AnyArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Precision, recall, specificity and F1 of every class; each of shape (k,)."""
+    """Precision, recall, specificity and F1 of every class against the rest; shapes (k,)."""
     right = np.diag(confusion).astype(float)
     actual, predicted = confusion.sum(axis=1), confusion.sum(axis=0)
     others = confusion.sum() - actual
@@ -191,15 +269,15 @@ def _one_against_rest(confusion: AnyArray) -> tuple[FloatArray, FloatArray, Floa
     )
 
 
-def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+def _ratio(share: FloatArray, whole: FloatArray) -> FloatArray:
     """Divide, with 0/0 = 0."""
-    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+    return np.divide(share, whole, out=np.zeros(len(share)), where=whole > 0)
 
 
 def _areas(
     probabilities: FloatArray, actual: IntArray, weights: FloatArray | None
 ) -> tuple[float, float]:
-    """One-against-rest and Hand–Till AUC; of two classes both are the last one's."""
+    """One-against-rest AUC and Hand–Till AUC; with two classes both are that of the last one."""
     weights = np.ones(len(actual)) if weights is None else weights
     present = np.flatnonzero(np.bincount(actual, weights, minlength=probabilities.shape[1]))
     if len(present) < 2:
@@ -211,14 +289,13 @@ def _areas(
     pairs = []
     for a, b in combinations(present, 2):
         rows = (actual == a) | (actual == b)
-        part, chances, w = actual[rows], probabilities[rows], weights[rows]
-        pairs += [_area(chances[:, a], part == a, w), _area(chances[:, b], part == b, w)]
+        pairs += [_area(probabilities[rows, c], actual[rows] == c, weights[rows]) for c in (a, b)]
     return float(np.mean(rest)), float(np.mean(pairs))
 
 
 def _area(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> float:
-    """Share of (positive, negative) pairs of rows that are in the right order, ties ½."""
-    _, place = np.unique(scores, return_inverse=True)
-    high = np.bincount(place, weights * positive)
-    low = np.bincount(place, weights * ~positive)
+    """Share of (positive, negative) pairs of samples in the right order; ties count ½."""
+    _, rank = np.unique(scores, return_inverse=True)
+    high = np.bincount(rank, weights * positive)
+    low = np.bincount(rank, weights * ~positive)
     return float(high @ (np.cumsum(low) - low / 2) / (high.sum() * low.sum()))

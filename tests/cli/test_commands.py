@@ -64,7 +64,7 @@ def test_fit_tells_what_it_learned_from(data, tmp_path):
     frame = read(data)
     gaps = sum(int(frame.column(i).missing.sum()) for i in range(1, 5))
     assert "200 rows" in result.stdout
-    assert f"4 (3 categorical, 1 numeric), {gaps} missing cells" in result.stdout
+    assert f"4 (3 categorical, 1 numeric), {gaps} missing values" in result.stdout
     assert "diagnosis: ill " in result.stdout
     assert "tan: TAN()" in result.stdout
     assert f"unnaive predict {path}" in result.stdout
@@ -143,8 +143,8 @@ def test_round_trip(folder, model, tmp_path):
     assert [line["class"] for line in lines] == loaded.predict(matched).tolist()
     chances = [[float(line["P(ill)"]), float(line["P(well)"])] for line in lines]
     assert chances == loaded.predict_proba(matched).tolist()
-    assert "the model does not know them: 'id'" in result.stderr
-    assert "'town' has values never seen in fit, which count as missing: 'Paris'" in result.stderr
+    assert "the model does not have them: 'id'" in result.stderr
+    assert "'town' has unseen categories, which are treated as missing: 'Paris'" in result.stderr
 
     out = tmp_path / "out.csv"
     written = run("predict", model, folder / "new.csv", "--proba", "-o", out)
@@ -175,7 +175,7 @@ def test_unknown_values_are_refused_if_so_wished(folder, data, tmp_path):
     options = ["-t", "diagnosis", "--ignore", "id", "--set", "handle_unknown=error"]
     run("fit", data, *options, "-o", path)
     result = run("predict", path, folder / "new.csv", code=1)
-    assert "count as missing" not in result.stderr
+    assert "treated as missing" not in result.stderr
     assert "column 'town' has value 'Paris' not seen in fit" in result.stderr
 
 
@@ -214,7 +214,7 @@ def test_evaluate_shows_a_table(data):
 
 def test_one_model_shows_its_confusion(data):
     result = run("evaluate", data, "-t", "diagnosis", "-m", "nb", "--folds", 3)
-    assert "Confusion: rows actual, columns predicted" in result.stdout
+    assert "Confusion matrix: rows actual, columns predicted" in result.stdout
     assert "specificity" in result.stdout
 
 
@@ -295,7 +295,7 @@ def test_progress_waits_then_shows(monkeypatch, capsys):
         ),
         (
             ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--set", "root=zip"],
-            "root: 'zip' is no column",
+            "root: 'zip' is not a column",
         ),
         (
             ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--set", "max_memory=x"],
@@ -319,14 +319,14 @@ def test_progress_waits_then_shows(monkeypatch, capsys):
         ),
         (
             ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--weight", "town"],
-            "column 'town' has labels",
+            "column 'town' has text",
         ),
         (
             ["fit", "DATA", "-t", "diagnosis", "-m", "tan", "--weight", "age"],
-            "'age' has missing cells",
+            "'age' has missing values",
         ),
         (["fit", "DATA", "-t", "smoker"], "the target 'smoker' is missing in"),
-        (["evaluate", "DATA", "-t", "id"], "every class has one row only"),
+        (["evaluate", "DATA", "-t", "id"], "every class has only one row"),
         (["evaluate", "DATA", "-t", "diagnosis", "--folds", "199"], "too few for 199 folds"),
         (["predict", "none.unb", "DATA"], "none.unb: No such file"),
         (["predict", "DATA", "DATA"], "is not a zip file"),
@@ -358,7 +358,7 @@ def test_nothing_to_learn_from(tmp_path):
 def test_output_is_checked_before_the_work(data, tmp_path, place, monkeypatch):
     monkeypatch.setattr("unnaive.io.files.read", None)
     message = fails("fit", data, "-t", "diagnosis", "-o", tmp_path / place)
-    assert "there is no folder" in message or "is a folder" in message
+    assert "does not exist; create it" in message or "is a folder" in message
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="this user may write anywhere")
@@ -366,7 +366,7 @@ def test_a_protected_folder(data, tmp_path):
     tmp_path.chmod(0o500)
     message = fails("fit", data, "-t", "diagnosis", "-o", tmp_path / "m.unb")
     tmp_path.chmod(0o700)
-    assert "you have no permission" in message
+    assert "no permission" in message
 
 
 @pytest.mark.parametrize("command", ["fit", "predict"])
@@ -387,7 +387,7 @@ def test_a_full_disk_leaves_the_old_file(command, data, model, tmp_path, monkeyp
     ("error", "code", "line"),
     [
         (KeyboardInterrupt(), 130, "interrupted\n"),
-        (MemoryError(), 1, "error: there is not enough memory (MemoryError)\n"),
+        (MemoryError(), 1, "error: not enough memory (MemoryError)\n"),
         (
             PermissionError(13, "Permission denied", "d.csv"),
             1,
@@ -456,7 +456,8 @@ def test_standard_output_on_a_full_disk():
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-c", PROGRAM, "models"]
         result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
-    assert result.stderr == b"error: No space left on device; make room, or write elsewhere\n"
+    cure = b"free some space, or write to another disk"
+    assert result.stderr == b"error: No space left on device; " + cure + b"\n"
     assert result.returncode == 1
 
 
@@ -474,9 +475,9 @@ def test_a_broken_pipe_is_silent(data, model):
 def test_what_is_read_is_not_overwritten(data, model, tmp_path):
     before = data.read_bytes()
     result = run("fit", data, "-t", "diagnosis", "-o", data, code=1)
-    assert "is what is read here and would be lost" in result.stderr
+    assert "is an input and would be overwritten" in result.stderr
     result = run("predict", model, data, "-o", model, code=1)
-    assert "would be lost" in result.stderr
+    assert "would be overwritten" in result.stderr
     assert data.read_bytes() == before
 
 

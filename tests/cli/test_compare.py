@@ -57,13 +57,13 @@ def test_the_command_is_the_function(given, data):
 def test_a_table_with_ranks_and_marks(given):
     result = run(*given)
     lines = result.stdout.splitlines()
-    assert "90 rows, 3-fold cross-validation; best first by accuracy" in lines[0]
+    assert "90 rows, 3-fold cross-validation; sorted by accuracy" in lines[0]
     assert " ".join(lines[2].split()) == "model accuracy # log loss # AUC # Brier # fit ms"
     keys = [line.split()[0] for line in lines if " ± " in line]
     assert keys[-1] == "nb"
     (naive,) = [line for line in lines if line.startswith(" nb")]
     assert "*" in naive
-    assert "* worse than the best: p < 0.05" in result.stderr
+    assert "*: worse than the best, p < 0.05" in result.stderr
 
 
 def test_a_narrow_terminal(given, monkeypatch):
@@ -96,7 +96,7 @@ def test_resume(given, tmp_path):
     first = run(*given, "--models", "nb", "--resume", runs)
     assert "note" not in first.stderr
     second = run(*given, "--models", "nb,tan", "--resume", runs)
-    assert f"note: 3 of 6 folds were in {runs}" in second.stderr
+    assert f"note: 3 of 6 folds were already in {runs}" in second.stderr
     refused = run(*given, "--seed", 1, "--resume", runs, code=1)
     assert "was started with seed=0, now 1" in refused.stderr
     assert refused.stdout == ""
@@ -108,7 +108,7 @@ def test_interrupted_work_is_kept(given, tmp_path, monkeypatch):
 
     monkeypatch.setattr("unnaive.cli.compare.progress", lambda *_: Stopping(stop))
     result = run(*given, "--jobs", 1, "--resume", tmp_path / "r", code=130)
-    assert "the same command goes on from there" in result.stderr
+    assert "run the same command to continue" in result.stderr
     assert len((tmp_path / "r").read_text().splitlines()) == 2
 
 
@@ -129,12 +129,12 @@ class Stopping:
     ("arguments", "message", "code"),
     [
         (["--models", "nb,tann"], "there is no model 'tann'", 1),
-        (["--models", " , "], "name at least one model, or say all", 2),
+        (["--models", " , "], "name at least one model, or all", 2),
         (["--metrics", "acc"], "there is no metric 'acc'", 1),
-        (["--models", "k-naive"], "no model got through: k-naive failed in 3 of 3 folds", 1),
-        (["--html", "missing/x.html"], "there is no folder", 1),
+        (["--models", "k-naive"], "every model failed: k-naive failed in 3 of 3 folds", 1),
+        (["--html", "missing/x.html"], "does not exist; create it", 1),
         (["--resume", "./x", "--html", "x"], "--html and --resume both name x", 1),
-        (["--resume", "DATA"], "is what is read here and would be lost", 1),
+        (["--resume", "DATA"], "is an input and would be overwritten", 1),
         (["--models", "gaussian-nb", "--bins", "3"], "has no parameter 'bins'", 1),
         (["--folds", "1"], "Usage", 2),
     ],

@@ -112,7 +112,9 @@ def test_what_the_commands_say(folder, tmp_path):
     counts = unnaive.JointCounts.load(folder / "bern.counts")
     arguments = ["--schema", folder / "s.json", "-o", tmp_path / "a.counts"]
     result = run("count", folder / "bern.csv", *arguments)
-    assert result.stderr == "note: not counted, because the schema does not know them: 'id'\n"
+    assert (
+        result.stderr == "note: columns not counted, because the schema does not have them: 'id'\n"
+    )
     assert f"bern.csv: {counts.total:g} rows" in result.stdout
     assert "4 (3 categorical, 1 numeric), 6 pairs" in result.stdout
     assert "unnaive merge" in result.stdout
@@ -209,7 +211,9 @@ def test_without_a_schema_it_says_so(folder, tmp_path):
         3,
     ]
     result = run("count", folder / "plain.csv", *arguments)
-    assert "note: without --schema, columns and bins are learned from these rows" in result.stderr
+    assert (
+        "note: without --schema, categories and bins are learned from these rows" in result.stderr
+    )
     found = unnaive.JointCounts.load(tmp_path / "a.counts")
     assert found.schema.columns[0].size == 3
 
@@ -228,7 +232,7 @@ def test_without_pairs(folder, tmp_path):
 def test_small_cells_are_suppressed(folder, tmp_path):
     arguments = ["--schema", folder / "s.json", "--min-cell", 10, "-o", tmp_path / "a.counts"]
     result = run("count", folder / "plain.csv", *arguments)
-    assert "cells of 1 to 9 rows are 0 now" in result.stdout
+    assert "counts of 1 to 9 are set to 0" in result.stdout
     exact = unnaive.JointCounts.load(folder / "bern.counts")
     assert unnaive.JointCounts.load(tmp_path / "a.counts") == privacy.suppress(exact, 10)
 
@@ -237,7 +241,9 @@ def test_noise_is_stated(folder, tmp_path):
     path = tmp_path / "a.counts"
     arguments = ["--schema", folder / "s.json", "--epsilon", 2, "-o", path]
     result = run("count", folder / "plain.csv", *arguments)
-    assert "ε = 2 for a row; scale 8 on class counts, 6.4 on values, 4.8 on pairs" in result.stdout
+    assert (
+        "ε = 2 for each row; scale 8 on class counts, 6.4 on values, 4.8 on pairs" in result.stdout
+    )
     found = json.loads(run("count", folder / "plain.csv", *arguments, "--json").stdout)
     assert found["epsilon"] == 2
     assert sum(share["epsilon"] for share in found["noise"]) == 2
@@ -253,7 +259,7 @@ def test_noise_is_refused_before_the_work(folder, tmp_path, monkeypatch):
     start = ["count", folder / "plain.csv", "-o", tmp_path / "a.counts"]
     agreed = ["--schema", folder / "s.json"]
     assert "--epsilon needs --schema" in fails(*start, "-t", "diagnosis", "--epsilon", 1)
-    assert "do not go together" in fails(*start, *agreed, "--epsilon", 1, "--min-cell", 5)
+    assert "cannot be combined" in fails(*start, *agreed, "--epsilon", 1, "--min-cell", 5)
     assert "above 0, such as 1.0" in fails(*start, *agreed, "--epsilon", 0)
     assert "use a larger epsilon" in fails(*start, *agreed, "--epsilon", 1e-30)
     privacy._opendp.cache_clear()
@@ -287,24 +293,30 @@ def test_a_schema_may_be_edited(folder, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: "{" + text, "is no schema file: it is not JSON"),
-        (lambda text: "[1]", "is JSON, but no schema of unnaive; write it again"),
-        (lambda text: text.replace('"kind": "schema"', '"kind": "x"'), "no schema of unnaive"),
+        (lambda text: "{" + text, "is not a schema file: it is not JSON"),
+        (lambda text: "[1]", "is JSON, but not a schema of unnaive; write it again"),
+        (lambda text: text.replace('"kind": "schema"', '"kind": "x"'), "not a schema of unnaive"),
         (lambda text: text.replace('"version": 1', '"version": 2'), "as version 2; upgrade with"),
         (
             lambda text: text.replace('"classes"', '"klasses"'),
-            "not a whole schema: lacks 'classes'",
+            "not a complete schema: it lacks 'classes'",
         ),
-        (lambda text: text.replace('"ill", "well"', '"ill", "ill"'), "classes name one twice"),
-        (lambda text: text.replace('["ill", "well"]', "[]"), "the classes are none; mend it"),
-        (lambda text: text.replace('"name": "town"', '"name": "stage"'), "'stage' is in it twice"),
-        (lambda text: text.replace('"name": "town"', '"name": 3'), "has the name 3, which is no"),
+        (
+            lambda text: text.replace('"ill", "well"', '"ill", "ill"'),
+            "classes contain a value twice",
+        ),
+        (lambda text: text.replace('["ill", "well"]', "[]"), "the classes are empty; correct it"),
+        (lambda text: text.replace('"name": "town"', '"name": "stage"'), "'stage' occurs twice"),
+        (lambda text: text.replace('"name": "town"', '"name": 3'), "has the name 3, which is not"),
         (
             lambda text: re.sub(r'"edges": \[', '"edges": ["a", ', text),
-            "edge of column 'age' is no",
+            "edge of column 'age' is not",
         ),
         (lambda text: re.sub(r'"edges": \[', '"edges": [1e9, ', text), "column 'age' has a value"),
-        (lambda text: text.replace('["Bern", "Oslo"]', "[[]]"), "are no list of text and numbers"),
+        (
+            lambda text: text.replace('["Bern", "Oslo"]', "[[]]"),
+            "are not a list of text and numbers",
+        ),
     ],
 )
 def test_a_file_that_is_no_schema(folder, tmp_path, change, message):
@@ -336,9 +348,7 @@ def test_counts_that_are_no_counts(folder, tmp_path):
     (tmp_path / "cut.counts").write_bytes(good.read_bytes()[:500])
     messages["is not a zip file; this is not a file that unnaive saved"] = tmp_path / "text.counts"
     (tmp_path / "text.counts").write_text("a,b\n1,2\n")
-    messages["holds a model or something else, not counts; make these with unnaive"] = (
-        folder / "m.unb"
-    )
+    messages["does not hold counts; write a counts file with unnaive"] = folder / "m.unb"
     messages["No such file"] = tmp_path / "none.counts"
     values = store.load(good, kind="counts")["values"]
     values[0, 0] = -1
@@ -366,28 +376,31 @@ def test_counts_of_a_newer_version(folder, tmp_path, monkeypatch):
     [
         (
             ["fit", "COUNTS", "-m", "gaussian-nb"],
-            "learns from rows, and .*fit it on a file of rows",
+            "needs rows, and .*fit it to a file of rows",
         ),
-        (["fit", "COUNTS", "-m", "kdb"], "'kdb' cannot be learned from .*fit it on rows"),
-        (["fit", "COUNTS", "-m", "fssj"], "'fssj' cannot be learned from .*fit it on rows"),
-        (["fit", "COUNTS", "-m", "a2de"], "'a2de' cannot be learned from .*fit on rows"),
-        (["fit", "COUNTS", "-m", "bayesnet"], "'bayesnet' cannot be learned from .*fit it on rows"),
-        (["fit", "COUNTS", "-t", "town"], "classes of 'diagnosis', not of 'town'; leave --target"),
-        (["fit", "COUNTS", "--bins", "3"], "--bins is about rows, and .* holds counts; leave"),
-        (["fit", "COUNTS", "--ignore", "age"], "--ignore is about rows"),
-        (["fit", "COUNTS", "--categorical", "age"], "--categorical is about rows"),
-        (["fit", "COUNTS", "--weight", "age"], "--weight is about rows"),
-        (["merge", "COUNTS", "COUNTS"], "is named twice, and would be counted twice"),
+        (["fit", "COUNTS", "-m", "kdb"], "'kdb' cannot be fitted to .*fit it on rows"),
+        (["fit", "COUNTS", "-m", "fssj"], "'fssj' cannot be fitted to .*fit it on rows"),
+        (["fit", "COUNTS", "-m", "a2de"], "'a2de' cannot be fitted to .*fit on rows"),
+        (["fit", "COUNTS", "-m", "bayesnet"], "'bayesnet' cannot be fitted to .*fit it on rows"),
+        (["fit", "COUNTS", "-t", "town"], "is 'diagnosis', not 'town'; leave --target"),
+        (["fit", "COUNTS", "--bins", "3"], "--bins applies to rows, and .* holds counts; leave"),
+        (["fit", "COUNTS", "--ignore", "age"], "--ignore applies to rows"),
+        (["fit", "COUNTS", "--categorical", "age"], "--categorical applies to rows"),
+        (["fit", "COUNTS", "--weight", "age"], "--weight applies to rows"),
+        (["merge", "COUNTS", "COUNTS"], "is named twice and would be counted twice"),
         (["count", "DATA", "DATA", "--schema", "SCHEMA"], "is named twice"),
-        (["count", "DATA", "--schema", "SCHEMA", "-t", "town"], "for the target 'diagnosis', not"),
-        (["count", "DATA", "--schema", "SCHEMA", "--bins", "3"], "--bins is settled by --schema"),
+        (["count", "DATA", "--schema", "SCHEMA", "-t", "town"], "s.json is 'diagnosis', not"),
+        (
+            ["count", "DATA", "--schema", "SCHEMA", "--bins", "3"],
+            "--bins cannot be used with --schema",
+        ),
         (
             ["count", "DATA", "--schema", "SCHEMA", "--resume", "NEW"],
-            "both name .*; name two files",
+            "both name .*; name two different files",
         ),
         (["count", "DATA", "--schema", "none.json"], "none.json: No such file"),
         (["count", "none.csv", "--schema", "SCHEMA"], "none.csv.*no such file"),
-        (["count", "MORE", "--schema", "SCHEMA", "--resume", "kept"], "drop them from the files"),
+        (["count", "MORE", "--schema", "SCHEMA", "--resume", "kept"], "drop the columns"),
         (["count", "COUNTS", "--schema", "SCHEMA"], "oslo.counts has no known ending"),
         (["schema", "DATA", "-t", "diagnos"], "no column 'diagnos'; did you mean 'diagnosis'?"),
         (["schema", "DATA", "-t", "diagnosis", "--ignore", "ag"], "'ag'; did you mean 'age'?"),
@@ -427,16 +440,18 @@ def test_a_copy_is_noticed(folder, tmp_path):
     copy = tmp_path / "copy.counts"
     copy.write_bytes((folder / "oslo.counts").read_bytes())
     result = run("merge", folder / "oslo.counts", copy, "-o", tmp_path / "x.counts")
-    assert "copy.counts holds the very counts of" in result.stderr
+    assert "copy.counts has the same content as" in result.stderr
 
 
 def test_inputs_are_not_overwritten(folder):
     before = (folder / "oslo.counts").read_bytes()
     for command in (["merge", folder / "oslo.counts"], ["fit", folder / "oslo.counts"]):
-        assert "would be lost" in fails(*command, "-o", folder / "oslo.counts")
+        assert "would be overwritten" in fails(*command, "-o", folder / "oslo.counts")
     arguments = ["count", folder / "plain.csv", "--schema", folder / "s.json"]
-    assert "would be lost" in fails(*arguments, "-o", folder / "s.json")
-    assert "would be lost" in fails(*arguments, "-o", folder / "x", "--resume", folder / "s.json")
+    assert "would be overwritten" in fails(*arguments, "-o", folder / "s.json")
+    assert "would be overwritten" in fails(
+        *arguments, "-o", folder / "x", "--resume", folder / "s.json"
+    )
     assert (folder / "oslo.counts").read_bytes() == before
 
 

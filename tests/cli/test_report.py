@@ -32,7 +32,7 @@ def test_the_command_writes_a_page(folder, tmp_path):
     result = run("report", folder / "m.unb", folder / "patients.csv", "-o", path, "--folds", 4)
     assert result.stdout == ""
     assert f"report written to {path} (" in result.stderr
-    assert "not used, because the model does not know them: 'id'" in result.stderr
+    assert "not used, because the model does not have them: 'id'" in result.stderr
     assert_safe(path)
     text = path.read_text(encoding="utf-8")
     assert "<code>m.unb</code>, saved 20" in text
@@ -68,7 +68,7 @@ def test_a_class_of_another_name_and_new_rows(folder, tmp_path):
 def test_the_command_says_what_is_wrong(folder, tmp_path):
     model, data = folder / "m.unb", folder / "patients.csv"
     assert "--output" in run("report", model, data, code=2).stderr
-    assert "would be lost" in run("report", model, data, "-o", data, code=1).stderr
+    assert "would be overwritten" in run("report", model, data, "-o", data, code=1).stderr
     wrong = run("report", model, data, "--positive", "sick", "--json", code=1).stderr
     assert "positive='sick' is not a class" in wrong
     text = data.read_text().replace(",well", ",fine")

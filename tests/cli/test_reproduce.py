@@ -95,7 +95,7 @@ def test_options_reach_the_experiment():
 def test_a_file(tmp_path):
     path = tmp_path / "toy.json"
     result = run("phnb", "-o", path)
-    assert f"result written to {path}" in result.stderr
+    assert f"results written to {path}" in result.stderr
     assert json.loads(path.read_text(encoding="utf-8"))["remarks"] == ["2 lines"]
     assert [entry.name for entry in tmp_path.iterdir()] == ["toy.json"]
 
@@ -104,7 +104,7 @@ def test_resume(tmp_path):
     store = tmp_path / "runs.jsonl"
     run("phnb", "--only", "other", "--resume", store)
     again = run("phnb", "--resume", store)
-    assert f"note: 1 of 2 units were in {store}" in again.stderr
+    assert f"note: 1 of 2 units were already in {store}" in again.stderr
     refused = run("phnb", "--resume", store, "--seed", 1, code=1)
     assert "was started with seed=0, now 1" in refused.stderr
 
@@ -113,10 +113,10 @@ def test_interrupted_work_is_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(Toy, "stop", "other")
     store = tmp_path / "runs.jsonl"
     result = run("phnb", "--jobs", 1, "--resume", store, code=130)
-    assert f"finished units are in {store}; the same command goes on" in result.stderr
+    assert f"finished units are saved in {store}; run the same command" in result.stderr
     assert len(store.read_text().splitlines()) == 2
     lost = run("phnb", "--jobs", 1, code=130)
-    assert "with --resume FILE it is kept" in lost.stderr
+    assert "--resume FILE saves them" in lost.stderr
 
 
 def test_progress_names_units_and_the_time_left(monkeypatch, capsys):
@@ -127,7 +127,7 @@ def test_progress_names_units_and_the_time_left(monkeypatch, capsys):
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().err)
     assert "phnb: a, run 1 (1 of 2)" in shown
     assert "75%" in shown
-    assert "left" in shown
+    assert "remaining" in shown
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_progress_names_units_and_the_time_left(monkeypatch, capsys):
         (["other"], "'other' is not one of", 2),
         (["phnb", "--only", "iris"], "the paper has no data set 'iris'; it has Big_Set, other", 1),
         (["phnb", "--runs", "0"], "Usage", 2),
-        (["phnb", "-o", "missing/x.json"], "there is no folder", 1),
+        (["phnb", "-o", "missing/x.json"], "does not exist; create it", 1),
         (["phnb", "-o", "x", "--resume", "./x"], "--output and --resume both name x", 1),
     ],
 )

@@ -70,7 +70,7 @@ def in_terminal(*arguments, width=80, **variables):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_examples_of_options_that_it_has(command):
     text = run(command, "--help").stdout
-    before, _, examples = text.partition("For example:\n")
+    before, _, examples = text.partition("Examples:\n")
     found = [line.split() for line in examples.splitlines() if line.strip()]
     assert 1 <= len(found) <= 3
     for words in found:
@@ -127,7 +127,7 @@ def test_a_label_is_no_markup_and_the_time_left_is_told(monkeypatch, capsys):
         shown = ESCAPE.sub("", capsys.readouterr().err)
         assert "reading data[red].csv" in shown
         assert wanted in shown
-        assert ("left" in shown) == (total is not None)
+        assert ("remaining" in shown) == (total is not None)
 
 
 # Completion
@@ -208,7 +208,7 @@ def test_the_system_s_errors_name_a_cure(model, data, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x")
 
     monkeypatch.setattr("unnaive.io.parts.open_part", full)
-    assert fails("predict", model, data).endswith("make room, or write elsewhere")
+    assert fails("predict", model, data).endswith("free some space, or write to another disk")
 
 
 def test_a_cure_is_not_told_twice(tmp_path):
@@ -224,7 +224,7 @@ def test_models_that_are_nearly_there(data, wrong, right):
 
 def test_missing_target_says_what_it_is(data, tmp_path):
     result = run("fit", data, "-o", tmp_path / "m.unb", code=2)
-    assert "name the column that holds the class" in result.stderr
+    assert "name the target column" in result.stderr
 
 
 def test_an_id_is_named_with_its_option(tmp_path):
@@ -242,10 +242,10 @@ def test_an_id_is_named_with_its_option(tmp_path):
 
 def test_the_class_in_a_file_is_not_called_unknown(model, data):
     note = run("predict", model, data).stderr
-    assert "'diagnosis' is what it predicts" in note
+    assert "('diagnosis' is the target)" in note
     only = write(data.parent / "only.csv", HEADER[1:], [row[1:] for row in patients(9, 3)])
     note = run("predict", model, only).stderr
-    assert note == "note: column 'diagnosis' is what the model predicts; it is not used\n"
+    assert note == "note: column 'diagnosis' is the target; it is not used\n"
 
 
 def test_what_to_do_next_can_be_pasted(data, tmp_path):

@@ -1,4 +1,4 @@
-"""Feed the compiled core with spoiled arguments: it must refuse them or answer, never crash.
+"""Call the compiled core with invalid arguments: it must refuse or return, never crash.
 
 Real calls are recorded while models learn and predict; then single entries, shapes and numbers of
 their arguments are changed. Run as a program (``python tests/core/fuzz.py ROUNDS``), best under
@@ -22,13 +22,13 @@ recorded = {}
 
 
 def rooms():
-    """Submodules of the core by name."""
+    """Return submodules of the core by name."""
     found = {name: getattr(core, name) for name in dir(core) if not name.startswith("_")}
     return {name: room for name, room in found.items() if type(room).__name__ == "module"}
 
 
 def record():
-    """Wrap every kernel, before anyone imports it by name, so that its calls are kept."""
+    """Wrap every kernel, before it is imported by name, so that its calls are recorded."""
     for room_name, room in rooms().items():
         for name in dir(room):
             kernel = getattr(room, name)
@@ -48,7 +48,7 @@ def _recorder(key, kernel):
 
 
 def learn():
-    """Fit, predict, leave out and search with all models on a few small tables."""
+    """Fit, predict, compute leave-one-out and search with all models on a few small tables."""
     import unnaive  # noqa: PLC0415 - after the kernels were wrapped
 
     rng = np.random.default_rng(0)
@@ -116,7 +116,7 @@ def _spoil_array(array, rng):
 
 
 def main(rounds, seconds):
-    """Spoil every recorded call some times."""
+    """Change the arguments of every recorded call several times."""
     rng = np.random.default_rng(1)
     counts, start = Counter(), time.perf_counter()
     for _ in range(rounds):

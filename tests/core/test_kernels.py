@@ -1,4 +1,4 @@
-"""The compiled loops of scores, weights, bins, buckets and balance: one result, no wrong index."""
+"""The compiled kernels give one result on all processors and refuse wrong indices."""
 
 import numpy as np
 import pytest
@@ -17,13 +17,13 @@ def whole(*numbers):
 
 @pytest.fixture
 def levels():
-    """Instructions of the processor, the best last, and back to these."""
+    """Use each instruction set of the processor, the best last, then restore it."""
     yield range(_core.level() + 1)
     _core.set_level(-1)
 
 
 def additions(dtype, weighted):
-    """Score candidates of several widths with gaps among 5000 rows."""
+    """Score candidates of several widths with missing values in 5000 rows."""
     rng = np.random.default_rng(3)
     sizes = np.array([2, 3, 1, 17, 40, 5])
     codes = np.stack([rng.integers(0, size + 1, 5000) for size in sizes]).astype(dtype)
@@ -45,7 +45,7 @@ def additions(dtype, weighted):
 
 
 def curve():
-    """Loss, gradient and spread of 403 rows of four classes."""
+    """Compute loss, gradient and spread of 403 rows of four classes."""
     rng = np.random.default_rng(3)
     entries = rng.normal(size=(5, 4, 410)).astype(np.float32)
     gradient, spread = zeros(9), np.empty((9, 3, 403), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""The compiled core: typed stubs that are true, arguments that are refused, same bits anywhere."""
+"""The compiled core: correct stubs, refused arguments, and the same bits on all processors."""
 
 import subprocess
 import sys

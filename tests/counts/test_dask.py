@@ -1,4 +1,4 @@
-"""Dask: two worker processes give the counts of one process, to the bit, faults or not."""
+"""Dask: two worker processes give the counts of one process bit for bit, also after faults."""
 
 from __future__ import annotations
 

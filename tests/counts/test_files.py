@@ -1,4 +1,4 @@
-"""Counting files in batches: the counts of memory to the bit, and bad files named."""
+"""Counting files in batches gives the counts of memory bit for bit, and names bad files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def whole():
 
 
 def write(frame, folder, endings=("parquet",)):
-    """Write a table to several files, in their order."""
+    """Write a table to several files in order."""
     for number, start in enumerate(range(0, len(frame), ROWS // FILES)):
         part = frame.iloc[start : start + ROWS // FILES]
         ending = endings[number % len(endings)]
@@ -88,7 +88,7 @@ def test_all_ways_to_name_files(tmp_path, whole):
     assert [path.name for path in list_files(tmp_path)] == [f"{i}.parquet" for i in range(FILES)]
     with pytest.raises(DataFileError, match="listed twice"):
         unnaive.count([paths[0], paths[0]], "y")
-    with pytest.raises(DataFileError, match="no file is called"):
+    with pytest.raises(DataFileError, match="no file matches"):
         unnaive.count(str(tmp_path / "*.csv"), "y")
     with pytest.raises(ValueError, match="target must be the name of a column"):
         unnaive.count(tmp_path, whole["y"])
@@ -295,7 +295,7 @@ def test_an_error_of_the_watcher_stops_the_count(tmp_path, whole):
 
 
 def stop_after(number):
-    """Make a watcher that stops the count once it was told so often."""
+    """Make a watcher that stops the count after some calls."""
 
     def watch(_, told=[]):  # noqa: B006
         told.append(1)

@@ -1,4 +1,4 @@
-"""Counts: equal to the slow twin to the last bit, however they were made."""
+"""Counts equal those of the slow twin bit for bit, whichever way they were made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts that tell less about single rows: suppression, and noise with a stated ε."""
+"""Privacy of counts: suppression of small cells, and noise with a stated ε."""
 
 import math
 from dataclasses import replace
@@ -32,7 +32,7 @@ def counted(*arguments, **options):
 
 
 def require_consistent(counts):
-    """Non-negative integers, and every table has the margins that the others say."""
+    """Check that tables are non-negative integers and that their margins agree."""
     counts.check()
     sizes = counts.schema.sizes
     assert all(table.dtype == np.int64 for table in counts.tables)
@@ -84,7 +84,7 @@ def test_the_sensitivity_is_that_of_one_row(gaps):
 
 @pytest.mark.parametrize(("scale", "n"), [(0.4, 20_000), (3.0, 80_000), (160.0, 20_000)])
 def test_the_noise_is_two_sided_geometric(scale, n):
-    # Bounds of seven standard errors: chance breaks them once in 10^11 runs. OpenDP before 0.14.2
+    # Bounds of seven standard errors: they fail by chance once in 10^11 runs. OpenDP before 0.14.2
     # is off by eleven of them at scale 3.
     drawn = privacy._with_noise(np.full((2, n // 2), 1000), scale).reshape(-1) - 1000
     alpha = math.exp(-1 / scale)
@@ -104,7 +104,7 @@ def test_two_calls_draw_other_noise():
     assert counts == counted()
 
 
-# Tables that agree
+# Consistent tables
 
 
 @settings(max_examples=60)
@@ -232,7 +232,7 @@ def test_models_learn_from_suppressed_counts(min_cell):
         assert np.isfinite(unnaive.make(key).fit_counts(found).predict_proba(X)).all()
 
 
-# What goes wrong
+# Errors
 
 
 @pytest.mark.parametrize("epsilon", [0, -1.0, math.inf, math.nan, "1", True, None])

@@ -1,4 +1,4 @@
-"""Spark: local[2] gives the counts and the answers of one process, to the bit, faults or not."""
+"""Spark: local[2] gives the counts and predictions of one process bit for bit, faults or not."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def session(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def table(session):
-    """Patients in six partitions; five values of visits cannot fill them."""
+    """Patients in six partitions; five distinct visits leave one of them empty."""
     arrow = pytest.importorskip("pyarrow")
     rows = session.createDataFrame(arrow.Table.from_pandas(patients(), preserve_index=False))
     return rows.repartition(6, "visits")

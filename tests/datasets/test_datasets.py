@@ -399,7 +399,7 @@ def test_waveform():
     assert abs(data.X[:, 21:].mean()) < 0.01
     assert abs(data.X[:, 21:].std() - 1) < 0.01
     assert datasets.make_waveform(7, random_state=1).X.shape == (7, 21)
-    with pytest.raises(ValueError, match="n_rows=0; it must be a whole number at least 1"):
+    with pytest.raises(ValueError, match="n_rows=0; it must be a whole number of at least 1"):
         datasets.make_waveform(0)
 
 

@@ -187,7 +187,7 @@ def test_by_name():
 
 
 def test_needs_classes():
-    with pytest.raises(ValueError, match="Automatic looks at the classes"):
+    with pytest.raises(ValueError, match="Automatic uses the classes"):
         Automatic().column_edges(np.arange(30.0))
     with pytest.raises(ValueError, match="requires y"):
         Automatic().fit([[1.0], [2.0]])

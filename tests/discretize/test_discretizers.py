@@ -289,6 +289,12 @@ def test_bins_must_be_a_number_of_bins(kind, bins):
         kind(bins).fit([[1.0], [1.0]])
 
 
+@pytest.mark.parametrize("value", ["x", 5, None])
+def test_mdlp_takes_no_number_of_bins(value):
+    with pytest.raises(ValueError, match=f"better_encoding={value!r}; it must be True or False"):
+        MDLP(value).fit([[1.0], [1.0]], [0, 1])
+
+
 @each
 def test_weights_must_not_be_negative(method):
     with pytest.raises(ValueError, match=r"[Nn]egative"):

@@ -119,9 +119,9 @@ def test_ranks_and_tests_against_the_best(found):
     assert [v.p for v in verdicts.values()] == pytest.approx(holm([v.p for v in plain]).tolist())
     assert all(v.compared == (m, best) for m, v in verdicts.items())
     assert set(found.against("auc", "nb")) == {"tan", "aode"}
-    with pytest.raises(ValueError, match="there is no model 'kdb'; there are nb, tan, aode"):
+    with pytest.raises(ValueError, match="there is no model 'kdb'; the models are nb, tan, aode"):
         found.against("auc", "kdb")
-    with pytest.raises(ValueError, match="metric 'f1' was not asked for"):
+    with pytest.raises(ValueError, match="metric 'f1' was not computed"):
         found.mean("f1")
 
 
@@ -174,7 +174,9 @@ def test_splitters(rows):
     assert weka.scores["nb"]["accuracy"].tolist() == pytest.approx(expected)
     shuffled = StratifiedShuffleSplit(n_splits=3, test_size=24, random_state=0)
     assert compare(["nb"], *rows, folds=shuffled).test_share == 24 / 96
-    with pytest.raises(ValueError, match="repeats=2: the splitter StratifiedShuffleSplit"):
+    with pytest.raises(
+        ValueError, match="repeats=2: set it in the splitter StratifiedShuffleSplit"
+    ):
         compare(["nb"], *rows, folds=shuffled, repeats=2)
 
 
@@ -193,7 +195,9 @@ def test_models_of_scikit_learn_are_welcome(rows):
     assert found.mean("accuracy")["tan"] > found.mean("accuracy")["logistic"]
     assert not hasattr(guest[-1], "classes_")
     data = prepare_rows(*rows)
-    with pytest.raises(ValueError, match="'logistic', Pipeline, takes arrays and data frames"):
+    with pytest.raises(
+        ValueError, match="'logistic', Pipeline, needs X and y as arrays or data frames"
+    ):
         compare({"logistic": guest}, data.frame, data.target)
 
 
@@ -245,14 +249,14 @@ def test_scores_that_are_not_there(rows):
     [
         (["tann"], {}, "there is no model 'tann'"),
         ([], {}, "models is empty"),
-        ([TAN()], {}, "give estimators names"),
+        ([TAN()], {}, "estimators need names"),
         ({"x": object()}, {}, "model 'x' is <object object.*an estimator with predict_proba"),
         (["nb"], {"metrics": ["acc"]}, "there is no metric 'acc'; the metrics are accuracy"),
         (["nb"], {"metrics": []}, "metrics is empty"),
         (["nb"], {"folds": 1}, "at least 2 folds"),
-        (["nb"], {"folds": "5"}, "folds='5': give a whole number or a splitter"),
+        (["nb"], {"folds": "5"}, "folds='5': use a whole number or a splitter"),
         (["nb"], {"folds": 100}, "too few for 100 folds"),
-        (["nb"], {"seed": None, "store": "x"}, "seed=None deals other folds every time"),
+        (["nb"], {"seed": None, "store": "x"}, "seed=None gives other folds every time"),
     ],
 )
 def test_errors_name_the_cure(rows, models, settings, message):
@@ -293,7 +297,7 @@ def test_many_data_sets(rows, tmp_path):
 
 def test_many_needs_the_same_models(found):
     other = compare(["nb"], [[0], [1]] * 4, [0, 1] * 4, folds=2)
-    with pytest.raises(ValueError, match="2 data sets with 2 lists of models"):
+    with pytest.raises(ValueError, match="2 data sets with 2 different lists of models"):
         Comparisons({"a": found, "b": other})
     with pytest.raises(ValueError, match="at least one data set"):
         Comparisons({})
@@ -375,7 +379,7 @@ def test_results_come_back_as_plain_values(tmp_path):
         assert math.isnan(back["b"][1])
         assert ("k" in one, "l" in one, len(one), list(one)) == (True, False, 1, ["k"])
         assert one.get("l", 7) == 7
-    with pytest.raises(TypeError, match=r"the result of 'k' cannot be kept: .*use numbers"):
+    with pytest.raises(TypeError, match=r"the result of 'k' cannot be saved: .*use numbers"):
         runs.put("k", object())
     runs.put("k", 2)
     assert Runs(tmp_path / "r", {"x": math.nan}).get("k") == 2
@@ -402,12 +406,12 @@ def test_a_file_cut_off_anywhere_loses_one_unit_at_most(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a,b\n1,2\n", "is no file of results"),
-        ("a,b", "is no file of results"),
-        ("[1]\n", "is no file of results"),
-        ('{"runs": 2, "settings": {}}\n', "is of format 2; update"),
-        ("HEADER\nrubbish\n", "line 2: this is no result; delete the line"),
-        ('HEADER\n{"key": 1}\n', "line 2: this is no result"),
+        ("a,b\n1,2\n", "was not written by unnaive"),
+        ("a,b", "was not written by unnaive"),
+        ("[1]\n", "was not written by unnaive"),
+        ('{"runs": 2, "settings": {}}\n', "has format 2; update"),
+        ("HEADER\nrubbish\n", "line 2: not a result; delete the line"),
+        ('HEADER\n{"key": 1}\n', "line 2: not a result"),
     ],
 )
 def test_files_that_are_not_ours_are_left_alone(tmp_path, content, message):

@@ -227,13 +227,17 @@ def test_one_class_is_always_right():
     [
         (["a"] * 9 + ["b"] * 3, {}, r"class 'a' has 9 rows, too few for 10 folds; use folds=9 "),
         (["a"] * 9 + ["b"] * 3, {"folds": 4}, r"class 'b' has 3 rows.*--folds 3"),
-        (list("abcdefghijkl"), {"folds": 2}, "every class has one row only"),
+        (list("abcdefghijkl"), {"folds": 2}, "every class has only one row"),
         (["a", "b"] * 6, {"folds": 1}, "at least 2 folds"),
         (["a", "b"] * 6, {"repeats": 0}, "at least 2 folds and 1 repeat"),
         (["a", "b"] * 5, {}, "inconsistent numbers of samples"),
         (["a", "b"] * 5 + ["a", None], {}, "the target 'y' is missing in 1 of 12 rows"),
         (np.arange(12) + 0.25, {}, "Unknown label type: continuous"),
-        (["a", "b"] * 6, {"sample_weight": [1.0] * 11 + [0.0]}, "is 0.0 in row 11; to evaluate"),
+        (
+            ["a", "b"] * 6,
+            {"sample_weight": [1.0] * 11 + [0.0]},
+            "is 0.0 in row 11; weights must be above 0",
+        ),
     ],
 )
 def test_what_cannot_be_evaluated(y, settings, message):

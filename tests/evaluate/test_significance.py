@@ -223,11 +223,11 @@ def test_friedman_where_all_agree():
     [
         (lambda: sign_test([1, 2], [1]), r"shapes \(2,\) and \(1,\)"),
         (lambda: mann_whitney([[1]], [1]), r"shape \(1, 1\); give one list"),
-        (lambda: corrected_resampled_t([1], [1], test_share=0), "test_share=0: it is test rows"),
+        (lambda: corrected_resampled_t([1], [1], test_share=0), "test_share=0: it must be above 0"),
         (lambda: friedman({"a": [1, 2]}), "at least two models"),
-        (lambda: friedman({"a": [1, 2], "b": [1]}), "one score a data set"),
+        (lambda: friedman({"a": [1, 2], "b": [1]}), "one score per data set"),
         (lambda: critical_value(1), "k=1, alpha=0.05"),
-        (lambda: nemenyi(C45, alpha=5), "a level between 0 and 1"),
+        (lambda: nemenyi(C45, alpha=5), "alpha between 0 and 1"),
     ],
 )
 def test_errors_say_what_to_give(call, message):

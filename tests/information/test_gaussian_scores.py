@@ -73,5 +73,5 @@ def test_searches_take_them(kind):
 def test_bad_requests():
     with pytest.raises(UnnaiveError, match="criterion='k2'; it must be 'bic' or 'bge'"):
         GaussianScores(chain(), "k2")
-    with pytest.raises(UnnaiveError, match="without gaps"):
+    with pytest.raises(UnnaiveError, match="without missing values"):
         GaussianScores(np.array([[1.0, np.nan]]), "bic")

@@ -235,10 +235,10 @@ def test_damaged_gzip(tmp_path, write):
     altered = bytearray(content)
     altered[len(content) // 2] ^= 0xFF
     (tmp_path / "altered.csv.gz").write_bytes(altered)
-    with pytest.raises(DataFileError, match="not a sound gzip file"):
+    with pytest.raises(DataFileError, match="not a valid gzip file"):
         read(tmp_path / "altered.csv.gz")
     (tmp_path / "plain.csv.gz").write_text("a,b\n1,2\n")
-    with pytest.raises(DataFileError, match=r"not a sound gzip file.*drop \.gz"):
+    with pytest.raises(DataFileError, match=r"not a valid gzip file.*drop \.gz"):
         read(tmp_path / "plain.csv.gz")
 
 

@@ -186,7 +186,7 @@ def test_models_that_are_no_network():
         ({"n_restarts": 1.5}, "n_restarts=1.5"),
         ({"time_limit": "soon"}, "time_limit='soon'"),
         ({"required": ["x0"]}, "required has 'x0'; arcs are pairs"),
-        ({"required": [("x0", "x9")]}, "required: 'x9' is no column"),
+        ({"required": [("x0", "x9")]}, "required: 'x9' is not a column"),
         ({"required": [("x0", "y")]}, "the arc x0 -> y is required and forbidden"),
         ({"required": [("x0", "x1"), ("x1", "x0")]}, "cycle"),
     ],

@@ -356,7 +356,7 @@ def test_counts_have_no_rows_to_leave_out():
 def test_scores_need_known_classes():
     X = pd.DataFrame({"a": ["u", "v"] * 10, "b": [1, 1, 2, 2] * 5})
     model = GeneralizedNB().fit(X, ["no", "yes"] * 10)
-    with pytest.raises(ValueError, match="positive='maybe' is no class; the classes are"):
+    with pytest.raises(ValueError, match="positive='maybe' is not one of the classes"):
         model.score_path(X, ["no", "yes"] * 10, positive="maybe")
     with pytest.raises(UnnaiveError, match="maybe"):
         model.score_path(X, ["no", "maybe"] * 10)

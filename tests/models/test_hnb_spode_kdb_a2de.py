@@ -229,7 +229,7 @@ def test_bad_parameters():
         (PHNB(rule="eq"), "rule='eq'"),
         (PHNB(threshold="loo", criterion="auc"), "criterion='auc'"),
         (SPODE(criterion="auc"), "criterion='auc'"),
-        (SPODE(parent="z"), "parent: 'z' is no column"),
+        (SPODE(parent="z"), "parent: 'z' is not a column"),
         (ATAN(average="median"), "average='median'"),
     ):
         with pytest.raises(ValueError, match=message):

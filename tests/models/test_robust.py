@@ -173,3 +173,11 @@ def test_sum_of_counts():
         for part in (slice(0, 100), slice(100, 300))
     ]
     assert sum(counts) == unnaive.count(X, Y)
+
+
+def test_a_column_of_text_and_numbers_is_looked_up_by_value():
+    cells = np.array([["a"], [1], ["b"], [2]] * 3, dtype=object)
+    model = unnaive.NaiveBayes().fit(cells, [0, 1, 0, 1] * 3)
+    alone = model.predict_proba(np.array([[1], [2]], dtype=object))
+    assert np.array_equal(alone, model.predict_proba(cells)[[1, 3]])
+    assert np.array_equal(model.predict_proba(np.array([[7.0]])), model.predict_proba([[None]]))

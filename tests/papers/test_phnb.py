@@ -125,10 +125,10 @@ def test_remarks_follow_from_the_lines():
     remarks = experiment.remarks(experiment.lines(results))
     assert remarks[0] == "HNB: 0 of 1 within 0.5 points of the paper; not Kr_vs_kp -2.25"
     assert "test time is 0.25 to 0.25 of HNB's, the paper's 0.82 to 0.82" in remarks[4]
-    assert "larger on 1 of 1" in remarks[4]
+    assert "as much as the paper on 1 of 1" in remarks[4]
     assert "0.096 (Kr_vs_kp) to 0.096 (Kr_vs_kp) times the average" in remarks[5]
     assert "+0.42 points in the paper; +10.00 points here at the printed" in remarks[6]
-    assert "+5.00 points here at the threshold that leave-one-out finds" in remarks[6]
+    assert "+5.00 points here at the threshold chosen by leave-one-out" in remarks[6]
 
 
 @needs_data
@@ -143,8 +143,8 @@ def test_the_paper_to_the_last_digit():
     assert one["Kr_vs_kp", OPTIMAL].within
     assert one["nursery", OPTIMAL].within
     remarks = "\n".join(done.remarks)
-    assert "6 of 9 printed accuracies are to the last digit those of a single run" in remarks
-    assert "nursery: the paper's figures of HNB and PHNB (average) are each other's" in remarks
+    assert "6 of 9 printed accuracies equal to the last digit those of a single run" in remarks
+    assert "nursery: the paper's figures of HNB and PHNB (average) are exchanged" in remarks
 
 
 @needs_data

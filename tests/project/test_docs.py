@@ -84,7 +84,7 @@ def test_what_each_can_do(fitted, key):
     model, claimed = fit(key), table_under("What each can do")[key]
     found = {
         "counts": can(lambda: unnaive.make(key).fit_counts(counts)),
-        "left out": hasattr(model, "loo_predict_proba"),
+        "leave-one-out": hasattr(model, "loo_predict_proba"),
         "network": hasattr(model, "to_network") and can(model.to_network),
     }
     assert {name: claimed[name] == "yes" for name in found} == found
@@ -112,7 +112,7 @@ def test_gaps_are_exact_where_the_table_says_so(fitted, key):
         summed = np.exp(np.logaddexp.reduce(filled))
         gap = model.predict_proba(whole.assign(**{column: None}))
         differences.append(np.abs(summed / summed.sum(axis=1, keepdims=True) - gap).max())
-    claimed = table_under("What each can do")[key]["gaps at prediction"]
+    claimed = table_under("What each can do")[key]["missing values"]
     assert (max(differences) < 1e-9) == (claimed == "exact")
 
 
@@ -169,6 +169,27 @@ def test_cited_sections_are_there():
         for path in (ROOT / place).rglob("*.py"):
             cited = re.findall(rf"Mathematics ({number}(?:{between}{number})*)", path.read_text())
             assert set(re.findall(number, " ".join(cited))) <= sections, path
+
+
+LINKING = [*PAGES, *ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md"]
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(ROOT)))
+def test_relative_links_lead_to_files(page):
+    """Links between pages are relative, so that they work on a code host and in the built site."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        target, _, anchor = link.partition("#")
+        if re.match(r"https?:", link) or target.startswith(("gallery/", "../gallery/", "figures/")):
+            continue  # those of the gallery and of figures are made by the build
+        if target.startswith(("../figures/", "../api/")):
+            continue
+        aim = (page.parent / target) if target else page
+        assert aim.exists(), link
+        if anchor and aim.suffix == ".md" and not anchor.startswith("model-"):
+            titles = re.findall(r"^#+ (.*)$", aim.read_text(), re.MULTILINE)
+            slugs = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+            assert anchor in slugs, link
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))

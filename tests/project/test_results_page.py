@@ -50,14 +50,14 @@ def test_some_is_stored(tmp_path):
     (tmp_path / "a.json").write_text(result(only, paper="knaive").to_json(), encoding="utf-8")
     text = page.results_page(tmp_path)
     assert text.index("## The phnb paper (`phnb`)") < text.index("## The knaive paper")
-    assert "Ji, Yu & Zhang: packaged hidden naive Bayes.\n\nTheir protocol: missing" in text
+    assert "Ji, Yu & Zhang: packaged hidden naive Bayes.\n\nThe paper's protocol: missing" in text
     assert "*3 runs, seed 0, with honest figures, 10 minutes*" in text
     assert "### Table 2\n\nAccuracy %:\n\n| data | model | paper |" in text
     assert "| sick | HNB | 97.79 | 97.10 ± 0.12 | -0.69 | **no** | 96.00 | a \\| b |" in text
     assert "### Error matrices\n\n| data | model | metric | paper | ours | difference |" in text
     assert "- odd \\| end" in text
     assert "unnaive reproduce gnb" in text
-    assert "unnaive reproduce phnb --honest" not in text.partition("Not here yet")[2]
+    assert "unnaive reproduce phnb --honest" not in text.partition("## Missing")[2]
 
 
 def test_every_paper_has_an_experiment():
@@ -70,14 +70,14 @@ def test_every_paper_has_an_experiment():
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"paper": "phnb", "lines": [{}]}'])
 def test_what_is_no_result(tmp_path, content):
     (tmp_path / "x.json").write_text(content)
-    with pytest.raises(DataFileError, match=r"x\.json is no result of ours; write it anew"):
+    with pytest.raises(DataFileError, match=r"x\.json is not a result of unnaive reproduce"):
         page.results_page(tmp_path)
 
 
 def test_another_paper_is_no_result(tmp_path):
     other = {**result(LINE).to_dict(), "paper": "other"}
     (tmp_path / "x.json").write_text(json.dumps(other))
-    with pytest.raises(DataFileError, match="is no result of ours"):
+    with pytest.raises(DataFileError, match="is not a result"):
         page.results_page(tmp_path)
 
 
@@ -86,7 +86,7 @@ def test_the_command(tmp_path, monkeypatch, capsysbinary):
     page.main()
     assert capsysbinary.readouterr().out.decode() == page.results_page(tmp_path)
     monkeypatch.setattr(sys, "argv", ["page", str(tmp_path / "nowhere")])
-    with pytest.raises(SystemExit, match="name the folder of stored results"):
+    with pytest.raises(SystemExit, match="name the folder of results"):
         page.main()
 
 

@@ -1,4 +1,4 @@
-"""Estimation-of-distribution algorithms against slow twins, and at the edges."""
+"""Estimation-of-distribution algorithms against slow twins, and in edge cases."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ALPHAS = [0.0, 0.5, 1.0, 3.0]
 
 @st.composite
 def populations(draw, max_genes=5, max_rows=25):
-    """Draw sizes, and genomes among which genes depend on each other."""
+    """Draw sizes, and genomes whose genes depend on each other."""
     sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=max_genes))
     random = np.random.default_rng(draw(st.integers(0, 10_000)))
     space = Categories(sizes)
@@ -45,7 +45,7 @@ def populations(draw, max_genes=5, max_rows=25):
 
 @st.composite
 def clouds(draw):
-    """Draw a box and genomes of it that have correlated genes."""
+    """Draw a box and genomes with correlated genes."""
     random = np.random.default_rng(draw(st.integers(0, 10_000)))
     d = draw(st.integers(1, 5))
     rows = random.normal(size=(draw(st.integers(d + 3, 30)), d))
@@ -149,7 +149,7 @@ def test_gaussian_parameters_are_the_twins(cloud):
 
 
 def covariance_of(model):
-    """Covariance that slopes and deviations come to: x − μ = B (x − μ) + s·noise."""
+    """Compute the covariance from slopes and deviations: x − μ = B (x − μ) + s·noise."""
     d = len(model.means)
     arcs = np.zeros((d, d))
     for gene in range(d):
@@ -242,7 +242,7 @@ def test_a_gene_is_redrawn_twenty_times():
 
 @dataclass(frozen=True, kw_only=True)
 class Recorder(UMDA):
-    """Remembers what was selected and what was drawn."""
+    """Record what was selected and what was drawn."""
 
     chosen: list = field(default_factory=list)
     drawn: list = field(default_factory=list)
@@ -337,16 +337,16 @@ BAD = [
     (UMDA(population=0), "population=0; it must be a whole number of at least 1"),
     (UMDA(offspring=1.5), "offspring=1.5; it must be a whole number"),
     (UMDA(selected=True), "selected=True"),
-    (UMDA(replacement="typo"), "replacement='typo'; it must be one of truncation, elite-1"),
+    (UMDA(replacement="typo"), "replacement='typo'; it must be 'truncation', 'elite-1' or 'gen"),
     (UMDA(replacement="elite-1", offspring=98), "offspring=98 cannot replace population=100"),
     (UMDA(replacement="generational", offspring=99), "offspring=99 cannot replace"),
     (UMDA(max_generations=-1), "max_generations=-1; it must be a whole number of at least 0"),
     (UMDA(patience=0), "patience=0; it must be a whole number of at least 1"),
     (UMDA(bound="high"), "bound='high'; it must be a number"),
     (UMDA(bound=math.nan), "bound=nan; it must be a number"),
-    (UMDA(time_limit=-1), "time_limit=-1; it must be a number of 0 to inf"),
-    (UMDA(alpha=-1), "alpha=-1; it must be a number of 0 to inf"),
-    (UMDA(p_min=0.4), "p_min=0.4; it must be a number of 0 to 0.333333"),
+    (UMDA(time_limit=-1), "time_limit=-1; it must be a number of at least 0"),
+    (UMDA(alpha=-1), "alpha=-1; it must be a number of at least 0"),
+    (UMDA(p_min=0.4), "p_min=0.4; it must be a number from 0 to 0.333333"),
     (MIMIC(alpha="1"), "alpha='1'"),
     (EBNA(score="pc"), "score='pc'; it must be one of bic, aic"),
     (EBNA(score=3), "score=3"),
@@ -366,8 +366,8 @@ def test_bad_parameters(algorithm, message):
     ("algorithm", "message"),
     [
         (UMDA(), "UMDA searches Categories, not Box"),
-        (UMDAc(bounds="wrap"), "bounds='wrap'; it must be one of redraw, clip, reflect"),
-        (MIMICc(sigma_min=-1.0), "sigma_min=-1.0; it must be a number of 0 to 1"),
+        (UMDAc(bounds="wrap"), "bounds='wrap'; it must be 'redraw', 'clip' or 'reflect'"),
+        (MIMICc(sigma_min=-1.0), "sigma_min=-1.0; it must be a number from 0 to 1"),
         (EGNA(score="k2"), "score='k2'; it must be 'bge' or 'bic'"),
         (EGNA(max_parents=0.5), "max_parents=0.5"),
     ],
@@ -427,7 +427,7 @@ def test_bad_seeds(seeds, message):
         (lambda g: np.zeros(3), r"shape \(3,\) for 6 genomes"),
         (lambda g: np.zeros((len(g), 0)), r"shape \(6, 0\)"),
         (lambda g: np.zeros((len(g), 1, 1)), r"shape \(6, 1, 1\)"),
-        (lambda g: ["a"] * len(g), "fitness returned list that is no array of numbers"),
+        (lambda g: ["a"] * len(g), "fitness returned list, which is not an array of numbers"),
         (lambda g: None, "fitness returned an array of shape"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What estimation-of-distribution algorithms find, and how they stop."""
+"""Results of estimation-of-distribution algorithms, and their stopping rules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ones(genomes):
 
 
 def solved(algorithm, space, fitness, n_runs):
-    """Share of the runs that reach the bound."""
+    """Compute the share of runs that reach the bound."""
     runs = [algorithm.maximise(space, fitness, random_state=seed) for seed in range(n_runs)]
     return np.mean([run.reason == "bound" for run in runs])
 
@@ -35,7 +35,7 @@ def test_one_max(kind):
 
 
 def test_pairs_need_dependencies():
-    """Two genes of a block must differ, so that each alone tells nothing (XOR)."""
+    """The two genes of a block must differ, so a single gene is not informative (XOR)."""
 
     def xor(genomes):
         return (genomes[:, ::2] != genomes[:, 1::2]).sum(axis=1)
@@ -46,7 +46,7 @@ def test_pairs_need_dependencies():
 
 
 def test_traps_need_dependencies():
-    """Blocks of three ones are best, but every single one but the last makes things worse."""
+    """Blocks of three ones are best, but every one except the last lowers the fitness."""
     worth = np.array([0.9, 0.8, 0.0, 1.0])
 
     def traps(genomes):
@@ -207,7 +207,7 @@ def test_seeds_are_the_first_individuals():
 
 
 def test_equal_keys_are_scored_once():
-    """Labels of groups do not matter, only who is together."""
+    """Labels of groups do not matter, only which genes are together."""
 
     def canonical(genomes):
         return np.array([[row.index(value) for value in row] for row in genomes.tolist()])
@@ -290,7 +290,7 @@ def test_an_interrupt_of_the_climb_is_heard(kind, monkeypatch):
 
 @pytest.mark.parametrize("kind", [EBNA, EGNA])
 def test_later_networks_start_from_the_last(kind):
-    """Where nothing gains, hill climbing stays where it is; from nowhere, it stays empty."""
+    """If no move gains, hill climbing returns its start, and the empty graph without one."""
     random = np.random.default_rng(0)
     space = space_of(kind, 3)
     related = space.uniform(60, random)
@@ -317,7 +317,7 @@ def test_scores_pass_through(score):
 
 
 def test_egna_sees_dependence_however_small_the_population_is():
-    """A prior of unit variance would not let a population that has all but converged speak."""
+    """A prior of unit variance would dominate a population that has almost converged."""
     random = np.random.default_rng(0)
     genomes = random.normal(size=(50, 2)) @ [[1, 1], [0, 0.3]] * 1e-5 + 3
     for score in ("bge", "bic"):

@@ -1,4 +1,4 @@
-"""Balanced sets of columns: every method against all sets, ties, gaps, scales, bad input."""
+"""Balanced sets: every method against enumeration, ties, gaps, scales, bad input."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def weight_of(lines, columns, added):
 
 
 def first_and_least(lines, size, added):
-    """First of the best sets of a size, and the least weight, by trying all sets."""
+    """Find the first of the best sets of a size, and its weight, by trying all sets."""
     weights = {
         columns: weight_of(lines, columns, added)
         for columns in combinations(range(len(lines[0])), size)
@@ -53,7 +53,7 @@ def small_tables(monkeypatch):
 
 @st.composite
 def hostile(draw, most=8):
-    """Lines with zeros, duplicates and sums that cancel, at one scale."""
+    """Make rows with zeros, duplicates and sums that cancel out, at one scale."""
     n_columns = draw(st.integers(1, most))
     n_lines = draw(st.integers(1, 3))
     values = st.one_of(st.just(0), st.sampled_from([-8, 8, 3]), st.integers(-40, 40))
@@ -63,7 +63,7 @@ def hostile(draw, most=8):
 
 
 def check(found, lines, added, *, exact=True):
-    """Sets are what they say they are, and none is better by more than the gap."""
+    """Check that weights are right and that no set is better by more than the gap."""
     slack = 1e-12 * np.abs(lines).sum() + (1e-10 if exact else 0.0)
     for size, one in found.items():
         assert list(one.columns) == sorted(set(one.columns))

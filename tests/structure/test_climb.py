@@ -1,4 +1,4 @@
-"""Scores of families against slow ones, and the searches that climb by them."""
+"""Scores of families against slow twins, and the searches that use them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KINDS = ["bic", "aic", "log-likelihood", "k2", "bd", "bdeu", "bdeu:10", "bd:2"]
 
 
 def slow_score(rows, values, kind, node, parents, weights):
-    """Mathematics 7.2 by loops; rows with a gap in the family left out, the likelihood scaled."""
+    """Mathematics 7.2 by loops, without rows that have a missing value in the family."""
     name, _, strength = kind.partition(":")
     both = zip(rows, weights, strict=True)
     seen = [(row, w) for row, w in both if all(row[i] is not None for i in (node, *parents))]
@@ -76,7 +76,7 @@ def test_scores_equal_the_slow_ones(problem, kind, weighted):
 
 
 def made(n=400, d=6, seed=0):
-    """Rows from a random sparse network of three values a variable."""
+    """Draw rows from a random sparse network of variables with three values."""
     random = np.random.default_rng(seed)
     codes = np.zeros((d, n), dtype=np.uint8)
     for i in range(d):

@@ -1,4 +1,4 @@
-"""PC-stable: exact with an oracle, in any order; its tests against scipy and by hand."""
+"""PC-stable is exact with an oracle, in any order; its tests agree with scipy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def named(n_nodes):
 
 
 def random_dag(random, n_nodes, density=None):
-    """A DAG whose order is random and whose edges are as dense as told, or by chance."""
+    """Draw a DAG with a random order, and a given or random density of edges."""
     density = random.uniform(0.15, 0.8) if density is None else density
     order = random.permutation(n_nodes).tolist()
     edges = [(i, j) for i, j in combinations(order, 2) if random.random() < density]
@@ -37,7 +37,7 @@ def skeleton(graph):
 
 
 def members(graph):
-    """All DAGs of a class, by trying every direction of every edge."""
+    """List all DAGs of a class by trying every direction of every edge."""
     loose = sorted(graph.undirected)
     for turned in product([False, True], repeat=len(loose)):
         chosen = {pair[::-1] if turn else pair for pair, turn in zip(loose, turned, strict=True)}
@@ -48,7 +48,7 @@ def members(graph):
 
 
 def relabelled(graph, places):
-    """The same graph, node i at places[i]."""
+    """Move node i of a graph to places[i]."""
     return PDAG(
         graph.names,
         frozenset((places[i], places[j]) for i, j in graph.directed),
@@ -86,7 +86,7 @@ def test_the_order_of_variables_does_not_matter_to_an_oracle():
 
 
 def test_the_order_does_not_matter_to_the_skeleton_of_erring_tests():
-    """Answers by chance: the same for a pair and a set, whatever they are called."""
+    """Give random answers that are the same for a pair and a set under any names."""
     random = np.random.default_rng(2)
     for _ in range(100):
         answers = {}
@@ -124,7 +124,7 @@ def test_no_test_is_done_twice_and_levels_end():
 
 
 def test_knowledge_directs_what_all_that_agree_with_it_direct():
-    """Meek's four rules are complete: compare with all DAGs of the class that obey."""
+    """Meek's four rules are complete: compare with all DAGs that obey the background knowledge."""
     random = np.random.default_rng(3)
     changed = 0
     for _ in range(150):
@@ -166,7 +166,7 @@ def test_pairs_forbidden_both_ways_are_still_separated():
 
 
 def told(separators):
-    """Tests that find exactly these pairs independent, given exactly these others."""
+    """Make tests that find only these pairs independent, given only these sets."""
     return lambda i, j, given: separators.get((i, j)) == given
 
 
@@ -177,7 +177,7 @@ def test_of_colliders_that_contradict_each_other_the_first_wins():
 
 
 def test_colliders_close_no_cycle():
-    """0 → 1 ← 3, 1 → 2 ← 4 and 2 → 0 ← 5 cannot all be."""
+    """0 → 1 ← 3, 1 → 2 ← 4 and 2 → 0 ← 5 contradict each other."""
     apart = {(0, 3): (), (1, 4): (), (2, 5): (), (1, 5): (0,), (2, 3): (1,), (0, 4): (2,)}
     apart |= {(3, 4): (), (3, 5): (), (4, 5): ()}
     found = pc_stable(named(6), told(apart)).graph
@@ -227,7 +227,7 @@ def test_few_variables(n_nodes):
 
 
 def slow_g_square(rows, i, j, given, weights=None):
-    """G² in plain Python, from the definition."""
+    """Compute G² in plain Python from its definition."""
     both, left, right, total = Counter(), Counter(), Counter(), Counter()
     for place, row in enumerate(rows):
         weight = 1 if weights is None else weights[place]
@@ -372,7 +372,7 @@ def test_bad_rows(arguments, message):
 
 
 def recursive_partial(correlation, i, j, given):
-    """Partial correlation by Yule's recursion."""
+    """Compute the partial correlation by Yule's recursion."""
     if not given:
         return correlation[i, j]
     *rest, k = given
@@ -420,7 +420,7 @@ def test_bad_covariances(covariance):
 
 
 def sampled(dag, sizes, n_rows, random, concentration=0.5):
-    """Codes (d, n) drawn from random tables of a DAG; a small concentration makes them clear."""
+    """Draw codes (d, n) from random tables of a DAG; a small concentration gives strong edges."""
     codes = np.zeros((len(sizes), n_rows), dtype=np.int64)
     for node in dag.order:
         above = list(dag.parents[node])

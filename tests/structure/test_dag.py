@@ -1,4 +1,4 @@
-"""Directed graphs: networkx as a twin, all graphs of four nodes, the textbooks' examples."""
+"""Directed graphs against networkx, on all graphs of four nodes and on textbook examples."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def partial(text, lines, names):
 
 
 def drawn(source, n_nodes, density):
-    """Draw a graph, its order of nodes at random, too."""
+    """Draw a graph with a random order of nodes."""
     order = source.sample(range(n_nodes), n_nodes)
     edges = [pair for pair in combinations(order, 2) if source.random() < density]
     return DAG.of_edges(LETTERS[:n_nodes], edges)
@@ -84,7 +84,7 @@ def classes(n_nodes):
 
 
 def shared(members):
-    """Return the edges that all members direct alike."""
+    """Return the edges that have the same direction in all members."""
     return set.intersection(*(arrows(member) for member in members))
 
 
@@ -177,7 +177,7 @@ def test_blankets_are_the_least_that_separates(graph):
             assert not graph.d_separated(node, everything - less - {node}, less)
 
 
-# what a graph is made of
+# parts of a graph
 
 
 @given(graphs())
@@ -269,7 +269,7 @@ def test_pictures():
     assert set(twin.edges) == {("a", "b"), ("c", "b"), ("b", "d"), ("d", "b")}
 
 
-# doing
+# interventions
 
 
 def test_surgery():

@@ -112,7 +112,7 @@ def all_dags(n_nodes):
 
 
 def operators(graph, offers, score):
-    """All moves that GES may make in a class."""
+    """List all moves that GES may make in a class."""
     sides = equivalence._Sides.of(graph)
     pairs = product(range(len(graph.names)), repeat=2)
     found = [move for pair in pairs for move in offers(score, sides, *pair)]
@@ -131,7 +131,7 @@ def deletes(graph, score=lambda _, parents: -len(parents)):
 
 
 def neighbouring_classes(graph):
-    """Classes one edge away from any DAG of a class: with one more, and with one less."""
+    """Find the classes of all DAGs with one edge more, and with one less, than a DAG of a class."""
     more, less = set(), set()
     for dag in members(graph):
         edges = arrows(dag)
@@ -174,7 +174,7 @@ def test_gains_are_differences_of_scores():
 
 
 def replayed(found, names, score):
-    """Make the moves again, each with the gain that it promised; the last graph."""
+    """Repeat the moves, check the gain of each, and return the last graph."""
     graph = PDAG(tuple(names), frozenset(), frozenset())
     for move in found.moves:
         after = moved(graph, move)
@@ -217,7 +217,7 @@ def test_moves_of_a_score_by_chance_keep_their_promise_and_stop_at_the_top():
 
 
 def test_what_is_not_recomputed_has_not_changed(monkeypatch):
-    """The same moves as when every offer is computed anew after each."""
+    """Moves are the same as if all offers were computed again after each move."""
     random = np.random.default_rng(3)
     scores = [score_by_chance(seed) for seed in range(40)]
     for _ in range(30):
@@ -234,7 +234,7 @@ def test_what_is_not_recomputed_has_not_changed(monkeypatch):
 
 
 def test_exhaustive_search_is_seldom_better():
-    """How often GES finds the best of all DAGs; the rates are those of this very test."""
+    """GES finds the best of all DAGs at the rates that were measured with this test."""
     random = np.random.default_rng(4)
     hits = Counter()
     rounds = 60
@@ -252,7 +252,7 @@ def test_exhaustive_search_is_seldom_better():
 
 
 def test_true_covariances_give_the_class_itself():
-    """Chickering's theorem: a locally consistent score leads to the truth."""
+    """Chickering's theorem: a locally consistent score finds the true class."""
     random = np.random.default_rng(5)
     deleted = 0
     for _ in range(100):

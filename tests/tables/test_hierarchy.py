@@ -31,7 +31,7 @@ def twin_of(problem, s=None):
 
 
 def some_rows(problem):
-    """Rows of the problem, and others with gaps."""
+    """Rows of the problem, and others with missing cells."""
     test = made(4, problem.values, 1, gaps=0.4, seed=len(problem.rows))
     return type(problem)([*problem.rows[:6], *test.rows], [], problem.k, problem.values)
 
@@ -249,7 +249,7 @@ def test_policy_objects_are_saved_with_their_strength(tmp_path):
 
 @pytest.mark.parametrize("strength", ["0", "-1", "nan", "inf", "much"])
 def test_bad_strengths(strength):
-    with pytest.raises(ValueError, match=f"'{strength}' is no strength for 'hierarchical'"):
+    with pytest.raises(ValueError, match=f"'{strength}' is not a strength for 'hierarchical'"):
         NaiveBayes(smoothing=f"hierarchical:{strength}").fit([[0], [1]], [0, 1])
 
 

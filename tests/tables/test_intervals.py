@@ -241,7 +241,7 @@ def test_resubstitution_is_the_twins(case, decoding, seed):
 @settings(max_examples=80)
 @given(grouped(weighted=True), st.sampled_from(["project", "normalise"]))
 def test_point_genome_is_naive_bayes(case, repair):
-    """Whatever row is left out; the linear encoding has no such genome."""
+    """For any row that is left out; the linear encoding has no such genome."""
     problem, groups = case
     intervals = intervals_of(problem, groups, repair=repair)
     assert (intervals.point == 0.5).all()

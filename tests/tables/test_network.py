@@ -20,7 +20,9 @@ from scipy.stats import chi2
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.networks import NetworkDescription, write_network
 from unnaive.structure.dag import DAG
-from unnaive.tables.network import Network, _drawn, _elimination_order
+from unnaive.tables.elimination import elimination_order
+from unnaive.tables.network import Network
+from unnaive.tables.sampling import drawn
 
 AB = DAG.of_edges(["a", "b"], [(0, 1)])
 XY = (("x", "y"), ("u", "v"))
@@ -181,7 +183,7 @@ def test_only_the_markov_blanket_matters(network, data):
     found = network.posterior(name, codes)
     np.testing.assert_array_equal(network.posterior(name, changed), found)
     joint = whole(network)
-    for row, line in zip(codes.T, found, strict=True):  # by elimination, from the blanket alone
+    for row, line in zip(codes.T, found, strict=True):  # by elimination, only from the blanket
         seen = [int(code) if v in blanket else None for v, code in enumerate(row)]
         if sliced(joint, seen).sum():
             np.testing.assert_allclose(line, network.query(name, said(network, seen)), atol=1e-10)
@@ -205,7 +207,7 @@ def test_rows_that_leave_the_same_to_be_summed_out_are_answered_together(monkeyp
 
 
 def fewest_fills(scopes, kept, sizes):
-    """Order variables by min-fill, everything counted anew for each of them."""
+    """Order variables by min-fill, with all prices computed again at each step."""
     graph, order = nx.Graph(), []
     graph.add_nodes_from(v for scope in scopes for v in scope)
     graph.add_edges_from(pair for scope in scopes for pair in itertools.combinations(scope, 2))
@@ -228,7 +230,7 @@ def test_the_order_joins_the_fewest_pairs(seed, n_kept):
     sizes = random.integers(1, 5, 9)
     scopes = [set(random.integers(0, 9, 3).tolist()) for _ in range(9)]
     kept = tuple(sorted(random.choice(9, n_kept, replace=False).tolist()))
-    order, cliques = _elimination_order(scopes, kept, sizes)
+    order, cliques = elimination_order(scopes, kept, sizes)
     assert (order, cliques[-1]) == (fewest_fills(scopes, kept, sizes.tolist()), kept)
     assert all(any(scope <= {*clique, *kept} for clique in cliques) for scope in scopes)
 
@@ -277,7 +279,7 @@ def test_what_has_no_weight_is_never_drawn(weights):
     none, possible = np.empty((0, 1), dtype=np.uint8), np.flatnonzero(weights)
     for number, expected in ((0.0, possible[0]), (1 - 2.0**-53, possible[-1])):
         stuck = Mock(random=Mock(return_value=np.array([number])))
-        assert _drawn(np.array(weights), none, stuck) == expected
+        assert drawn(np.array(weights), none, stuck) == expected
 
 
 def chain(n, seed=0):
@@ -341,7 +343,7 @@ def test_barren_nodes_are_not_looked_at():
 
 
 def test_tables_beyond_memory_are_refused_before_they_are_made():
-    with pytest.raises(TableTooLarge, match=r"take [\d,]+\.\d\d GiB, more than .* \(2\.00 GiB\)"):
+    with pytest.raises(TableTooLarge, match=r"need [\d,]+\.\d\d GiB, more than .* \(2\.00 GiB\)"):
         grid(26).query("25.25")
     network = dataclasses.replace(grid(16), max_memory=2**20)
     names, codes = network.dag.names, np.repeat([[2], [1]], [255, 1], axis=0)
@@ -367,6 +369,7 @@ def test_rows_are_answered_in_blocks(monkeypatch):
     codes = np.where(gaps, network.sizes[:, None], sample.codes)
     expected = network.posterior("c", codes)
     monkeypatch.setattr("unnaive.tables.network._BLOCK_BYTES", 1)
+    monkeypatch.setattr("unnaive.tables.sampling._BLOCK_BYTES", 1)
     np.testing.assert_allclose(network.posterior("c", codes), expected, atol=1e-14)
     np.testing.assert_array_equal(network.sample(400, random_state=0).codes, sample.codes)
 
@@ -408,8 +411,8 @@ def test_asked_and_observed_is_a_point():
         (lambda n: n.log_probability([["a0", "b0"]]), "rows have 2 columns, not 3"),
         (lambda n: n.log_probability(pd.DataFrame({"d": ["a0"]})), "no variable 'd'"),
         (lambda n: n.posterior("z", np.zeros((3, 1))), "there is no variable 'z'"),
-        (lambda n: n.posterior("a", np.zeros((2, 5), int)), r"codes of shape \(2, 5\) are given"),
-        (lambda n: n.posterior("a", np.full((3, 1), -1)), "states, a line for each of 3"),
+        (lambda n: n.posterior("a", np.zeros((2, 5), int)), r"codes have shape \(2, 5\)"),
+        (lambda n: n.posterior("a", np.full((3, 1), -1)), "states, one line for each of 3"),
     ],
 )
 def test_errors_name_the_variable_and_the_state(call, message):
@@ -432,12 +435,12 @@ def test_impossible_evidence_is_named():
     [
         (XY[:1], (FAIR, [FAIR, FAIR]), "2 variables, but 1 lists of states and 2 tables"),
         (XY, (FAIR,), "2 variables, but 2 lists of states and 1 tables"),
-        ((("x", "x"), XY[1]), (FAIR, [FAIR, FAIR]), "variable 'a' has no states, or one twice"),
+        ((("x", "x"), XY[1]), (FAIR, [FAIR, FAIR]), "variable 'a' has no states, or a state twice"),
         ((XY[0], ()), (FAIR, [[], []]), "variable 'b' has no states"),
         (XY, (FAIR, FAIR), r"'b' has shape \(2,\); by its parents \('a'\) and .* have \(2, 2\)"),
         (XY, ([FAIR], [FAIR, FAIR]), r"table of 'a' has shape \(1, 2\); by its parents \(none\)"),
-        (XY, ([1.5, -0.5], [FAIR, FAIR]), "the table of 'a' holds -0.5, which is no probability"),
-        (XY, (FAIR, [FAIR, [np.nan, 1]]), "the table of 'b' holds nan"),
+        (XY, ([1.5, -0.5], [FAIR, FAIR]), "the table of 'a' has -0.5, which is not a probability"),
+        (XY, (FAIR, [FAIR, [np.nan, 1]]), "the table of 'b' has nan"),
         (XY, ([0.5, 0.4], [FAIR, FAIR]), "the table of 'a' sums to 0.9, not to 1"),
         (XY, ([0.5, 0.500002], [FAIR, FAIR]), "the table of 'a' sums to 1.000002, not to 1"),
         (XY, (FAIR, [FAIR, [0.5, 0.6]]), "the table of 'b' given a='y' sums to 1.1, not to 1"),

@@ -1,7 +1,7 @@
-"""Slow, obvious twins of the fast code, written from docs/mathematics.md alone.
+"""Slow, obvious twins of the fast code, written only from docs/mathematics.md.
 
 A row is a list of codes 0..v_i-1, None where missing; `values` lists the v_i; classes are
-0..k-1; weights are one number a row, 1 where not given. A policy is ("laplace", a),
+0..k-1; weights are one number per row, 1 by default. A policy is ("laplace", a),
 ("m-estimate", m), ("bdeu", s), ("backoff", s) or ("ml",).
 """
 
@@ -68,7 +68,7 @@ def value_counts(rows, values, i, weights=None):
 
 
 def not_negative(information):
-    """Set rounding below zero to zero; anything larger is a bug."""
+    """Set small negative rounding errors to zero; larger ones are a bug."""
     if information <= -1e-12:
         raise ValueError(f"negative information {information}")
     return max(information, 0.0)
@@ -156,7 +156,7 @@ def factor_given(rows, classes, k, values, policy, i, x, j, xj, c, weights=None)
 def joint_prior(rows, classes, k, values, policy, p, x, c, weights=None):
     """P(c, x_p), one variable of k·v_p values, from the rows where column p is observed.
 
-    A class that cannot be stays so: 0/0 of a column without values is no chance.
+    A class of probability 0 keeps it: 0/0 of a column without values counts as 0.
     """
     if class_prior(classes, k, policy, weights)[c] == 0:
         return 0
@@ -462,7 +462,7 @@ def f1(confusion, c):
 
 
 def weighted_mean(terms, weights=None):
-    """Mean of one term a row."""
+    """Mean of one term per row."""
     weights = weights or [1] * len(terms)
     return math.fsum(t * w for t, w in zip(terms, weights, strict=True)) / sum(weights)
 

@@ -1,15 +1,15 @@
 """The programs of Barrow's appendix (2011, 4.1-4.5) in Python 3 and numpy 2, otherwise as is.
 
-Names, order of statements and every slip are the thesis' own; a comment names each slip, by
-its flag of Mathematics 8.4 where it has one. `example[j]*BR*self.means[c][j]` lost a minus at the
-line break: it is written out here, as the thesis' own `probDependent` has it. Changed besides:
+Names, order of statements and all mistakes are those of the thesis; a comment marks each mistake,
+with its flag of Mathematics 8.4 if it has one. `example[j]*BR*self.means[c][j]` lost a minus at the
+line break: it is written here as in the thesis's `probDependent`. Other changes:
 shuffles take a seed, numpy's names are imported one by one, a class may be tested by way of a
 subclass, and `Classifier.column_sort = False` in one orders whole rows by class instead.
 
-A data matrix holds one example a row, its class 0..k-1 in the last column.
+A data matrix has one example per row, its class 0..k-1 in the last column.
 """
 
-# ruff: noqa: N802 - the thesis' names
+# ruff: noqa: N802 - names of the thesis
 # ruff: noqa: T201 - the thesis' complaints
 # ruff: noqa: A004 - `from numpy import *` hides the built-in sum
 # ruff: noqa: PERF401 - loops as printed
@@ -49,7 +49,7 @@ class Classifier:
         print("A subclass has accessed a fake superclass method: evaluate.")
 
     def classconditioned(self):
-        """Blocks of rows, one a class; the data are ordered by class."""
+        """Blocks of rows, one per class; the data are ordered by class."""
         conditioned = []
         minindex = 0
         maxindex = 0
@@ -284,7 +284,7 @@ class StrongKNB(Classifier):
         return top - bottom
 
     def ddr(self, example, attribute):
-        """Log ddr; + is class 0, - is class 1, and further classes count for nothing."""
+        """Log ddr; + is class 0, - is class 1, and further classes are ignored."""
         return self.dependenceDerivative(example, attribute, 0) - self.dependenceDerivative(
             example, attribute, 1
         )
@@ -411,7 +411,7 @@ class TestHarness:
             tempdata = append(tempdata, testdata, axis=0)
         return errormatrix
 
-    # harness_metrics: all below, from rates of the actual classes alone
+    # harness_metrics: all below, only from rates of the actual classes
 
     def accuracy(self, errormatrix):
         errormatrix = array(errormatrix)
@@ -421,21 +421,21 @@ class TestHarness:
         return errormatrix[classvalue][classvalue] / sum(errormatrix[classvalue])
 
     def falsePositiveRate(self, errormatrix, classvalue=0):
-        """Rate of false negatives, in truth."""
+        """Actually the rate of false negatives."""
         errormatrix = array(errormatrix)
         return (sum(errormatrix[classvalue]) - errormatrix[classvalue][classvalue]) / sum(
             errormatrix[classvalue]
         )
 
     def precision(self, errormatrix, classvalue=0):
-        """True positive rate, in truth: the denominator is 1."""
+        """Actually the true positive rate: the denominator is 1."""
         return self.truePositiveRate(errormatrix, classvalue) / (
             self.truePositiveRate(errormatrix, classvalue)
             + self.falsePositiveRate(errormatrix, classvalue)
         )
 
     def recall(self, errormatrix, classvalue=0):
-        """Precision for classes of equal size, in truth."""
+        """Actually the precision for classes of equal size."""
         if classvalue == 0:
             return self.truePositiveRate(errormatrix, 0) / (
                 self.truePositiveRate(errormatrix, 0) + self.falsePositiveRate(errormatrix, 1)

@@ -1,4 +1,4 @@
-"""Slow twin of ``discretize="auto"``: every candidate, its evidence and its price, row by row."""
+"""Slow twin of ``discretize="auto"``: every candidate, its evidence and its penalty, row by row."""
 
 import itertools
 import math
@@ -21,7 +21,7 @@ def evidence(xs, ys, cuts):
 
 
 def equal_cuts(xs):
-    """Candidates that do not look at classes: cuts by number of bins, five rows a bin."""
+    """Candidates that do not use the classes: cuts by number of bins, five rows per bin."""
     distinct = sorted(set(xs))
     found = []
     for bins in [number for number in NUMBERS if 5 * number <= len(xs)]:
@@ -32,7 +32,7 @@ def equal_cuts(xs):
 
 
 def halve(xs, cuts, bins):
-    """Cut the largest bin of several values in the middle, until there are so many bins."""
+    """Cut the largest bin of several values in the middle, until there are enough bins."""
     while len(cuts) + 1 < bins:
         parts = [[] for _ in range(len(cuts) + 1)]
         for x in sorted(xs):
@@ -45,7 +45,7 @@ def halve(xs, cuts, bins):
 
 
 def automatic_cuts(xs, ys, bins):
-    """Cuts of the candidate with the most evidence after its price, then halved to a few bins."""
+    """Cuts of the candidate with the most evidence after the penalty, split into a few bins."""
     equal, supervised = equal_cuts(xs), naive.mdlp_cuts(xs, ys)
     ways = math.comb(len(set(xs)) - 1, len(supervised))
     candidates = [(evidence(xs, ys, []), [])]

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of unnaive.search, written from Mathematics 10 alone.
+"""Slow, obvious twins of unnaive.search, written only from Mathematics 10.
 
 A population is a list of genomes, a genome a list of genes; `sizes` are numbers of values.
 """
@@ -17,7 +17,7 @@ def best_first(individuals):
 
 
 def next_population(old, offspring, replacement, size):
-    """Replace a population; both lists hold (scores, genome), the old one best first."""
+    """Replace a population; both lists have (scores, genome), the old one best first."""
     if replacement == "truncation":
         return best_first(old + offspring)[:size]
     if replacement == "elite-1":
@@ -54,7 +54,7 @@ def floored(probabilities, p_min):
 
 
 def entropy(values):
-    """Entropy of a list of whatever, in nats."""
+    """Entropy of a list of any values, in nats."""
     shares = [values.count(value) / len(values) for value in set(values)]
     return -math.fsum(p * math.log(p) for p in shares)
 
@@ -74,7 +74,7 @@ def mimic_chain(rows, n_genes):
 
 
 def conditional(rows, sizes, gene, parents, alpha):
-    """P(gene | parents) as {values of the parents: probabilities}, of contexts that were seen."""
+    """P(gene | parents) as {values of the parents: probabilities}, of contexts that occur."""
     contexts = {}
     for row in rows:
         contexts.setdefault(tuple(row[p] for p in parents), []).append(row[gene])
@@ -92,7 +92,7 @@ def bic(rows, sizes, gene, parents):
 
 
 def reaches(parents, start, end):
-    """Tell whether ``start`` is ``end`` or above it."""
+    """Return whether ``start`` is ``end`` or an ancestor of it."""
     return start == end or any(reaches(parents, start, p) for p in parents[end])
 
 
@@ -185,7 +185,7 @@ def mimic_gaussian_chain(rows, n_genes):
 
 
 def regression(rows, gene, parents):
-    """Slopes by the normal equations, and the deviation of what is left."""
+    """Slopes by the normal equations, and the standard deviation of the residuals."""
     own = [row[gene] for row in rows]
     others = [[row[p] for row in rows] for p in parents]
     left = [[covariance(a, b) for b in others] for a in others]

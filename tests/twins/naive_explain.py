@@ -1,8 +1,8 @@
-"""Slow twins of explanations, written from their description alone.
+"""Slow twins of explanations, written only from their description.
 
 Conventions are those of `naive`. A split is (base, parts): a list of log P(c), and for every class
-a dictionary from (columns, through) to what the term adds. Exponentials are taken as they are, so
-problems must be small.
+a dictionary from (columns, through) to the term. Exponentials are not scaled, so problems must be
+small.
 """
 
 import itertools

@@ -1,8 +1,8 @@
-"""Slow twins of the Gaussian models, written from docs/mathematics.md alone (2.2, 7.7, 8, 15.8).
+"""Slow twins of the Gaussian models, written only from docs/mathematics.md (2.2, 7.7, 8, 15.8).
 
 A row is a list of floats, None where missing; classes are 0..k-1, some perhaps without rows,
 which then have density 0. `model` is what `fit` returns. Of two classes, 0 is + and 1 is -, as
-in Barrow's code. Parents are one list of columns a column. All densities are logarithms.
+in Barrow's code. Parents are one list of columns per column. All densities are logarithms.
 """
 
 import collections
@@ -48,7 +48,7 @@ def variance(xs):
 
 
 def largest_variance(rows, classes):
-    """max_i Var(X_i) over all rows; 1 where every column is constant, that no variance be 0."""
+    """max_i Var(X_i) over all rows; 1 if every column is constant, so that no variance is 0."""
     columns = [column(rows, classes, i) for i in range(len(rows[0]))]
     return max(variance(xs) for xs in columns) or 1.0
 
@@ -245,7 +245,7 @@ def pair_weights(model, rows, classes, weighting="log-mean"):
 
 
 def imbalance(weights, columns, objective="balanced", shares=None):
-    """What the chosen set minimises, `weights` holding one list u^cc' a pair of classes.
+    """What the chosen set minimizes; `weights` has one list u^cc' per pair of classes.
 
     "balanced": max_cc' |Σ_S u|; "mean": Σ P(c)P(c') |Σ_S u| / Σ P(c)P(c'), with these products
     as `shares`; "smallest": Σ_S u, for two classes only.

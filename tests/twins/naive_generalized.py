@@ -2,7 +2,7 @@
 
 Conventions are those of `naive`. A tree is a collection of edges (i, j), i < j; mothers are a list
 with -1 at the root. The class belongs to every cluster and separator and is not written: the
-cluster (y, x_1, x_4) is the tuple (1, 4), the class alone is (). Cells may be missing wherever
+cluster (y, x_1, x_4) is the tuple (1, 4), only the class is (). Cells may be missing wherever
 "complete" is not said: a count then takes the rows in which all of its columns are observed.
 """
 
@@ -357,7 +357,7 @@ def graph_of(d, edges):
 
 
 def junction_pieces(d, edges):
-    """(cliques, separators) of a chordal graph, without the class; () is the class alone.
+    """(cliques, separators) of a chordal graph, without the class; () is only the class.
 
     Separators are the d' - 1 intersections along a tree of the d' cliques, of largest total size.
     """

@@ -54,7 +54,7 @@ def softmax(theta):
 def loss(said, classes, theta, importance=None):
     """Σ log Σ_p w_p S_rp − log Σ_p w_p T_rp, and half the squares of θ around its mean.
 
-    Rows of which no weights change what is said are left out.
+    Rows whose posterior does not depend on the weights are left out.
     """
     mean = math.fsum(theta) / len(theta)
     total = math.fsum((one - mean) ** 2 for one in theta) / 2

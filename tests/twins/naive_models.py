@@ -1,8 +1,8 @@
-"""Slow twins of the models beyond naive Bayes, TAN and AODE, from docs/mathematics.md alone.
+"""Slow twins of the models beyond naive Bayes, TAN and AODE, only from docs/mathematics.md.
 
 Conventions are those of `naive`: rows of codes with None where missing, policies as tuples, one
-weight a row, log joints per class as results. `cmi` and `member_weights` hold a model's own
-weights at given numbers instead of computing them from the rows (Mathematics 9.1).
+weight per row, log joints per class as results. `cmi` and `member_weights` fix the weights of a
+model instead of computing them from the rows (Mathematics 9.1).
 """
 
 import itertools

@@ -1,6 +1,6 @@
-"""Slow twins of classifiers, written from Mathematics 9 and 15.4 and Robles et al. alone.
+"""Slow twins of classifiers, written from Mathematics 9 and 15.4 and Robles et al. only.
 
-Rows and weights are those of `naive`: codes with None where missing, one number a row. Data come
+Rows and weights are those of `naive`: codes with None where missing, one number per row. Data come
 as (rows, y, sizes, k): rows, classes 0..k-1, cardinalities, number of classes. `alpha` is a number,
 for Laplace, or a policy of `naive`. A group is a tuple of columns, one variable whose cells are the
 joint values in row-major order (last column fastest); groups are sorted by their lowest column.
@@ -27,12 +27,12 @@ def singletons(sizes):
 
 
 def in_order(groups):
-    """Sort groups by their lowest column, empty ones left out."""
+    """Sort groups by their lowest column, without empty ones."""
     return sorted(tuple(sorted(group)) for group in groups if group)
 
 
 def n_correct(predictions, y, weights=None):
-    """Weight of the rows predicted right."""
+    """Weight of the rows that are predicted correctly."""
     weights = weights or [1] * len(y)
     return sum(w for p, c, w in zip(predictions, y, weights, strict=True) if p == c)
 
@@ -448,7 +448,7 @@ def ienb_resubstitution(u, rows, y, sizes, k, groups=None, weights=None, **optio
 
 
 def adjusted_correct(log_joint, y, log_w, weights=None):
-    """Weight of the rows right by argmax log w_c + L_c, the lowest class within TIE_TOL."""
+    """Weight of rows with argmax log w_c + L_c correct; the lowest class within TIE_TOL."""
     chosen = [naive.first_best([a + b for a, b in zip(log_w, x, strict=True)]) for x in log_joint]
     return n_correct(chosen, y, weights)
 

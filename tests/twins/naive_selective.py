@@ -1,6 +1,6 @@
-"""Slow twin of the sweep over nested models, written from Mathematics 15.6 and 15.7 alone.
+"""Slow twin of the sweep over nested models, written only from Mathematics 15.6 and 15.7.
 
-Every row is left out in turn, and the counts are made anew. Parents and concentrations are
+Every row is left out in turn, and the others are counted again. Parents and concentrations are
 those of all rows.
 """
 
@@ -46,7 +46,7 @@ def path(rows, classes, k, values, policy, max_k, weights=None):
 
 
 def prior_policy(policy):
-    """P(c) under hierarchical smoothing has one imaginary row."""
+    """P(c) under hierarchical smoothing has one pseudo-count."""
     return ("m-estimate", 1.0) if policy[0] == "hierarchical" else policy
 
 
@@ -66,7 +66,7 @@ def scores(chances, actual):
 
 
 def leaning(data, values, i, parents, row, c, alphas, held=0.0):
-    """P(x_i | c, first parents), one α a depth; ``held`` is taken off every count.
+    """P(x_i | c, first parents), one α per depth; ``held`` is subtracted from every count.
 
     P(x_i | c) is counted in the rows that have x_i, all below in those that have all parents.
     """
@@ -93,7 +93,7 @@ def count(data, whole, given, label):
 
 
 def concentrations(data, values, i, parents):
-    """Choose α of every depth under which the rows, one less in every count, are likeliest."""
+    """Choose α of every depth that maximizes the likelihood with one row less in every count."""
     chosen = []
     for depth in range(len(parents) + 1):
         whole = [i, *parents] if depth else [i]

@@ -50,7 +50,7 @@ def chance(levels, v, alphas, context, value, off=0.0):
 
 
 def gain(levels, v, alphas):
-    """Log-likelihood of the rows of the deepest level that has an α, each left out."""
+    """Log-likelihood of the rows of the deepest level that has an α, by leave-one-out."""
     return math.fsum(
         weight * math.log(chance(levels, v, alphas, context, value, off=1.0))
         for context, line in levels[len(alphas)].items()
@@ -110,7 +110,7 @@ class Hierarchy:
         return chance(levels, self.values[i], self.shared(i), (c, row[j]), row[i])
 
     def prior(self, columns=()):
-        """Log P(c) of the rows that have some columns: one imaginary row, spread evenly."""
+        """Log P(c) of the rows that have some columns: one pseudo-count, spread evenly."""
         kept = [t for t, row in enumerate(self.rows) if all(row[j] is not None for j in columns)]
         classes, weights = [self.classes[t] for t in kept], [self.weights[t] for t in kept]
         return naive_models.log_prior(classes, self.k, PRIOR, weights)
@@ -189,7 +189,7 @@ def a2de(twin, row):
 
 
 def hidden(twin, row, cmi):
-    """Log P(c) Π_i Σ_j W_ij P(x_i | x_j, c), W_ij the share of column j in what is told of i."""
+    """Log P(c) Π_i Σ_j W_ij P(x_i | x_j, c), W_ij the share of j in the information about i."""
     joint = twin.prior()
     for c, (i, x) in itertools.product(range(twin.k), enumerate(row)):
         if x is None:
@@ -205,7 +205,7 @@ def hidden(twin, row, cmi):
 
 
 def groups(twin, parts, row):
-    """Log P(c) Π P(x_G | c), of rows that have all of a group; gaps are summed out of counts."""
+    """Log P(c) Π P(x_G | c), of rows that have all of a group; missing cells are summed out."""
     joint = twin.prior()
     for group in parts:
         shown = [j for j in group if row[j] is not None]
@@ -226,7 +226,7 @@ def groups(twin, parts, row):
 
 
 def term(twin, i, j, row, c):
-    """Log P(x_i | c), or with j at least 0 what x_j adds to it; 0 for missing cells."""
+    """Log P(x_i | c), or with j at least 0 the change by x_j; 0 for missing cells."""
     if row[i] is None or (j >= 0 and row[j] is None):
         return 0.0
     alone = math.log(twin.factor(i, [], row, c))
@@ -256,7 +256,7 @@ def without(twin, t):
 
 
 def left_out_terms(twin, terms):
-    """Every term by rows and classes, by the others alone; as [term][row][class]."""
+    """Every term of rows and classes, from the other rows; as [term][row][class]."""
     for i, j in terms:
         twin.family(i, [])
         twin.family(i, [] if j < 0 else [j])
@@ -271,7 +271,7 @@ def left_out_terms(twin, terms):
 
 
 def weighted_loss(entries, prior, classes, penalties, point, importance=None):
-    """Penalised log loss of weights and biases, one list; biases have a penalty of 1."""
+    """Penalized log loss of weights and biases, one list; biases have a penalty of 1."""
     m = len(penalties)
     weights, bias = point[:m], point[m:]
     loss = math.fsum(a * w * w / 2 for a, w in zip(penalties, weights, strict=True))

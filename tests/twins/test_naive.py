@@ -1,4 +1,4 @@
-"""The slow twins against the worked numbers (chiefly Mathematics 13), so that they may judge."""
+"""The slow twins against the worked numbers (mainly Mathematics 13): a test of the tests."""
 
 import itertools
 import math

@@ -95,7 +95,7 @@ def test_phnb_path():
 
 @on_every_problem
 def test_ends_of_the_path(data):
-    """At +inf nothing is held, so it is the leave-one-out of naive Bayes."""
+    """At +inf there are no bags, so it is the leave-one-out of naive Bayes."""
     _, classes, k, _ = data
     joints = twins.leave_one_out_fixed(naive.naive_bayes, *data, M_ESTIMATE)
     path = twins.phnb_path(*data, M_ESTIMATE)

@@ -252,7 +252,7 @@ def test_waode_without_information():
 
 
 def test_waode_falls_back_on_naive_bayes():
-    """Column 1 tells nothing, column 0 is missing: nothing has a weight."""
+    """Column 1 is not informative, column 0 is missing: nothing has a weight."""
     rows = [[c, x] for c in (0, 1) for x in (0, 1)] * 2
     data = (rows, [row[0] for row in rows], 2, [2, 2])
     row = [None, 1]
@@ -295,7 +295,7 @@ def test_a2de_of_three_columns_by_hand():
 
 
 def test_weighted_a2de():
-    """A column that copies the class makes its pairs count; noise alone is uniform."""
+    """A column that copies the class gives weight to its pairs; noise gives equal weights."""
     rows = [[c, a, b] for c in (0, 1) for a in (0, 1) for b in (0, 1)]
     data = (rows, [row[0] for row in rows], 2, [2, 2, 2])
     members = [twins.two_parents(*data, LAPLACE, *pair, [1, 0, 0]) for pair in ((0, 1), (0, 2))]
@@ -344,7 +344,7 @@ def test_multinet_of_one_class_is_a_chow_liu_tree():
 
 
 def test_multinet_parents_of_weather():
-    """I_c from the rows of each class alone; both trees rooted at outlook."""
+    """I_c only from the rows of each class; both trees rooted at outlook."""
     expected = []
     for c in range(2):
         part = [row for row, label in zip(ROWS, CLASSES, strict=True) if label == c]

@@ -7,6 +7,7 @@ from unnaive._core import (
     buckets as buckets,
     coding as coding,
     counting as counting,
+    csv as csv,
     discretize as discretize,
     families as families,
     groups as groups,

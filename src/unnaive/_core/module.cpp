@@ -8,6 +8,7 @@ void bind_balance(nb::module_ &room);
 void bind_buckets(nb::module_ &room);
 void bind_coding(nb::module_ &room);
 void bind_counting(nb::module_ &room);
+void bind_csv(nb::module_ &room);
 void bind_discretize(nb::module_ &room);
 void bind_families(nb::module_ &room);
 void bind_groups(nb::module_ &room);
@@ -41,6 +42,7 @@ NB_MODULE(_core, core) {
     room("buckets", "Numbers sorted into buckets.", unnaive::bind_buckets);
     room("coding", "Numbers turned into codes.", unnaive::bind_coding);
     room("counting", "Rows counted: bitmaps, and histograms.", unnaive::bind_counting);
+    room("csv", "Cells of CSV files.", unnaive::bind_csv);
     room("discretize", "Bin edges.", unnaive::bind_discretize);
     room("families", "Factors of columns with several parents.", unnaive::bind_families);
     room("groups", "Naive Bayes over groups of columns.", unnaive::bind_groups);

@@ -1,10 +1,12 @@
-"""The command ``unnaive``: its sub-commands, and how each of them fails."""
+"""The command ``unnaive``: its sub-commands, and how errors are reported."""
 
 import errno
+import inspect
 import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from textwrap import indent
 from typing import Annotated, Any
 
 import typer
@@ -26,21 +28,20 @@ from unnaive.cli import (
 )
 from unnaive.cli.terminal import blame, notes, say
 
-# The commands import the rooms they use when they run, so that --help and a mistyped option
-# answer at once. Some of them need nothing of scikit-learn, whose import alone takes longer than
-# most people wait.
+# The commands import the packages they use when they run, so that --help and a mistyped option
+# are quick. Some of them do not need scikit-learn, whose import takes a second.
 
 _WITHOUT = {"fit", "predict", "models", "schema", "count", "merge"}
 _INTERRUPTED = 130  # exit code, as shells have it
 _CURES = {
     errno.ENOENT: "check its name and folder",
     errno.EACCES: "ask its owner for permission, or use a copy",
-    errno.ENOSPC: "make room, or write elsewhere",
+    errno.ENOSPC: "free some space, or write to another disk",
 }
 
 
 class Commands(TyperGroup):
-    """The sub-commands; whatever the user can mend ends in one line and an exit code."""
+    """The sub-commands; errors that the user can correct are one line and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a sub-command."""
@@ -60,7 +61,7 @@ class Commands(TyperGroup):
         return result
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the program; Ctrl-C is one line, wherever it comes."""
+        """Run the program; Ctrl-C prints one line."""
         try:
             return super().main(*args, **kwargs)
         except SystemExit as end:
@@ -70,10 +71,10 @@ class Commands(TyperGroup):
 
 
 def _one_line(error: BaseException) -> str:
-    """Return what an error says, with a cure instead of the number that the system gave it."""
+    """Return the message of an error in one line, with a cure for errors of the system."""
     text = str(error) or type(error).__name__
     if isinstance(error, MemoryError):
-        text = f"there is not enough memory ({text})"
+        text = f"not enough memory ({text})"
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         if error.errno in _CURES and error.strerror == os.strerror(error.errno):
@@ -82,7 +83,7 @@ def _one_line(error: BaseException) -> str:
 
 
 def _give_up_stdout() -> None:
-    """Where standard output is gone or full, point it at nothing, or Python complains at exit."""
+    """Redirect a broken standard output to nothing, or Python complains at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -103,14 +104,14 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
-For example:
+Examples:
   unnaive demo
   unnaive fit patients.csv --target diagnosis -o patients.unb
   unnaive predict patients.unb new.csv
 
 \b
-unnaive --install-completion lets the Tab key complete commands, options and models.
-UNNAIVE_TRACEBACK=1 shows where an error comes from; NO_COLOR=1 takes colours away.""",
+unnaive --install-completion: complete commands, options and models with the Tab key.
+UNNAIVE_TRACEBACK=1 shows the traceback of an error; NO_COLOR=1 turns colors off.""",
 )
 
 
@@ -123,61 +124,27 @@ def describe(
     """Bayesian classifiers that do not pretend features are independent."""
 
 
-def _add(command: Callable[..., None], *examples: str) -> None:
-    """Add a sub-command with its examples, whose lines are kept apart."""
-    lines = "\n".join(f"  unnaive {example}" for example in examples)
-    app.command(epilog=f"\b\nFor example:\n{lines}")(command)
+def _add(command: Callable[..., None]) -> None:
+    """Add a sub-command; the lines under "Examples" in its docstring are printed last."""
+    text, _, examples = (inspect.getdoc(command) or "").partition("\n\nExamples\n--------\n")
+    app.command(help=text, epilog=f"\b\nExamples:\n{indent(examples, '  ')}")(command)
 
 
-_add(
+for _command in (
     fit.fit,
-    "fit patients.csv --target diagnosis -o patients.unb",
-    "fit patients.csv -t diagnosis --ignore id --model tan -o patients.unb",
-    "fit all.counts --model tan -o patients.unb",
-)
-_add(
     predict.predict,
-    "predict patients.unb new.csv",
-    "predict patients.unb new.csv --proba -o predicted.csv",
-)
-_add(
     explain.explain,
-    "explain patients.unb new.csv --row 3",
-    "explain patients.unb new.csv --positive ill --what-if --ask",
-)
-_add(
     evaluate.evaluate,
-    "evaluate patients.csv --target diagnosis",
-    "evaluate patients.csv -t diagnosis -m tan -m aode --repeats 10",
-    "evaluate patients.csv -t diagnosis -m tan --leave-one-out",
-)
-_add(
     report.report,
-    "report patients.unb patients.csv -o report.html",
-    "report patients.unb later.csv --new-rows --positive ill -o later.html",
-)
-_add(
     compare.compare,
-    "compare patients.csv --target diagnosis --models nb,tan,aode",
-    "compare patients.csv -t diagnosis --models all --repeats 10 --resume runs.jsonl",
-    "compare patients.csv -t diagnosis --metrics log_loss,auc --html models.html",
-)
-_add(
     reproduce.reproduce,
-    "reproduce phnb --quick",
-    "reproduce eda --honest --resume eda.jsonl -o eda.json",
-    "reproduce gnb --only Wdbc --runs 20",
-)
-_add(models.models, "models", "models --json")
-_add(demo.demo, "demo")
-_add(counts.schema, "schema patients.csv --target diagnosis --ignore id -o schema.json")
-_add(
+    models.models,
+    demo.demo,
+    counts.schema,
     counts.count,
-    "count patients.csv --schema schema.json -o site.counts",
-    "count ward-*.parquet --schema schema.json --resume count.part -o site.counts",
-    "count patients.csv --schema schema.json --epsilon 1 -o site.counts",
-)
-_add(counts.merge, "merge oslo.counts bern.counts -o all.counts")
+    counts.merge,
+):
+    _add(_command)
 
 
 def main() -> None:
@@ -185,12 +152,12 @@ def main() -> None:
     if _WITHOUT.intersection(sys.argv[1:2]):
         _scikit.do_without()
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal that lacks ± shows ? instead
+        if hasattr(stream, "reconfigure"):  # a terminal without ± shows ? instead
             stream.reconfigure(errors="replace")
     try:
         app(prog_name="unnaive")
     except (KeyboardInterrupt, SystemExit) as end:
-        # All is tidied up, but threads may be busy for minutes, with work that nobody wants now.
+        # Threads may still be busy for minutes, with work that is no longer needed.
         if getattr(end, "code", _INTERRUPTED) == _INTERRUPTED:
             sys.stderr.flush()
             os._exit(_INTERRUPTED)

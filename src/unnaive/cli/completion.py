@@ -1,10 +1,10 @@
-"""What the Tab key offers for models."""
+"""Completion of model keys by the Tab key."""
 
 from unnaive.models import model_keys
 
 
 def complete_model(incomplete: str) -> list[str]:
-    """Return the keys that begin like this.
+    """Return the keys that begin with a text.
 
     >>> complete_model("aode")
     ['aode', 'aode-sr']
@@ -19,5 +19,5 @@ def complete_models(incomplete: str) -> list[str]:
     ['nb,tan-multinet']
     """
     before, comma, last = incomplete.rpartition(",")
-    found = [f"{before}{comma}{key}" for key in complete_model(last)]
-    return ["all", *found] if "all".startswith(incomplete) else found
+    keys = [f"{before}{comma}{key}" for key in complete_model(last)]
+    return ["all", *keys] if "all".startswith(incomplete) else keys

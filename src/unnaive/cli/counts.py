@@ -1,4 +1,4 @@
-"""``unnaive schema``, ``count`` and ``merge``: counts travel, rows stay where they are."""
+"""``unnaive schema``, ``count`` and ``merge``: counts leave a site, rows do not."""
 
 from pathlib import Path
 from shlex import quote
@@ -8,137 +8,128 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnaive.cli import counting, options
-from unnaive.cli.counting import ENDING, Counting, Summary, named
+from unnaive.cli.counting import ENDING, Counting, named
+from unnaive.cli.options import flag, option
 from unnaive.cli.output import require_apart, require_writable, size_of
 from unnaive.cli.terminal import print_json, progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from unnaive._typing import State
     from unnaive.counts import JointCounts
     from unnaive.schema import Schema
 
 
 Files = Annotated[
-    list[Path], typer.Argument(metavar="DATA...", help="Rows: .csv, .tsv, .parquet or .arff.")
+    list[Path],
+    typer.Argument(metavar="DATA...", help="Files of rows: .csv, .tsv, .parquet or .arff."),
 ]
 CountsFiles = Annotated[
-    list[Path], typer.Argument(metavar="COUNTS...", help="What unnaive count wrote.")
+    list[Path], typer.Argument(metavar="COUNTS...", help="Files written by unnaive count.")
 ]
-SchemaOutput = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", help="Where the schema is saved.")
-]
-Output = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", help="Where the counts are saved.")
-]
+SchemaOutput = Annotated[Path, option("--output -o", "FILE", "File for the schema.")]
+Output = Annotated[Path, option("--output -o", "FILE", "File for the counts.")]
 Target = Annotated[
-    str | None,
-    typer.Option(
-        "--target", "-t", metavar="COLUMN", help="Column that holds the class; a schema knows it."
-    ),
+    str | None, option("--target -t", "COLUMN", "Target column; not needed with --schema.")
 ]
 Agreed = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--schema",
-        metavar="FILE",
-        help="What unnaive schema wrote. Without it: learned from these rows.",
-    ),
-]
-Resume = Annotated[
-    Path | None,
-    typer.Option(
-        "--resume",
-        metavar="FILE",
-        help="Keep what is counted in this file, and take from it what is there.",
+        "FILE",
+        "File written by unnaive schema. Without it, categories and bins are learned from "
+        "these rows.",
     ),
 ]
 SkipBadFiles = Annotated[
-    bool, typer.Option("--skip-bad-files", help="Count the other files, and name the bad ones.")
+    bool, flag("--skip-bad-files", "Skip files that cannot be read, with a note for each.")
 ]
-MinCell = Annotated[
-    int | None,
-    typer.Option(
-        "--min-cell", metavar="N", min=2, help="Set every cell of fewer than N rows to zero."
-    ),
-]
+MinCell = Annotated[int | None, option("--min-cell", "N", "Set counts below N to zero.", min=2)]
 Epsilon = Annotated[
     float | None,
-    typer.Option(
+    option(
         "--epsilon",
-        metavar="E",
-        help="Add noise, so that the counts are E-differentially private for every row; needs "
+        "E",
+        "Add noise that makes the counts E-differentially private for each row. Needs "
         "--schema, and OpenDP.",
     ),
 ]
-NoPairs = Annotated[
-    bool, typer.Option("--no-pairs", help="Count single columns alone, for naive Bayes.")
-]
+NoPairs = Annotated[bool, flag("--no-pairs", "Count single columns only, for naive Bayes.")]
 
 
+@options.expand
 def schema(
     data: Files,
     *,
     target: options.Target,
     output: SchemaOutput,
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    categorical: options.Categorical = None,
+    binning: options.Binning,
     ignore: options.Ignore = None,
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
-    """Write down columns, categories and bins.
+    """Write the columns, categories and bins of files.
 
-    Sites that count apart agree on them first. The file is JSON, a column a line. Categories and
-    edges come from the rows: read it before it leaves the house. To add a category or move an
-    edge, edit it and take its line "sha256" out.
+    Sites that count their rows separately must use the same schema. The file is JSON, one line for
+    each column. Categories and bin edges come from the rows: check the file before you share it. To
+    add a category or move an edge, edit the file and delete its line "sha256".
+
+    Examples
+    --------
+    unnaive schema patients.csv --target diagnosis --ignore id -o schema.json
     """
     from unnaive import __version__  # noqa: PLC0415 - see app.py
     from unnaive.schema.document import save_schema  # noqa: PLC0415 - see app.py
 
-    given = options.binning(discretize, bins, categorical)
+    training = options.Training(**vars(binning), ignore=ignore)
     require_writable(output, *data)
-    with progress(f"reading {named(data)}", len(data)) as advance, options.checked(given):
-        found, n_rows = counting.learned(data, target, given, advance, ignore=ignore, n_jobs=n_jobs)
-    save_schema(found, output, __version__)
-    summary: Summary = {"rows": n_rows, **counting.describe_schema(found), "file": str(output)}
+    reading = progress(f"reading {named(data)}", len(data))
+    with reading as advance, options.checked(training.parameters()):
+        learned, n_rows = counting.learned(data, target, training, advance, n_jobs)
+    save_schema(learned, output, __version__)
+    summary: State = {"rows": n_rows, **counting.describe_schema(learned), "file": str(output)}
     if json:
         print_json(summary)
         return
-    _show(
+    counting.show_lines(
         data=f"{named(data)}: {n_rows:,} rows",
         columns=counting.show_columns(summary),
-        classes=f"{found.target}: {counting.first_of(list(map(str, found.classes)))}",
-        written=f"{output} ({size_of(output)})",
+        classes=f"{learned.target}: {counting.first_of(list(map(str, learned.classes)))}",
+        saved=f"{output} ({size_of(output)})",
         next=f"unnaive count SITE.csv --schema {quote(str(output))} -o site{ENDING}",
     )
 
 
+@options.expand
 def count(
     data: Files,
     *,
     output: Output,
     target: Target = None,
     schema: Agreed = None,
-    resume: Resume = None,
+    resume: options.Resume = None,
     skip_bad_files: SkipBadFiles = False,
     min_cell: MinCell = None,
     epsilon: Epsilon = None,
     no_pairs: NoPairs = False,
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    categorical: options.Categorical = None,
+    binning: options.Binning,
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
-    """Count the rows of files, for models and other sites.
+    """Count the rows of files.
 
-    Counts are all that most models need, and hold no row. Those that were made with one --schema
-    add up. Columns that it does not name are left out.
+    Most models can be fitted to counts, which hold no rows. Counts made with the same --schema can
+    be added with unnaive merge. Columns that the schema does not have are left out.
+
+    Examples
+    --------
+    unnaive count patients.csv --schema schema.json -o site.counts
+    unnaive count ward-*.parquet --schema schema.json --resume count.part -o site.counts
+    unnaive count patients.csv --schema schema.json --epsilon 1 -o site.counts
     """
-    given = options.binning(discretize, bins, categorical)
-    _check_options(target, schema, min_cell, epsilon, given)
+    chosen = binning.binning()
+    _check_options(target, schema, min_cell, epsilon, chosen)
     require_apart(*data, *([schema] if schema else []), output=output, resume=resume)
     _refuse_twice(data)
     start = perf_counter()
@@ -149,13 +140,13 @@ def count(
         "n_jobs": n_jobs,
         "checkpoint": resume,
         "skip_bad_files": skip_bad_files,
-        **given,
+        **chosen,
     }
-    with options.checked(given):
+    with options.checked(chosen):
         counts = counting.counted(data, agreed, target, how)
     counts = _protected(counts, min_cell, epsilon)
     counts.save(output)
-    summary: Summary = {
+    summary: State = {
         "files": [str(path) for path in data],
         "schema": None if schema is None else str(schema),
         **counting.describe_counts(counts),
@@ -170,24 +161,29 @@ def count(
 
 
 def merge(data: CountsFiles, *, output: Output, json: options.AsJson = False) -> None:
-    """Add counts up, as if all their rows had been in one place.
+    """Add counts files.
 
-    They must have been made with the same schema.
+    The result equals the counts of all rows together. The files must have been made with the same
+    schema.
+
+    Examples
+    --------
+    unnaive merge oslo.counts bern.counts -o all.counts
     """
     require_writable(output, *data)
     _refuse_twice(data)
-    with progress(f"adding {len(data)} counts", len(data)) as advance:
+    with progress(f"adding {len(data)} files", len(data)) as advance:
         total = counting.added(data, advance)
     total.save(output)
     files = [str(path) for path in data]
-    summary: Summary = {"files": files, **counting.describe_counts(total), "file": str(output)}
+    summary: State = {"files": files, **counting.describe_counts(total), "file": str(output)}
     if json:
         print_json(summary)
     else:
         _show_counts(summary, f"unnaive fit {quote(str(output))} --model tan -o model.unb")
 
 
-# What is asked for
+# Checks
 
 
 def _agreed(path: Path | None, target: str | None) -> "Schema | None":
@@ -195,13 +191,13 @@ def _agreed(path: Path | None, target: str | None) -> "Schema | None":
 
     if path is None:
         return None
-    found = load_schema(path)
-    if target not in {None, found.target}:
+    schema = load_schema(path)
+    if target not in {None, schema.target}:
         raise ValueError(
-            f"{path} is for the target {found.target!r}, not for {target!r}; leave --target out, "
-            "or write another schema"
+            f"the target of {path} is {schema.target!r}, not {target!r}; leave --target out, or "
+            "write another schema"
         )
-    return found
+    return schema
 
 
 def _check_options(
@@ -209,25 +205,25 @@ def _check_options(
     schema: Path | None,
     min_cell: int | None,
     epsilon: float | None,
-    given: options.Binning,
+    chosen: options.BinningParameters,
 ) -> None:
     """Refuse options that contradict each other, before anything is read."""
     if schema is None and target is None:
         raise typer.BadParameter(
-            "name the column that holds the class, or a --schema that knows it",
+            "name the target column, or use --schema",
             param_hint="--target",
         )
-    if schema is not None and given:
-        named = next(iter(given)).removesuffix("_features")
-        raise ValueError(f"--{named} is settled by --schema; give it to unnaive schema instead")
+    if schema is not None and chosen:
+        named = next(iter(chosen)).removesuffix("_features")
+        raise ValueError(f"--{named} cannot be used with --schema; use it with unnaive schema")
     if epsilon is not None and schema is None:
         raise ValueError(
-            "--epsilon needs --schema: categories and bins learned from these rows would tell of "
-            "them; agree on a schema first, with unnaive schema"
+            "--epsilon needs --schema, because categories and bins learned from these rows would "
+            "reveal information about them; write a schema first, with unnaive schema"
         )
     if epsilon is not None and min_cell is not None:
         raise ValueError(
-            "--min-cell and --epsilon do not go together: the noise hides small cells already; "
+            "--min-cell and --epsilon cannot be combined: the noise already hides small counts; "
             "leave one of them out"
         )
 
@@ -236,7 +232,7 @@ def _refuse_twice(paths: "Sequence[Path]") -> None:
     seen = set()
     for path in paths:
         if path.resolve() in seen:
-            raise ValueError(f"{path} is named twice, and would be counted twice; name it once")
+            raise ValueError(f"{path} is named twice and would be counted twice; name it once")
         seen.add(path.resolve())
 
 
@@ -245,8 +241,8 @@ def _refuse_twice(paths: "Sequence[Path]") -> None:
 
 def _privacy(
     agreed: "Schema | None", min_cell: int | None, epsilon: float | None, no_pairs: bool
-) -> Summary:
-    """Tell what will be done to the counts; raise before the work if it cannot be."""
+) -> "State":
+    """Describe the protection of the counts; raise before the work if it is not possible."""
     from unnaive.counts.joint import all_pairs  # noqa: PLC0415 - see app.py
     from unnaive.counts.privacy import noise  # noqa: PLC0415 - see app.py
 
@@ -269,21 +265,16 @@ def _protected(counts: "JointCounts", min_cell: int | None, epsilon: float | Non
         return noisy(counts, epsilon)
 
 
-# What people see
+# Output for people
 
 
-def _show_counts(summary: Summary, following: str) -> None:
-    lines = counting.show_rows(summary, named(summary["files"]))
+def _show_counts(summary: "State", following: str) -> None:
+    lines = counting.row_lines(summary, named(summary["files"]))
     if "min_cell" in summary:
-        lines["hidden"] = f"cells of 1 to {summary['min_cell'] - 1} rows are 0 now, in every table"
+        lines["hidden"] = f"counts of 1 to {summary['min_cell'] - 1} are set to 0 in every table"
     if "epsilon" in summary:
         scales = ", ".join(f"{one['scale']:.3g} on {one['kind']}" for one in summary["noise"])
-        lines["noise"] = f"ε = {summary['epsilon']:g} for a row; scale {scales}"
+        lines["noise"] = f"ε = {summary['epsilon']:g} for each row; scale {scales}"
     file = Path(summary["file"])
     spent = f" in {summary['seconds']:.2f} s" if "seconds" in summary else ""
-    _show(**lines, written=f"{file} ({size_of(file)}){spent}", next=following)
-
-
-def _show(**lines: str) -> None:
-    for name, value in lines.items():
-        typer.echo(f"{name:<9}{value}")
+    counting.show_lines(**lines, saved=f"{file} ({size_of(file)}){spent}", next=following)

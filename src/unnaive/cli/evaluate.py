@@ -1,11 +1,8 @@
-"""``unnaive evaluate``: models side by side on the same folds of a file."""
+"""``unnaive evaluate``: cross-validate models on the same folds of a file."""
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from unnaive.cli import options
-from unnaive.cli.completion import complete_model
 from unnaive.cli.rows import read_training
 from unnaive.cli.scores import show_classes, show_confusion, show_scores, summary
 from unnaive.cli.terminal import print_json, progress, say
@@ -15,83 +12,64 @@ if TYPE_CHECKING:
     from unnaive.evaluate import Evaluation
     from unnaive.models import Classifier
 
-_USUAL = ["nb", "tan", "aode"]
+USUAL = ["nb", "tan", "aode"]
 
 
+@options.expand
 def evaluate(
     data: options.Data,
     *,
     target: options.Target,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="KEY",
-            help="See: unnaive models; repeatable. Without it: nb, tan and aode.",
-            autocompletion=complete_model,
-        ),
-    ] = None,
-    folds: options.Folds = 10,
-    repeats: options.Repeats = 1,
-    seed: options.Seed = 0,
+    models: options.Models = None,
+    protocol: options.Protocol,
     loo: options.LeaveOneOut = False,
-    discretize: options.Discretize = None,
-    bins: options.Bins = None,
-    smoothing: options.Smoothing = None,
-    categorical: options.Categorical = None,
-    ignore: options.Ignore = None,
-    weight: options.Weight = None,
-    settings: options.Settings = None,
+    training: options.Training,
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
-    """Cross-validate models side by side.
+    """Cross-validate models on a file.
 
-    All models see the same folds of the file.
+    All models are trained and tested on the same folds. For one model, the confusion matrix and the
+    scores of each class are also shown.
+
+    Examples
+    --------
+    unnaive evaluate patients.csv --target diagnosis
+    unnaive evaluate patients.csv -t diagnosis -m tan -m aode --repeats 10
+    unnaive evaluate patients.csv -t diagnosis -m tan --leave-one-out
     """
-    given = options.parameters(discretize, bins, smoothing, categorical, settings)
-    classifiers = {key: options.build(key, given) for key in model or _USUAL}
+    classifiers = {key: training.build(key) for key in options.chosen_models(models, USUAL)}
     with progress(f"reading {data.name}"):
-        rows = read_training(data, target, ignore=ignore, weight=weight, categorical=categorical)
-    found = {}
+        rows = read_training(data, target, training)
+    results = {}
     for key, classifier in classifiers.items():
-        with options.checked(given):
+        with options.checked(training.parameters()):
             if loo:
-                found[key] = _leave_one_out(key, classifier, rows, n_jobs)
+                results[key] = _leave_one_out(key, classifier, rows, n_jobs)
             else:
-                found[key] = cross_validated(
-                    key, classifier, rows, folds=folds, repeats=repeats, seed=seed, n_jobs=n_jobs
-                )
-    protocol = _protocol(loo, folds, repeats, seed)
+                results[key] = cross_validated(key, classifier, rows, protocol, n_jobs)
+    described = _describe(loo, protocol)
     if json:
         head = {"data": str(data), "target": target, "rows": rows.frame.n_rows}
-        print_json({**head, "protocol": protocol, **summary(found)})
+        print_json({**head, "protocol": described, **summary(results)})
     else:
-        _show(found, f"{data}: {rows.frame.n_rows:,} rows, {protocol['description']}")
+        _show(results, f"{data}: {rows.frame.n_rows:,} rows, {described['description']}")
 
 
 def cross_validated(
-    key: str,
-    model: "Classifier",
-    rows: "TrainingRows",
-    *,
-    folds: int,
-    repeats: int,
-    seed: int,
-    n_jobs: int,
+    key: str, model: "Classifier", rows: "TrainingRows", protocol: options.Protocol, n_jobs: int
 ) -> "Evaluation":
-    """Cross-validate one model and show how far it is."""
+    """Cross-validate one model and show the progress."""
     from unnaive.evaluate import cross_validate  # noqa: PLC0415 - see app.py
 
-    with progress(f"evaluating {key}", folds * repeats) as advance:
+    with progress(f"evaluating {key}", protocol.folds * protocol.repeats) as advance:
         return cross_validate(
             model,
             rows.frame,
             rows.target,
-            folds=folds,
-            repeats=repeats,
-            random_state=seed,
+            folds=protocol.folds,
+            repeats=protocol.repeats,
+            random_state=protocol.seed,
             sample_weight=rows.weights,
             n_jobs=n_jobs,
             progress=lambda done, _: advance(done),
@@ -108,23 +86,21 @@ def _leave_one_out(
         return leave_one_out(model, rows.frame, rows.target, sample_weight=rows.weights)
 
 
-def _protocol(loo: bool, folds: int, repeats: int, seed: int) -> dict[str, str | int]:
+def _describe(loo: bool, protocol: options.Protocol) -> dict[str, str | int]:
     if loo:
         how = "leave-one-out (counts without the row; structure and bins from all rows)"
         return {"kind": "leave-one-out", "description": how}
-    how = f"{folds}-fold cross-validation" + (f", {repeats} times" if repeats > 1 else "")
-    numbers = {"folds": folds, "repeats": repeats, "seed": seed}
-    return {"kind": "cross-validation", "description": how, **numbers}
+    from unnaive.evaluate.page import describe  # noqa: PLC0415 - see app.py
+
+    numbers = vars(protocol)
+    return {"kind": "cross-validation", "description": describe(numbers), **numbers}
 
 
-def _show(found: "dict[str, Evaluation]", title: str) -> None:
-    show_scores(found, title)
-    if len(found) == 1:
-        (only,) = found.values()
+def _show(results: "dict[str, Evaluation]", title: str) -> None:
+    show_scores(results, title)
+    if len(results) == 1:
+        (only,) = results.values()
         show_confusion(only.pooled)
         show_classes(only.pooled)
     else:
-        say(
-            "Name a single --model to see its confusion matrix; --model auto is what unnaive fit "
-            "makes."
-        )
+        say("For a confusion matrix, name one --model; --model auto is the default of unnaive fit.")

@@ -1,4 +1,4 @@
-"""``unnaive explain``: why a model answers as it does for a row, and what would change that."""
+"""``unnaive explain``: which columns of a row led to a prediction, and what would change it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,6 +7,7 @@ import typer
 
 import unnaive
 from unnaive.cli import options
+from unnaive.cli.options import flag, option
 from unnaive.cli.rows import match, text_columns
 from unnaive.cli.terminal import note, print_json, progress
 
@@ -21,59 +22,60 @@ def explain(
     data: options.Data,
     *,
     row: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--row", metavar="N", min=1, help="Row of the file, the first is 1; repeatable."
-        ),
+        list[int] | None, option("--row", "N", "Row number in the file, from 1. Repeatable.", min=1)
     ] = None,
     positive: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--positive",
-            metavar="LABEL",
-            help="Class whose odds are explained; without it: the last of two, or the predicted.",
+            "LABEL",
+            "Class to explain. Default: the second of two classes, otherwise the predicted class.",
         ),
     ] = None,
     changes: Annotated[
-        bool,
-        typer.Option(
-            "--what-if", help="Find the smallest change that would change the decision, too."
-        ),
+        bool, flag("--what-if", "Also find the smallest change that changes the prediction.")
     ] = False,
     ask: Annotated[
-        bool, typer.Option("--ask", help="Rank what is missing by what it would tell, too.")
+        bool, flag("--ask", "Also rank missing values by their expected information.")
     ] = False,
     json: options.AsJson = False,
 ) -> None:
-    """Explain what each attribute of a row contributes to the answer.
+    """Explain the prediction for a row, column by column.
 
-    Contributions are log-odds, and sum to those that the model predicts; beside each stands by
-    what it multiplies the odds. Without --row the first row of the file is explained.
+    Contributions are log-odds; they add up to the log-odds that the model predicts. Beside each is
+    the factor by which it multiplies the odds. Without --row, the first row is explained.
+
+    Examples
+    --------
+    unnaive explain patients.unb new.csv --row 3
+    unnaive explain patients.unb new.csv --positive ill --what-if --ask
     """
     with progress(f"explaining {data.name}"):
         classifier, frame, numbers = _chosen_rows(model, data, row)
         label = None if positive is None else _label(classifier, positive)
-        found = [
+        explained = [
             Explained(classifier, frame.block(n - 1, n), n, label, changes=changes, ask=ask)
             for n in numbers
         ]
     if json:
         target, classes = classifier.schema_.target, classifier.classes_
-        print_json({"target": target, "classes": classes, "rows": [row.state() for row in found]})
+        print_json(
+            {"target": target, "classes": classes, "rows": [entry.state() for entry in explained]}
+        )
     else:
-        typer.echo("\n\n".join(row.text() for row in found))
+        typer.echo("\n\n".join(entry.text() for entry in explained))
 
 
 def _chosen_rows(
     model: Path, data: Path, rows: list[int] | None
 ) -> tuple["Classifier", "Frame", list[int]]:
-    """Read the model, the rows of the file, and which of them are asked for."""
+    """Return the model, the rows of the file, and the numbers of the rows to explain."""
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
     classifier = unnaive.load(model)
     frame = match(data, read(data, labels=text_columns(classifier.schema_)), classifier)
     if rows is None and frame.n_rows > 1:
-        note(f"the first of {frame.n_rows:,} rows; --row 2 explains the second")
+        note(f"this explains the first of {frame.n_rows:,} rows; choose another with --row")
     numbers = rows or [1]
     if max(numbers) > frame.n_rows:
         raise ValueError(f"{data} has {frame.n_rows:,} rows; there is no row {max(numbers):,}")
@@ -81,17 +83,17 @@ def _chosen_rows(
 
 
 def _label(model: "Classifier", text: str) -> "Label":
-    """Find the class that is written like this."""
+    """Return the class label that is written like a text."""
     labels: list[Label] = model.classes_.tolist()
     for label in labels:
         if str(label) == text:
             return label
     known = ", ".join(map(str, labels))
-    raise ValueError(f"--positive {text}: there is no such class; they are {known}")
+    raise ValueError(f"--positive {text}: there is no class {text!r}; the classes are {known}")
 
 
 class Explained:
-    """A row, why it is answered as it is, and what would change that if it is asked for."""
+    """The explanation of a row, with changes and questions if wanted."""
 
     def __init__(
         self,
@@ -106,38 +108,42 @@ class Explained:
         from unnaive.explain import ask_next, what_if  # noqa: PLC0415 - see app.py
 
         self.number, self.positive = number, positive
-        self.found = model.explain(row)
+        self.explanation = model.explain(row)
         self.change = what_if(model, row) if changes else None
         self.questions = ask_next(model, row) if ask else None
 
     def text(self) -> str:
-        """Say it in words, for people."""
+        """Return the explanation in words."""
         from unnaive.explain.questions import questions_in_words  # noqa: PLC0415 - see app.py
 
-        found = self.found
-        parts = [f"row {self.number}", found.text(0, self.positive)]
+        explanation = self.explanation
+        parts = [f"row {self.number}", explanation.text(0, self.positive)]
         if self.change is not None:
             parts += ["", self.change.text()]
         if self.questions is not None:
-            asked = questions_in_words(self.questions, found.target, found.classes, self.positive)
+            target, classes = explanation.target, explanation.classes
+            asked = questions_in_words(self.questions, target, classes, self.positive)
             parts += ["", "what to ask next", asked]
         return "\n".join(parts)
 
     def state(self) -> dict[str, object]:
-        """Say it in plain values, for programs."""
+        """Return the explanation in plain values."""
         from dataclasses import asdict  # noqa: PLC0415 - see app.py
 
-        found, odds = self.found, self.found.log_odds(self.positive)
-        parts = zip(found.names, found.cells[0], odds.contributions[0].tolist(), strict=True)
+        explanation = self.explanation
+        odds = explanation.log_odds(self.positive)
+        contributions = odds.contributions[0].tolist()
+        columns = zip(explanation.names, explanation.cells[0], contributions, strict=True)
         described: dict[str, object] = {
             "row": self.number,
-            "probabilities": found.posterior[0],
+            "probabilities": explanation.posterior[0],
             "positive": odds.positive[0],
             "probability": odds.probability[0],
             "log_odds": odds.total[0],
             "base": odds.base[0],
             "contributions": [
-                {"column": name, "value": cell, "contribution": part} for name, cell, part in parts
+                {"column": name, "value": cell, "contribution": share}
+                for name, cell, share in columns
             ],
         }
         if self.change is not None:

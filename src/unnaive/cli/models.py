@@ -1,4 +1,4 @@
-"""``unnaive models``: what there is to choose from."""
+"""``unnaive models``: list the models."""
 
 import re
 from typing import TYPE_CHECKING, TypedDict
@@ -18,10 +18,16 @@ Described = TypedDict(
 
 
 def models(json: options.AsJson = False) -> None:
-    """List the models: what they are and where they come from."""
-    found = [_describe(key, factory) for key, factory in unnaive.all_models().items()]
+    """List the models with their descriptions and references.
+
+    Examples
+    --------
+    unnaive models
+    unnaive models --json
+    """
+    described = [_describe(key, factory) for key, factory in unnaive.all_models().items()]
     if json:
-        print_json(found)
+        print_json(described)
         return
     lines = [
         [
@@ -30,13 +36,13 @@ def models(json: options.AsJson = False) -> None:
             one["summary"],
             "\n".join(map(_cite, one["references"])),
         ]
-        for one in found
+        for one in described
     ]
-    print_table(["key", "class", "what it is", "reference"], lines, left=4)
+    print_table(["key", "class", "description", "reference"], lines, left=4)
 
 
 def _describe(key: str, factory: "Callable[[], Classifier]") -> Described:
-    """Read a model's class, first line and references from its docstring."""
+    """Return a model's class, and the summary and references of its docstring."""
     from unnaive.models.docstrings import references_of, summary_of  # noqa: PLC0415 - see app.py
 
     kind = type(factory())
@@ -50,6 +56,6 @@ def _describe(key: str, factory: "Callable[[], Classifier]") -> Described:
 
 
 def _cite(reference: str) -> str:
-    """Shorten a reference to its authors and year; --json has all of it."""
-    found = re.match(r"(.+?), \".*\b(\d{4})\.?$", reference)
-    return f"{found.group(1)} ({found.group(2)})" if found else reference
+    """Shorten a reference to its authors and year; --json prints all of it."""
+    parts = re.match(r"(.+?), \".*\b(\d{4})\.?$", reference)
+    return f"{parts.group(1)} ({parts.group(2)})" if parts else reference

@@ -1,139 +1,255 @@
-"""Options that commands share, and the models they describe."""
+"""Options that several commands share, and the models built from them.
 
+A dataclass of options stands for them in the signature of a command: :func:`expand` replaces it
+by its fields, one option each, and passes the command one object.
+"""
+
+import inspect
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from unnaive.cli.completion import complete_model, complete_models
 
+if TYPE_CHECKING:
     from unnaive.models import Classifier
 
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="Rows: .csv, .tsv, .parquet or .arff.")]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="Model that unnaive fit saved.")]
-Target = Annotated[
-    str, typer.Option("--target", "-t", metavar="COLUMN", help="Column that holds the class.")
+
+def option(flags: str, metavar: str, text: str, **more: Any) -> Any:
+    """Return an option with a value; ``flags`` are separated by spaces, ``text`` is its help."""
+    return typer.Option(*flags.split(), metavar=metavar, help=text, **more)
+
+
+def flag(flags: str, text: str) -> Any:
+    """Return an option without a value."""
+    return typer.Option(*flags.split(), help=text)
+
+
+Data = Annotated[
+    Path, typer.Argument(metavar="DATA", help="File of rows: .csv, .tsv, .parquet or .arff.")
 ]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File written by unnaive fit.")]
+Target = Annotated[str, option("--target -t", "COLUMN", "Target column.")]
 Ignore = Annotated[
     list[str] | None,
-    typer.Option("--ignore", metavar="COLUMN", help="Column to leave out, an id; repeatable."),
+    option("--ignore", "COLUMN", "Column to leave out, such as an identifier. Repeatable."),
 ]
-Weight = Annotated[
-    str | None, typer.Option("--weight", metavar="COLUMN", help="Column with weights of rows.")
-]
+Weight = Annotated[str | None, option("--weight", "COLUMN", "Column of row weights.")]
 Categorical = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--categorical",
-        metavar="COLUMN",
-        help="Column whose numbers are categories; repeatable. Without it: columns of whole "
-        "numbers with at most ten distinct values.",
+        "COLUMN",
+        "Numeric column to treat as categories. Repeatable. Default: columns of whole numbers "
+        "with at most ten distinct values.",
     ),
 ]
 Discretize = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--discretize",
-        metavar="HOW",
-        help="How numbers are cut into bins: mdlp (the default), auto (as finely as serves "
-        "prediction), quantile, width, frequency, or none: every number is a category.",
+        "METHOD",
+        "How numeric columns are divided into bins: mdlp (default), auto (number of bins "
+        "chosen by prediction quality), quantile, width, frequency, or none (every number is a "
+        "category).",
     ),
 ]
 Bins = Annotated[
-    int | None,
-    typer.Option("--bins", metavar="N", min=1, help="Bins of quantile, width and frequency."),
+    int | None, option("--bins", "N", "Number of bins for quantile, width and frequency.", min=1)
 ]
 Smoothing = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--smoothing",
-        metavar="HOW",
-        help="laplace, m-estimate, bdeu, backoff, hierarchical or ml, with a strength if you "
-        "like: laplace:0.5.",
+        "METHOD",
+        "laplace, m-estimate, bdeu, backoff, hierarchical or ml (none). A strength may "
+        "follow: laplace:0.5.",
     ),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--set",
-        metavar="NAME=VALUE",
-        help="Any other parameter of the model, value in JSON or as it stands: --set forest=true; "
-        "repeatable.",
+        "NAME=VALUE",
+        "Any other parameter of the model; the value is JSON or plain text: --set "
+        "forest=true. Repeatable.",
     ),
 ]
 Jobs = Annotated[
-    int,
-    typer.Option("--n-jobs", metavar="N", help="Threads; -1: every core. The result is the same."),
+    int, option("--n-jobs", "N", "Threads; -1 uses every core. Results do not depend on it.")
 ]
 TimedJobs = Annotated[
-    int,
-    typer.Option(
-        "--jobs",
-        "--n-jobs",
-        metavar="N",
-        help="Threads; -1: every core. The result is the same but for the times.",
+    int, option("--jobs --n-jobs", "N", "Threads; -1 uses every core. Only the times depend on it.")
+]
+Model = Annotated[
+    str | None,
+    option(
+        "--model -m",
+        "KEY",
+        "Model to fit; see: unnaive models. Default: auto, which tries several models and "
+        "combines the best; for a counts file, tan.",
+        autocompletion=complete_model,
     ),
 ]
-Folds = Annotated[int, typer.Option("--folds", metavar="N", min=2, help="Folds of a repeat.")]
-Repeats = Annotated[int, typer.Option("--repeats", metavar="N", min=1, help="Times to deal anew.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the folds.")]
+Models = Annotated[
+    list[str] | None,
+    option(
+        "--model --models -m",
+        "KEYS",
+        "Models, separated by commas or by repeating the option, or all. See: unnaive "
+        "models. Default: nb,tan,aode.",
+        autocompletion=complete_models,
+    ),
+]
+Folds = Annotated[int, option("--folds", "N", "Number of folds.", min=2)]
+Repeats = Annotated[int, option("--repeats", "N", "Number of repeats, with new folds.", min=1)]
+Seed = Annotated[int, option("--seed", "N", "Random seed.", min=0)]
 LeaveOneOut = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--leave-one-out",
-        help="Instead of folds: every row by the model without it, in closed form. Structure "
-        "and bins stay those of all rows.",
+        "Predict every row without its own counts, instead of using folds. Structure and bins "
+        "are still learned from all rows.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Resume = Annotated[
+    Path | None,
+    option(
+        "--resume",
+        "FILE",
+        "Save finished work in this file. If interrupted, the same command continues from it.",
+    ),
+]
+AsJson = Annotated[bool, flag("--json", "Print JSON, for programs.")]
 
 
-class Binning(TypedDict, total=False):
-    """How columns become categories and bins, as far as it was said."""
+class BinningParameters(TypedDict, total=False):
+    """Parameters of models and schemas that say how columns become categories and bins."""
 
     discretize: str | None
     bins: int
     categorical_features: list[str]
 
 
-def binning(discretize: str | None, bins: int | None, categorical: list[str] | None) -> Binning:
-    """Return how columns become categories and bins, as far as it was said."""
-    given = Binning()
-    if discretize is not None:
-        given["discretize"] = None if discretize == "none" else discretize
-    if bins is not None:
-        given["bins"] = bins
-    if categorical:
-        given["categorical_features"] = categorical
-    return given
+@dataclass(frozen=True)
+class Binning:
+    """Options for how columns become categories and bins."""
+
+    discretize: Discretize = None
+    bins: Bins = None
+    categorical: Categorical = None
+
+    def binning(self) -> BinningParameters:
+        """Return the parameters that were given."""
+        chosen = BinningParameters()
+        if self.discretize is not None:
+            chosen["discretize"] = None if self.discretize == "none" else self.discretize
+        if self.bins is not None:
+            chosen["bins"] = self.bins
+        if self.categorical:
+            chosen["categorical_features"] = self.categorical
+        return chosen
 
 
-def parameters(
-    discretize: str | None,
-    bins: int | None,
-    smoothing: str | None,
-    categorical: list[str] | None,
-    settings: list[str] | None,
-) -> dict[str, object]:
-    """Return the parameters of a model that were given."""
-    given: dict[str, object] = {**binning(discretize, bins, categorical)}
-    if smoothing is not None:
-        given["smoothing"] = smoothing
-    for setting in settings or []:
-        name, equals, text = setting.partition("=")
-        if not equals:
-            raise typer.BadParameter(f"{setting!r} should read NAME=VALUE", param_hint="--set")
-        given[name.strip()] = _value(text)
-    return given
+@dataclass(frozen=True)
+class Training(Binning):
+    """Options for which columns are learned from, and the parameters of the models."""
+
+    smoothing: Smoothing = None
+    ignore: Ignore = None
+    weight: Weight = None
+    settings: Settings = None
+
+    def parameters(self) -> dict[str, object]:
+        """Return the parameters of models that were given."""
+        chosen: dict[str, object] = {**self.binning()}
+        if self.smoothing is not None:
+            chosen["smoothing"] = self.smoothing
+        for setting in self.settings or []:
+            name, equals, text = setting.partition("=")
+            if not equals:
+                raise typer.BadParameter(f"{setting!r} must be NAME=VALUE", param_hint="--set")
+            chosen[name.strip()] = _value(text)
+        return chosen
+
+    def build(self, key: str) -> "Classifier":
+        """Make a model with these parameters."""
+        return build(key, self.parameters())
 
 
-def build(key: str, given: dict[str, object]) -> "Classifier":
-    """Make a model; a parameter that it does not have is named."""
+@dataclass(frozen=True)
+class Protocol:
+    """Options of cross-validation."""
+
+    folds: Folds = 10
+    repeats: Repeats = 1
+    seed: Seed = 0
+
+
+def expand(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace parameters that are dataclasses of options by those options, for Typer."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    parameters = []
+    for parameter in inspect.signature(command).parameters.values():
+        group = groups.get(parameter.name)
+        if group is None:
+            parameters.append(parameter.replace(annotation=hints[parameter.name]))
+            continue
+        kinds = get_type_hints(group, include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=kinds[field.name],
+            )
+            for field in fields(group)
+        ]
+
+    @wraps(command)
+    def run(**options: Any) -> None:
+        for name, group in groups.items():
+            options[name] = group(
+                **{field.name: options.pop(field.name) for field in fields(group)}
+            )
+        command(**options)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def words(texts: "list[str] | None") -> list[str]:
+    """Return names that were given by commas, by repeating an option, or both.
+
+    >>> words(["nb,tan", "aode"])
+    ['nb', 'tan', 'aode']
+    """
+    return [word.strip() for text in texts or [] for word in text.split(",") if word.strip()]
+
+
+def chosen_models(models: list[str] | None, default: list[str]) -> list[str]:
+    """Return the keys of the models that an option names; all stands for every model."""
+    from unnaive.models import model_keys  # noqa: PLC0415 - see app.py
+
+    if models is None:
+        return default
+    keys = [key for word in words(models) for key in (model_keys() if word == "all" else [word])]
+    if not keys:
+        raise typer.BadParameter("name at least one model, or all", param_hint="--models")
+    return list(dict.fromkeys(keys))
+
+
+def build(key: str, parameters: Mapping[str, object]) -> "Classifier":
+    """Make a model; the error for an unknown key or parameter names those that exist."""
     from unnaive.models import make, model_keys  # noqa: PLC0415 - see app.py
 
     keys = model_keys()
@@ -144,25 +260,25 @@ def build(key: str, given: dict[str, object]) -> "Classifier":
         )
     model = make(key)
     known = model.get_params(deep=False)
-    for name in given:
+    for name in parameters:
         if name not in known:
             cure = "; to set it, name a model, as in --model tan" if key == "auto" else ""
             raise ValueError(
                 f"model {key!r} has no parameter {name!r}; it has {', '.join(sorted(known))}{cure}"
             )
-    model.set_params(**given)
+    model.set_params(**parameters)
     return model
 
 
 @contextmanager
-def checked(given: "Mapping[str, object]") -> Iterator[None]:
-    """Blame a type that does not fit on the parameters, if there were any."""
+def checked(parameters: Mapping[str, object]) -> Iterator[None]:
+    """Report a TypeError as a wrong parameter, if any parameters were given."""
     try:
         yield
     except TypeError as error:
-        if not given:
+        if not parameters:
             raise
-        named = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        named = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
         raise ValueError(f"{error}; check {named}") from error
 
 

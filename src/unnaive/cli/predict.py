@@ -1,4 +1,4 @@
-"""``unnaive predict``: classes and probabilities for the rows of a file, a batch at a time."""
+"""``unnaive predict``: classes and probabilities for the rows of a file, in batches."""
 
 import csv
 import io
@@ -9,12 +9,12 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
-import typer
-
 import unnaive
+from unnaive._json import plain
 from unnaive.cli import options, output
+from unnaive.cli.options import flag, option
 from unnaive.cli.rows import matched_batches
-from unnaive.cli.terminal import plain, progress, say
+from unnaive.cli.terminal import progress, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,22 +29,22 @@ def predict(
     data: options.Data,
     *,
     to: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="File to write; without it: standard output."
-        ),
+        Path | None, option("--output -o", "FILE", "File to write. Default: standard output.")
     ] = None,
-    proba: Annotated[
-        bool, typer.Option("--proba", help="Write the probability of every class, too.")
-    ] = False,
+    proba: Annotated[bool, flag("--proba", "Also write the probability of every class.")] = False,
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
     """Predict the class of every row of a file.
 
-    The result is CSV, in the order of the rows. Columns are found by name, in any order;
-    columns that the model does not know (an id, the class itself) are left out. Rows are read,
-    predicted and written some at a time, so that a file may be larger than memory.
+    The output is CSV, one line for each row, in the same order. Columns are matched by name;
+    columns that the model does not have (an identifier, the target) are not used. Rows are read,
+    predicted and written in batches, so a file may be larger than memory.
+
+    Examples
+    --------
+    unnaive predict patients.unb new.csv
+    unnaive predict patients.unb new.csv --proba -o predicted.csv
     """
     from unnaive.models.classifier import chosen_classes  # noqa: PLC0415
 
@@ -53,7 +53,7 @@ def predict(
     with progress(f"predicting {data.name}") as done:
         classifier = unnaive.load(model).set_params(n_jobs=n_jobs)
         batches = matched_batches(data, classifier, n_jobs)
-        first = next(batches)  # what is wrong with the file is said before anything is written
+        first = next(batches)  # errors in the file are reported before anything is written
         with _stream(to) as stream:
             writer = (JsonLines if json else CsvLines)(classifier, stream, proba=proba)
             rows = 0
@@ -69,7 +69,7 @@ def predict(
 
 @contextmanager
 def _stream(to: Path | None) -> Iterator[IO[bytes]]:
-    """Open what is written to; UTF-8 on any system, which is what every command reads."""
+    """Open the output; it is UTF-8 on every system."""
     from unnaive.io.store import replacing  # noqa: PLC0415 - see app.py
 
     if to is None:
@@ -81,7 +81,7 @@ def _stream(to: Path | None) -> Iterator[IO[bytes]]:
 
 
 class CsvLines:
-    """Predictions as CSV, written as they come."""
+    """Predictions as CSV, written batch by batch."""
 
     def __init__(self, model: "Classifier", stream: IO[bytes], *, proba: bool) -> None:
         labels = model.classes_.tolist()
@@ -91,7 +91,7 @@ class CsvLines:
         stream.write(f"{_line(header)}\n".encode())
 
     def write(self, chosen: "IntArray", chances: "FloatArray") -> None:
-        """Write the class of some rows, and the chance of every class if wanted."""
+        """Write the predicted class of some rows, and the probabilities if wanted."""
         cells = [self._cells[index] for index in chosen.tolist()]
         if self._proba:
             self._stream.write(_lines(cells, chances))
@@ -99,19 +99,19 @@ class CsvLines:
             self._stream.write("\n".join([*cells, ""]).encode())
 
     def finish(self) -> None:
-        """Leave no line unwritten."""
+        """Flush the output."""
         self._stream.flush()
 
 
 def _line(cells: "Sequence[object]") -> str:
-    """One line of CSV, without its end."""
+    """Return one line of CSV, without its end."""
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(cells)
     return text.getvalue()
 
 
 def _lines(cells: list[str], chances: "FloatArray") -> bytes:
-    """Lines of a cell and some numbers, in digits that read back to the same bits."""
+    """Return lines of a cell and numbers, with all digits."""
     try:
         import pyarrow as pa  # noqa: PLC0415 - optional, and several times as fast
         from pyarrow import compute  # noqa: PLC0415
@@ -137,20 +137,20 @@ class JsonLines:
         self._chances: list[list[float]] = []
 
     def write(self, chosen: "IntArray", chances: "FloatArray") -> None:
-        """Keep the answers for some rows."""
+        """Keep the predictions for some rows."""
         self._predicted += self._model.classes_[chosen].tolist()
         if self._proba:
             self._chances += chances.tolist()
 
     def finish(self) -> None:
-        """Write all of them."""
+        """Write all predictions."""
         import json  # noqa: PLC0415 - the name of the option hides the module
 
-        found = {
+        result = {
             "target": self._model.schema_.target,
             "classes": self._model.classes_,
             "predicted": self._predicted,
         }
         if self._proba:
-            found["probabilities"] = self._chances
-        self._stream.write(json.dumps(plain(found), ensure_ascii=False).encode() + b"\n")
+            result["probabilities"] = self._chances
+        self._stream.write(json.dumps(plain(result), ensure_ascii=False).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""``unnaive report``: one page on a model, for people."""
+"""``unnaive report``: an HTML page about a model."""
 
 import json as json_module
 import zipfile
@@ -10,6 +10,7 @@ import typer
 
 import unnaive
 from unnaive.cli import options
+from unnaive.cli.options import flag, option
 from unnaive.cli.output import require_writable, size_of
 from unnaive.cli.rows import match, text_columns
 from unnaive.cli.terminal import print_json, progress, say
@@ -18,55 +19,40 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
     from unnaive.models import Classifier
 
-_PATIENCE = 30.0  # seconds that a cross-validation may take; the rest of a minute is for the rest
+_PATIENCE = 30.0  # seconds for the cross-validation; the page should take a minute in total
 
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page, an .html file.")
-]
+Output = Annotated[Path | None, option("--output -o", "FILE", "HTML file to write.")]
 Target = Annotated[
     str | None,
-    typer.Option(
-        "--target",
-        "-t",
-        metavar="COLUMN",
-        help="Column that holds the class, if it has another name than in fit.",
-    ),
+    option("--target -t", "COLUMN", "Target column, if its name differs from the training file."),
 ]
-Folds = Annotated[
-    int,
-    typer.Option(
-        "--folds", metavar="N", min=2, help="Folds of the cross-validation that judges the model."
-    ),
-]
+Folds = Annotated[int, option("--folds", "N", "Number of folds of the cross-validation.", min=2)]
 NewRows = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--new-rows",
-        help="The model has not learned from these rows: judge its own answers, without folds.",
+        "The rows are new to the model: evaluate its predictions on them, without folds.",
     ),
 ]
 Rows = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--rows",
-        metavar="N",
+        "N",
+        "Evaluate on at most N random rows. Default: all rows, or fewer if the model is too "
+        "slow to finish in a minute.",
         min=2,
-        help="Judge on at most so many rows, drawn at random. Without it: on all, or on as many "
-        "as a slow model manages in a minute.",
     ),
 ]
-Positive = Annotated[
-    str | None, typer.Option("--positive", metavar="LABEL", help="Of two classes the one to find.")
-]
-Errors = Annotated[
-    int, typer.Option("--errors", metavar="N", min=0, help="Rows shown of those it got wrong.")
-]
+Positive = Annotated[str | None, option("--positive", "LABEL", "Positive class, of two classes.")]
+Errors = Annotated[int, option("--errors", "N", "Number of misclassified rows to show.", min=0)]
 
 
 def report(
     model: options.ModelFile,
     data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="Rows it learned from: .csv, .parquet or .arff.")
+        Path,
+        typer.Argument(metavar="DATA", help="Training rows: .csv, .tsv, .parquet or .arff."),
     ],
     *,
     output: Output = None,
@@ -76,25 +62,29 @@ def report(
     rows: Rows = None,
     positive: Positive = None,
     errors: Errors = 10,
-    title: Annotated[
-        str | None, typer.Option("--title", metavar="TEXT", help="Title of the page.")
-    ] = None,
+    title: Annotated[str | None, option("--title", "TEXT", "Title of the page.")] = None,
     seed: options.Seed = 0,
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
-    """Write a page on a model, with an explorer inside.
+    """Write an HTML page about a model.
 
-    It tells how good the model is and why it answers what it does. The page is one file that needs
-    no network. It shows some rows of the data as they are: those that the model got most wrong.
-    With --json what the page says is printed, and a page is written only where --output names one.
+    The page shows how accurate the model is, explains its predictions, and computes predictions for
+    values you enter. It is one file and needs no network. It contains some rows of the data: the
+    misclassified rows with the largest errors. --json prints the content of the page; a page is
+    then written only with --output.
+
+    Examples
+    --------
+    unnaive report patients.unb patients.csv -o report.html
+    unnaive report patients.unb later.csv --new-rows --positive ill -o later.html
     """
     from unnaive.report import summarise, write  # noqa: PLC0415 - see app.py
 
     if output is not None:
         require_writable(output, model, data)
     elif not json:
-        raise typer.BadParameter("name the page to write, or say --json", param_hint="--output")
+        raise typer.BadParameter("name the HTML file, or use --json", param_hint="--output")
     with progress(f"reading {data.name}"):
         classifier = unnaive.load(model).set_params(n_jobs=n_jobs)
         frame, labels = _rows(data, classifier, target)
@@ -113,17 +103,17 @@ def report(
     with progress(f"reporting on {data.name}", folds) as advance:
         settings["progress"] = lambda done, _: advance(done)
         if output is None:
-            found = summarise(classifier, frame, labels, **settings)
+            result = summarise(classifier, frame, labels, **settings)
         else:
-            found = write(classifier, frame, labels, output, **settings)
+            result = write(classifier, frame, labels, output, **settings)
     if json:
-        print_json(found)
+        print_json(result)
     if output is not None:
         say(f"report written to {output} ({size_of(output)}); open it in a browser")
 
 
 def _rows(path: Path, model: "Classifier", target: str | None) -> "tuple[Frame, Column]":
-    """Read rows in the order of the model's columns, and their classes."""
+    """Read the features in the order of the model, and the target."""
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
     schema = model.schema_
@@ -134,7 +124,7 @@ def _rows(path: Path, model: "Classifier", target: str | None) -> "tuple[Frame, 
 
 
 def _origin(path: Path) -> dict[str, str]:
-    """Tell which file a model comes from, when it was saved, and by which version."""
+    """Return the file of a model, when it was saved, and by which version."""
     with zipfile.ZipFile(path) as archive:
         version = json_module.loads(archive.read("unnaive.json")).get("written_by", "")
     saved = datetime.fromtimestamp(path.stat().st_mtime, UTC)

@@ -1,4 +1,4 @@
-"""``unnaive reproduce``: a paper's experiment once more, its figures beside ours."""
+"""``unnaive reproduce``: run a paper's experiment again and compare the results."""
 
 import sys
 from contextlib import contextmanager
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnaive.cli import options
+from unnaive.cli.options import flag, option
 from unnaive.cli.output import require_apart, write
 from unnaive.cli.terminal import console, error_console, new_bar, note, print_json, print_table, say
 
@@ -29,32 +30,15 @@ class Paper(StrEnum):
     knaive = "knaive"
 
 
-Quick = Annotated[
-    bool, typer.Option("--quick", help="Fewer runs, on the smaller data sets: minutes.")
-]
+Quick = Annotated[bool, flag("--quick", "Fewer runs on the smaller data sets; takes minutes.")]
 Honest = Annotated[
-    bool, typer.Option("--honest", help="Also estimate without what makes figures too good.")
+    bool, flag("--honest", "Also estimate without the optimistic bias of the protocol.")
 ]
-Runs = Annotated[
-    int | None, typer.Option("--runs", metavar="N", min=1, help="Repetitions of everything.")
-]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Where chance begins.")]
+Runs = Annotated[int | None, option("--runs", "N", "Number of runs with different seeds.", min=1)]
 Only = Annotated[
-    list[str] | None,
-    typer.Option("--only", metavar="NAME", help="A data set, by the paper's name; repeatable."),
+    list[str] | None, option("--only", "NAME", "Only this data set of the paper. Repeatable.")
 ]
-Resume = Annotated[
-    Path | None,
-    typer.Option(
-        "--resume",
-        metavar="FILE",
-        help="Keep every finished unit in this file, and take from it what is there.",
-    ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", metavar="FILE", help="Write the result as JSON, too."),
-]
+Output = Annotated[Path | None, option("-o --output", "FILE", "Also write the results as JSON.")]
 
 
 def reproduce(
@@ -63,31 +47,37 @@ def reproduce(
     quick: Quick = False,
     honest: Honest = False,
     runs: Runs = None,
-    seed: Seed = 0,
+    seed: options.Seed = 0,
     only: Only = None,
-    resume: Resume = None,
+    resume: options.Resume = None,
     n_jobs: options.TimedJobs = -1,
     json: options.AsJson = False,
     output: Output = None,
 ) -> None:
-    """Run a paper's experiment once more.
+    """Run a paper's experiment again and compare the results.
 
-    Every figure that the paper printed is put beside ours. gnb: generalized naive Bayes; phnb:
-    packaged hidden naive Bayes; eda: semi-naive Bayes by evolutionary search; knaive: between
-    naive and full Bayes. The data sets come from the folder $UNNAIVE_DATA, or from OpenML.
+    Every published figure is shown beside ours. gnb: generalized naive Bayes; phnb: packaged hidden
+    naive Bayes; eda: semi-naive Bayes by estimation of distribution algorithms; knaive: k-naive
+    Bayes. The data sets come from the folder $UNNAIVE_DATA, or from OpenML.
+
+    Examples
+    --------
+    unnaive reproduce phnb --quick
+    unnaive reproduce eda --honest --resume eda.jsonl -o eda.json
+    unnaive reproduce gnb --only Wdbc --runs 20
     """
     require_apart(output=output, resume=resume)
-    made = _experiment(paper)
-    names = _names(made, only or [])
-    experiment = made(quick=quick, honest=honest, runs=runs, seed=seed, only=names)
-    found = _reproduced(experiment, n_jobs=n_jobs, store=resume)
+    kind = _experiment(paper)
+    names = _names(kind, options.words(only))
+    experiment = kind(quick=quick, honest=honest, runs=runs, seed=seed, only=names)
+    result = _reproduced(experiment, n_jobs=n_jobs, store=resume)
     if output is not None:
-        write(output, found.to_json())
-        say(f"result written to {output}")
+        write(output, result.to_json())
+        say(f"results written to {output}")
     if json:
-        print_json(found.to_dict())
+        print_json(result.to_dict())
     else:
-        _show(found)
+        _show(result)
 
 
 def _experiment(paper: Paper) -> "type[Experiment]":
@@ -100,12 +90,11 @@ def _experiment(paper: Paper) -> "type[Experiment]":
 
 
 def _names(experiment: "type[Experiment]", only: list[str]) -> list[str]:
-    """Return data sets by the paper's names, whether named so, by ours, or nearly."""
+    """Return data sets by the paper's names; our names and other spellings are understood."""
     known: dict[str, str] = {}
     for theirs, ours in experiment.names.items():
         known |= {_plain(ours): theirs, _plain(theirs): theirs}
-    words = [word.strip() for text in only for word in text.split(",") if word.strip()]
-    return [known.get(_plain(word), word) for word in words]
+    return [known.get(_plain(word), word) for word in only]
 
 
 def _plain(name: str) -> str:
@@ -113,7 +102,7 @@ def _plain(name: str) -> str:
 
 
 def _reproduced(experiment: "Experiment", *, n_jobs: int, store: Path | None) -> "Reproduction":
-    """Run an experiment and show how far it is; say what is kept if it is interrupted."""
+    """Run an experiment and show the progress; if interrupted, say what is saved."""
     from unnaive import papers  # noqa: PLC0415 - see app.py
     from unnaive.evaluate.runs import Runs as Kept  # noqa: PLC0415
 
@@ -121,21 +110,21 @@ def _reproduced(experiment: "Experiment", *, n_jobs: int, store: Path | None) ->
     costs = {unit.key: unit.cost for unit in experiment.units()}
     left = {key: cost for key, cost in costs.items() if key not in kept}
     if len(left) < len(costs):
-        note(f"{len(costs) - len(left)} of {len(costs)} units were in {store}")
+        note(f"{len(costs) - len(left)} of {len(costs)} units were already in {store}")
     try:
         with _progress(experiment.key, left) as watch:
             return papers.reproduce(experiment, store=store, n_jobs=n_jobs, watch=watch)
     except KeyboardInterrupt:
         if store is None:
-            say("what was done is lost; with --resume FILE it is kept")
+            say("the results so far are lost; --resume FILE saves them")
         else:
-            say(f"finished units are in {store}; the same command goes on from there")
+            say(f"finished units are saved in {store}; run the same command to continue")
         raise
 
 
 @contextmanager
 def _progress(label: str, costs: dict[str, float]) -> "Iterator[Callable[[Step], None]]":
-    """Show on a terminal what was done last, how much of the work, and the time left."""
+    """Show the last finished unit, the share of the work done and the remaining time."""
     errors = error_console()
     if errors is None:
         yield lambda _: None
@@ -150,8 +139,8 @@ def _progress(label: str, costs: dict[str, float]) -> "Iterator[Callable[[Step],
         yield watch
 
 
-def _show(found: "Reproduction") -> None:
-    """Print a table for every one of the paper's, then the remarks."""
+def _show(result: "Reproduction") -> None:
+    """Print a table for each table of the paper, then the remarks."""
     from unnaive.papers import page  # noqa: PLC0415 - see app.py
 
     screen = console()
@@ -159,9 +148,10 @@ def _show(found: "Reproduction") -> None:
     if sys.stdout.isatty() and (sys.stdout.encoding or "").lower().startswith("utf"):
         marks = {True: "✓", False: "✗", None: ""}
     without = () if screen.width >= _ROOM_FOR_NOTES else ("note",)
-    screen.print(f"{found.title}: {page.settings_of(found.settings, found.seconds)}", style="bold")
-    for name, lines in page.tables(found.lines).items():
+    title = f"{result.title}: {page.settings_of(result.settings, result.seconds)}"
+    screen.print(title, style="bold")
+    for name, lines in page.tables(result.lines).items():
         print_table(*page.layout(lines, marks, *without), left=3, title=f"\n{name}")
-    for remark in found.remarks:
+    for remark in result.remarks:
         screen.print(f"- {remark}")
-    say("near: the difference is within chance. Nothing is said where there is no saying.")
+    say("near: the difference can be chance; empty where this cannot be judged.")

@@ -1,4 +1,4 @@
-"""Rows from a file: to learn from, and to match with what a model knows."""
+"""Rows from a file: to learn from, and matched to the columns of a model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterator, Sequence
 
     from unnaive._typing import FloatArray
+    from unnaive.cli.options import Training
     from unnaive.io.frames import Column, Frame
     from unnaive.models import Classifier
     from unnaive.schema import ColumnSchema, Schema
@@ -18,7 +19,7 @@ _BATCH_ROWS = 1 << 16
 
 
 class TrainingRows(NamedTuple):
-    """What a file holds to learn from."""
+    """Features, target and weights of a file."""
 
     frame: "Frame"
     target: "Column"
@@ -26,52 +27,47 @@ class TrainingRows(NamedTuple):
 
 
 def read_training(
-    path: Path,
-    target: str,
-    *,
-    ignore: "Sequence[str] | None" = None,
-    weight: str | None = None,
-    categorical: "Sequence[str] | None" = None,
-    labels: "Collection[str]" = (),
+    path: Path, target: str, training: "Training", labels: "Collection[str]" = ()
 ) -> TrainingRows:
-    """Read a file and separate the class, the weights and the columns to leave out.
+    """Read a file and separate features, target and weights.
 
-    Columns that the user named must be there. Those that are ``labels`` are text even if all of
-    their cells look like numbers.
+    Columns named by an option must exist. Columns in ``labels`` are read as text even if all of
+    their values look like numbers.
     """
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
     frame = read(path, target=target, labels=labels)
-    apart = [target, *(ignore or []), *([weight] if weight else [])]
-    for name in [*apart, *(categorical or [])]:
+    apart = [target, *(training.ignore or []), *([training.weight] if training.weight else [])]
+    for name in [*apart, *(training.categorical or [])]:
         _require(path, name, frame.names)
     features = frame.select([name for name in frame.names if name not in apart])
     if not features.names:
         raise ValueError(f"{path} has no column to learn from besides {target!r}")
+    weight = training.weight
     weights = None if weight is None else _weights(frame.column(frame.names.index(weight)))
     return TrainingRows(features, frame.column(frame.names.index(target)), weights)
 
 
 def text_columns(schema: "Schema", target: str | None = None) -> list[str]:
-    """Name the columns whose cells are labels to a schema, whatever they look like in a file."""
+    """Return the columns that a schema treats as text, even if a file holds numbers there."""
     text = [column.name for column in schema.columns if getattr(column, "is_text", False)]
     labels = target is not None and any(isinstance(label, str) for label in schema.classes)
     return [*text, target] if target is not None and labels else text
 
 
 def match(path: Path, frame: "Frame", model: "Classifier") -> "Frame":
-    """Put a file's columns into the order of a model's; say what is left out or unknown."""
+    """Order a file's columns as a model's; note what is not used and unseen categories."""
     _match_names(path, frame.names, model.schema_)
     matched, unseen = frame.select(model.schema_.names), Unseen(model)
     unseen.add(matched)
-    unseen.tell()
+    unseen.report()
     return matched
 
 
 def matched_batches(path: Path, model: "Classifier", n_jobs: int | None) -> "Iterator[Frame]":
-    """Yield a file's rows some at a time, their columns in the order of a model's.
+    """Yield a file's rows in batches, with their columns ordered as a model's.
 
-    What is left out is said first, what is unknown in the end.
+    Unused columns are noted before the first batch, unseen categories after the last.
     """
     from unnaive._parallel import effective_n_jobs  # noqa: PLC0415 - see app.py
     from unnaive.counts.engines.streaming import READ_CELLS, read_ahead  # noqa: PLC0415
@@ -82,61 +78,57 @@ def matched_batches(path: Path, model: "Classifier", n_jobs: int | None) -> "Ite
     size = max(1024, min(_BATCH_ROWS, READ_CELLS // len(schema.names)))
     threads = effective_n_jobs(n_jobs) > 1
     frames = part.frames(size, schema.cell_kinds, threads, set(schema.names))
-    given, again = 0, 0
+    done, repeated = 0, 0
     for frame in read_ahead(frames):
-        if isinstance(frame, str):  # read anew, with more care: what was given stays given
-            again = given
+        if isinstance(frame, str):  # the reader starts again: skip the rows already predicted
+            repeated = done
             continue
-        skipped = min(again, frame.n_rows)
-        again -= skipped
+        skipped = min(repeated, frame.n_rows)
+        repeated -= skipped
         if skipped < frame.n_rows:
             matched = frame.block(skipped, frame.n_rows).select(schema.names)
             unseen.add(matched)
-            given += matched.n_rows
+            done += matched.n_rows
             yield matched
-    if not given:
+    if not done:
         raise DataFileError(f"{path} has a header but no rows; add at least one")
-    unseen.tell()
+    unseen.report()
 
 
-def _match_names(path: Path, given: "Sequence[str]", schema: "Schema") -> None:
-    """Require the columns of a model, and say which others are left out."""
-    held, wanted = set(given), set(schema.names)
+def _match_names(path: Path, names: "Sequence[str]", schema: "Schema") -> None:
+    """Require the columns of a model, and note which others are not used."""
+    present, wanted, target = set(names), set(schema.names), schema.target
     for name in schema.names:
-        if name not in held:
-            _require(path, name, given, ", which the model needs")
-    _tell_extra([name for name in given if name not in wanted], schema.target)
+        if name not in present:
+            _require(path, name, names, ", which the model needs")
+    extra = [name for name in names if name not in wanted]
+    if extra == [target]:
+        note(f"column {target!r} is the target; it is not used")
+    elif extra:
+        also = f" ({target!r} is the target)" if target in extra else ""
+        note(f"columns not used, because the model does not have them: {listed(extra)}{also}")
 
 
 class Unseen:
-    """Values that are no category of a model, by column."""
+    """Values that are not categories of a model, by column."""
 
     def __init__(self, model: "Classifier") -> None:
         missing = getattr(model, "handle_unknown", "missing") == "missing"
         self._columns = model.schema_.columns if missing else ()
-        self._found: dict[str, set[Hashable]] = {}
+        self._values: dict[str, set[Hashable]] = {}
 
     def add(self, frame: "Frame") -> None:
         """Look at some rows, whose columns are those of the model."""
         for known, column in zip(self._columns, frame.columns, strict=False):
             unseen = _unseen(known, column)
             if unseen:
-                self._found.setdefault(known.name, set()).update(unseen)
+                self._values.setdefault(known.name, set()).update(unseen)
 
-    def tell(self) -> None:
-        """Say what was found."""
-        for name, values in self._found.items():
-            what = f"column {name!r} has values never seen in fit, which count as missing"
+    def report(self) -> None:
+        """Note all unseen categories."""
+        for name, values in self._values.items():
+            what = f"column {name!r} has unseen categories, which are treated as missing"
             note(f"{what}: {listed(sorted(values, key=str))}")
-
-
-def _tell_extra(extra: list[str], target: str) -> None:
-    """Note which columns of a file are of no use."""
-    if extra == [target]:
-        note(f"column {target!r} is what the model predicts; it is not used")
-    elif extra:
-        own = f"; {target!r} is what it predicts" if target in extra else ""
-        note(f"not used, because the model does not know them: {listed(extra)}{own}")
 
 
 def _require(path: Path, name: str, names: "Sequence[str]", why: str = "") -> None:
@@ -148,22 +140,22 @@ def _require(path: Path, name: str, names: "Sequence[str]", why: str = "") -> No
 
 def _weights(column: "Column") -> "FloatArray":
     if column.is_text or column.missing.any():
-        what = "labels" if column.is_text else "missing cells"
-        raise ValueError(f"column {column.name!r} has {what}; weights must be numbers in every row")
+        what = "text" if column.is_text else "missing values"
+        raise ValueError(f"column {column.name!r} has {what}; every row needs a number as weight")
     return column.values.astype(float)
 
 
 def _unseen(known: "ColumnSchema", column: "Column") -> "set[Hashable]":
-    """Values of a column that are no category of the model's."""
+    """Return the values of a column that are not categories of the model."""
     import numpy as np  # noqa: PLC0415 - see app.py
 
     if not hasattr(known, "categories"):
         return set()
     if column.categories is None:
-        held = np.unique(column.values[~column.missing]).tolist()
+        present = np.unique(column.values[~column.missing]).tolist()
     elif column.declared:
-        values = np.flatnonzero(np.bincount(column.values[column.values >= 0])).tolist()
-        held = [column.categories[value] for value in values]
+        codes = np.flatnonzero(np.bincount(column.values[column.values >= 0])).tolist()
+        present = [column.categories[code] for code in codes]
     else:
-        held = column.categories
-    return set(held) - set(known.categories)
+        present = column.categories
+    return set(present) - set(known.categories)

@@ -1,7 +1,6 @@
-"""What people see: lines, tables, notes, progress; and JSON for programs."""
+"""Output for people (lines, tables, notes, progress) and JSON for programs."""
 
 import json
-import math
 import os
 import shlex
 import sys
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from unnaive._json import plain
 from unnaive._progress import watched_by
 from unnaive.exceptions import DataWarning
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from unnaive.search import Generation
     from unnaive.structure.groups import Step
 
-PATIENCE = 2.0  # seconds that work may take before it shows how far it is
+PATIENCE = 2.0  # seconds before progress is shown
 _PIPE_WIDTH = 140  # columns of a table that goes to a file or another program
-_MEMORY_OF_SPEED = 3600.0  # seconds that the time left is judged by: steps may take minutes
-_FOLDED = 8  # columns that text needs at least
-_BAR = 40  # columns of a bar, where there is room
-_SHOWN = 5  # names of many
+_MEMORY_OF_SPEED = 3600.0  # seconds over which speed is averaged: steps may take minutes
+_FOLDED = 8  # least width of a text column
+_BAR = 40  # greatest width of a progress bar
+_SHOWN = 5  # names listed before "and … more"
 
 
 def console() -> "Console":
-    """Return standard output, as wide as it is; nothing in a text is taken for markup."""
+    """Return standard output as a console that does not interpret markup."""
     from rich.console import Console  # noqa: PLC0415 - see app.py
 
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
@@ -42,53 +42,40 @@ def console() -> "Console":
 
 
 def say(line: str) -> None:
-    """Print a line on standard error, which is for people."""
+    """Print a line on standard error, for people."""
     typer.echo(line, err=True)
 
 
 def note(line: str) -> None:
-    """Say what the user may want to know, or to change."""
-    say(f"{_coloured('note:', typer.colors.YELLOW)} {line}")
+    """Print a note: something the user may want to know or change."""
+    say(f"{_colored('note:', typer.colors.YELLOW)} {line}")
 
 
 def blame(line: str) -> None:
-    """Say why nothing came of it."""
-    say(f"{_coloured('error:', typer.colors.RED)} {line}")
+    """Print why a command failed."""
+    say(f"{_colored('error:', typer.colors.RED)} {line}")
 
 
-def _coloured(word: str, colour: str) -> str:
-    plainly = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return word if plainly else typer.style(word, fg=colour, bold=True)
+def _colored(word: str, color: str) -> str:
+    plain_text = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return word if plain_text else typer.style(word, fg=color, bold=True)
 
 
 def listed(names: "Sequence[object]") -> str:
-    """Name the first few, and say how many more there are."""
+    """Return the first few names, and the number of others."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(map(repr, names[:_SHOWN])) + more
 
 
 def print_json(value: object) -> None:
-    """Print a value for programs; what is not a number, such as NaN, is null."""
+    """Print a value as JSON; NaN and infinity become null."""
     typer.echo(json.dumps(plain(value), ensure_ascii=False, indent=2))
-
-
-def plain(value: object) -> object:
-    """Turn dictionaries, sequences and arrays into what JSON knows."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, dict):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def print_table(
     header: Sequence[str], lines: Sequence[Sequence[str]], left: int = 1, title: str = ""
 ) -> None:
-    """Print a table whose first ``left`` columns are text and whose others are numbers."""
+    """Print a table whose first ``left`` columns are text and the others numbers."""
     from rich.box import SIMPLE  # noqa: PLC0415 - see app.py
     from rich.table import Table  # noqa: PLC0415
 
@@ -108,19 +95,18 @@ def print_table(
 
 
 def _width(header: Sequence[str], lines: Sequence[Sequence[str]], left: int) -> int:
-    """Return the columns that a table needs at least: text can be folded, numbers cannot."""
+    """Return the least width of a table: text can be folded, numbers cannot."""
     from rich.cells import cell_len  # noqa: PLC0415 - see app.py
 
     total = 0
     for number, cells in enumerate(zip(header, *lines, strict=True)):
-        parts = [part for cell in cells for part in str(cell).split("\n")]
-        widest = max(map(cell_len, parts))
+        widest = max(cell_len(line) for cell in cells for line in str(cell).split("\n"))
         total += 1 + (min(widest, _FOLDED) if number < left else widest)
     return total + 1
 
 
 def _print_record(screen: "Console", header: Sequence[str], line: Sequence[str], left: int) -> None:
-    """Print a line of a table as lines of their own, where a terminal is too narrow for it."""
+    """Print one row of a table on several lines, for a narrow terminal."""
     from rich.cells import cell_len  # noqa: PLC0415 - see app.py
 
     screen.print(" ".join(str(cell) for cell in line[:left] if cell), style="bold")
@@ -131,7 +117,7 @@ def _print_record(screen: "Console", header: Sequence[str], line: Sequence[str],
 
 @contextmanager
 def notes() -> Iterator[None]:
-    """Show the library's warnings as lines of their own, each once."""
+    """Show each of the library's warnings once, as a note."""
     seen: set[str] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
@@ -146,14 +132,14 @@ def notes() -> Iterator[None]:
 
 
 def _with_option(message: Warning | str) -> str:
-    """Name the option that cures what the library warns of."""
+    """Add the command-line option that answers a warning of the library."""
     if isinstance(message, DataWarning) and message.kind == "identifier":
         return f"{message} when you fit, with --ignore {shlex.quote(message.names[0])}"
     return str(message)
 
 
 def error_console() -> "Console | None":
-    """Return standard error if it is a terminal, and None if nobody looks at it."""
+    """Return standard error if it is a terminal, else None."""
     if not sys.stderr.isatty() and not os.environ.get("FORCE_COLOR"):
         return None
     from rich.console import Console  # noqa: PLC0415 - see app.py
@@ -164,10 +150,10 @@ def error_console() -> "Console | None":
 
 @contextmanager
 def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal how far work is that takes longer than two seconds.
+    """Show a progress bar on a terminal for work of more than two seconds.
 
-    Where the number of steps is known, the time left is shown; otherwise the time gone. Yields
-    what is to be called with the number of steps done. A search within tells of its generations.
+    It shows the remaining time if the number of steps is known, otherwise the elapsed time. Yields
+    a function to call with the number of steps done. A search inside shows its best score.
     """
     errors = error_console()
     if errors is None:
@@ -193,9 +179,9 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
 
 
 def new_bar(errors: "Console", *, timed: bool) -> "Progress":
-    """Return a bar with the time left, or with the time gone where nobody knows how much is left.
+    """Return a progress bar with the remaining time, or with the elapsed time.
 
-    Nothing in its label is taken for markup: a file may be called data[red].csv.
+    Its label is not markup: a file may be called data[red].csv.
     """
     from rich import progress as rich_progress  # noqa: PLC0415 - see app.py
 
@@ -206,7 +192,7 @@ def new_bar(errors: "Console", *, timed: bool) -> "Progress":
     ]
     if timed:
         columns += [text("{task.percentage:>3.0f}%"), rich_progress.TimeRemainingColumn()]
-        columns += [text("left")]
+        columns += [text("remaining")]
     else:
         columns += [rich_progress.TimeElapsedColumn()]
     return rich_progress.Progress(

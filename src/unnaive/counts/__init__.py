@@ -1,4 +1,4 @@
-"""The sufficient statistics and where rows come from."""
+"""Counts, the sufficient statistics of the models, and the engines that count rows."""
 
 from unnaive.counts.count import count
 from unnaive.counts.engines.memory import CodedRows, count_batch

@@ -1,18 +1,18 @@
-"""Counting, in one call: rows in, sufficient statistics out."""
+"""The function that counts rows, wherever they are."""
 
 from __future__ import annotations
 
 from glob import has_magic
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unnaive._scikit import check_sample_weight
-from unnaive.counts.engines.dispatch import Learning, count_partitions, engine_of
+from unnaive.counts.engines.dispatch import count_partitions, engine_of
 from unnaive.counts.engines.memory import CodedRows, count_codes
-from unnaive.counts.sizes import pair_bytes, require_memory
+from unnaive.counts.sizes import require_pairs_fit
 from unnaive.discretize import discretizer
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import to_column, to_frame
@@ -28,16 +28,7 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
     from unnaive.schema.learn import Categories, Features
 
-READ_WHOLE = 1 << 28  # bytes of a single file that is read as a whole
-
-
-class Options(Learning, total=False):
-    """What is said to a count, wherever rows are."""
-
-    schema: Schema | None
-    pairs: str | None
-    sample_weight: object
-    max_memory: int
+READ_WHOLE = 1 << 28  # bytes up to which a single file is read as a whole
 
 
 def count(
@@ -55,27 +46,54 @@ def count(
     n_jobs: int | None = None,
     **files: Unpack[FileOptions],
 ) -> JointCounts:
-    """Count the rows of a table, of files, or of partitions on a cluster.
+    """Count classes, values and pairs of values in a table, in files, or on a cluster.
+
+    Counts are all that most models of this library need: count once, then fit any number of
+    models with ``fit_counts``. Counts of disjoint sets of samples that share a schema add up,
+    so sites can send counts instead of samples.
 
     Parameters
     ----------
     source : array, data frame, path, pattern, list of paths, or dataset
-        The rows. A folder, a pattern such as ``"visits/*.parquet"``, a list of files and a
-        ``pyarrow.dataset`` are counted in batches, in memory that does not grow with the rows;
-        so is one file of more than 256 MB. Dask and Spark frames are counted where they are.
+        The samples. A folder, a pattern such as ``"visits/*.parquet"``, a list of files and a
+        ``pyarrow.dataset`` are counted in batches, in memory that does not grow with the number
+        of samples. The same holds for a single file of more than 256 MB. Dask and Spark frames
+        are counted on their workers.
     target : str or array
-        Name of the class column in ``source``, or the class labels themselves.
+        Name of the target column in ``source``, or the class labels.
     schema : Schema, default=None
-        What the columns are; counts add up only if they share it. None: learned from these
-        rows by ``discretize``, ``bins``, ``categorical_features`` and ``categories``, which
-        are those of the models.
+        Categories and bins of the features, and the classes. Counts can be added only if they
+        share it. None: it is learned from the samples by ``discretize``, ``bins``,
+        ``categorical_features`` and ``categories``.
     pairs : "all" or None, default="all"
-        Whether pairs of columns are counted (naive Bayes needs none).
-    sample_weight, max_memory, n_jobs
-        As in the models; weights of rows in files are a column, given by its name.
-    **files
-        How files are counted: ``checkpoint``, ``skip_bad_files``, ``watch``, ``batch_rows``,
+        Whether pairs of features are counted; naive Bayes does not need them.
+    sample_weight : array, str or None, default=None
+        Weights of the samples. For files, the name of the column with the weights.
+    discretize : str, Discretizer or None, default="mdlp"
+        How numbers are binned; None: every distinct number is a category.
+    bins : int, default=5
+        Number of bins, where the discretizer takes one.
+    categorical_features : "auto", list or mask, default="auto"
+        Features that are categorical although they are numbers.
+    categories : list or dict, default=None
+        Categories of the features, where they are known beforehand.
+    max_memory : int, default=2**31
+        Maximum size of the counts in bytes; larger ones raise an error before any are made.
+    n_jobs : int or None, default=None
+        Number of threads; None: one, -1: all cores.
+    **files : Any
+        How files are counted: ``checkpoint``, ``skip_bad_files``, ``watch``, ``batch_rows``;
         see :func:`~unnaive.counts.engines.files.count_files`.
+
+    Returns
+    -------
+    JointCounts
+        The counts.
+
+    See Also
+    --------
+    merge : Adds counts, also saved ones.
+    JointCounts : The counts, which can be added, subtracted and saved.
 
     Examples
     --------
@@ -88,7 +106,7 @@ def count(
     """
     if pairs not in {"all", None}:
         raise ValueError(f"pairs={pairs!r}; it must be 'all' or None")
-    options: Options = {"schema": schema, "pairs": pairs, "sample_weight": sample_weight}
+    options: dict[str, Any] = {"schema": schema, "pairs": pairs, "sample_weight": sample_weight}
     options |= {"discretize": discretize, "bins": bins, "max_memory": max_memory}
     options |= {"categorical_features": categorical_features, "categories": categories}
     if _in_batches(source, schema, files):
@@ -118,10 +136,16 @@ def _in_batches(source: object, schema: Schema | None, files: FileOptions) -> bo
 
 
 def _count_table(
-    source: object, target: object, n_jobs: int | None, options: Options
+    source: object, target: object, n_jobs: int | None, options: dict[str, Any]
 ) -> JointCounts:
-    """Count rows that are in memory, or in a file that fits."""
-    frame, labels, weights = weighted_rows(*_split(source, target), options["sample_weight"])
+    """Count rows that are in memory, or in a file that fits into memory."""
+    if isinstance(source, str | PathLike):
+        from unnaive.io.files import read  # noqa: PLC0415 - costs import time
+
+        source = read(source)
+    frame = to_frame(source)
+    split = frame.split(target) if isinstance(target, str) else (frame, to_column(target))
+    frame, labels, weights = weighted_rows(*split, options["sample_weight"])
     schema, pairs, how = options["schema"], options["pairs"], options["discretize"]
     if schema is None:
         schema, codes, classes = learn_schema(
@@ -135,16 +159,14 @@ def _count_table(
         )
     else:
         codes, classes = schema.encode(frame, n_jobs=n_jobs), schema.encode_target(labels)
-    if pairs == "all":
-        what = "counting all pairs of columns"
-        require_memory(schema, pair_bytes(schema), options["max_memory"], what)
+    require_pairs_fit(schema, pairs, options["max_memory"])
     return count_codes(CodedRows(schema, codes, classes, weights, n_jobs), pairs)
 
 
 def weighted_rows(
     frame: Frame, target: Column, sample_weight: object, *, keep_all: bool = False
 ) -> tuple[Frame, Column, FloatArray | None]:
-    """Check lengths and weights; rows of no weight are left out unless ``keep_all``."""
+    """Check lengths and weights; rows of weight 0 are dropped unless ``keep_all``."""
     if len(target.values) != frame.n_rows:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: "
@@ -164,16 +186,3 @@ def weighted_rows(
     if used.all() or keep_all:
         return frame, target, weights
     return frame.take(used), target.take(used), weights[used]
-
-
-def _split(source: object, target: object) -> tuple[Frame, Column]:
-    """Tell the rows from their labels."""
-    if isinstance(source, str | PathLike):
-        from unnaive.io.files import read  # noqa: PLC0415 - costs import time
-
-        frame = read(source)
-    else:
-        frame = to_frame(source)
-    if isinstance(target, str):
-        return frame.split(target)
-    return frame, to_column(target)

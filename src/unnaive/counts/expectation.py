@@ -1,4 +1,4 @@
-"""Means and covariances of rows with gaps, by expectation and maximisation."""
+"""Means and covariances of rows with missing values, by expectation-maximization (EM)."""
 
 from __future__ import annotations
 
@@ -16,33 +16,39 @@ _CHANGE = 1e-8  # of a correlation, below which there are no further rounds
 def maximum_likelihood(
     X: FloatArray, weights: FloatArray, mean: FloatArray, variances: FloatArray, least: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean (d,) and covariance (d, d) that make rows with missing cells (NaN) most likely.
+    """Estimate mean (d,) and covariance (d, d) from rows with missing values (NaN).
 
-    In turns, missing cells get their mean and spread given the observed ones, and mean and
-    covariance are taken anew. Cells may be missing for any reason that the observed ones tell.
+    The E-step replaces missing values by their mean and covariance given the observed values;
+    the M-step computes mean and covariance again. The estimate is the maximum likelihood one if
+    values are missing at random: whether a value is missing depends only on observed values.
 
     Parameters
     ----------
     X, weights
         Rows (n, d) and their weights (n,).
     mean, variances
-        Where to begin; columns that no row has stay there.
+        Starting values; columns that are never observed keep them.
     least : array of shape (d,)
-        What is added to variances in solving, so that copies of columns do no harm.
+        Added to variances when equations are solved, so that copies of columns do no harm.
+
+    Returns
+    -------
+    mean : ndarray of shape (d,)
+    covariance : ndarray of shape (d, d)
 
     References
     ----------
     Dempster, Laird & Rubin, "Maximum likelihood from incomplete data via the EM algorithm",
     Journal of the Royal Statistical Society B 39, 1977.
     """
-    gaps = np.isnan(X)
-    patterns, pattern = np.unique(gaps, axis=0, return_inverse=True)
+    empty = np.isnan(X)
+    patterns, pattern = np.unique(empty, axis=0, return_inverse=True)
     groups = [np.flatnonzero(pattern.reshape(-1) == index) for index in range(len(patterns))]
-    seen = ~gaps.all(axis=0)
+    seen = ~empty.all(axis=0)
     covariance, total = np.diag(variances), weights.sum()
     scale = np.sqrt(np.where(variances > 0, variances, 1.0))
     for _ in range(_ROUNDS if total > 0 else 0):
-        filled = np.where(gaps, 0.0, X)
+        filled = np.where(empty, 0.0, X)
         spread = np.zeros_like(covariance)
         for missing, rows in zip(patterns, groups, strict=True):
             here, there = np.flatnonzero(~missing), np.flatnonzero(missing)

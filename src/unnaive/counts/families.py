@@ -1,4 +1,4 @@
-"""Counts of families: a column, and the joint values of its parents that occurred."""
+"""Counts of families: a column given the joint values of its parents that occurred."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FamilyCounts:
-    """N(c, parents, x) of a column given its parents, for the contexts that occurred alone.
+    """N(c, parents, x) of a column given its parents, only for contexts that occurred.
 
     Attributes
     ----------
     columns : tuple of int
         The child, then its parents.
     contexts : ndarray of shape (m,)
-        Joint values of the parents as one number each (see :func:`context_of`), in order.
+        Numbers of the parents' joint values (see :func:`context_of`), ascending.
     table : ndarray of shape (k, m, v)
-        Counts of the rows in which child and parents are all observed.
+        Counts of the rows in which the child and all parents are observed.
     """
 
     columns: tuple[int, ...]
@@ -35,30 +35,24 @@ class FamilyCounts:
     table: CountArray
 
     def combine(self, other: FamilyCounts, operation: Operation) -> FamilyCounts:
-        """Add or subtract another count of the same family; contexts that are left are kept."""
+        """Add or subtract counts of the same family; contexts without rows are dropped."""
         contexts = np.union1d(self.contexts, other.contexts)
         shape = (self.table.shape[0], len(contexts), self.table.shape[2])
-        kind = np.result_type(self.table, other.table)
-        mine, theirs = np.zeros(shape, dtype=kind), np.zeros(shape, dtype=kind)
-        mine[:, np.searchsorted(contexts, self.contexts)] = self.table
-        theirs[:, np.searchsorted(contexts, other.contexts)] = other.table
-        table = operation(mine, theirs)
-        used = (table != 0).any(axis=(0, 2))
-        return FamilyCounts(self.columns, contexts[used], table[:, used])
+        tables = np.zeros((2, *shape), dtype=np.result_type(self.table, other.table))
+        for table, family in zip(tables, (self, other), strict=True):
+            table[:, np.searchsorted(contexts, family.contexts)] = family.table
+        return _occurring(self.columns, contexts, operation(*tables))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FamilyCounts):
             return NotImplemented
-        return (
-            self.columns == other.columns
-            and np.array_equal(self.contexts, other.contexts)
-            and np.array_equal(self.table, other.table)
-        )
+        arrays = ((self.contexts, other.contexts), (self.table, other.table))
+        return self.columns == other.columns and all(np.array_equal(*pair) for pair in arrays)
 
     __hash__ = None  # type: ignore[assignment]
 
     def fits(self, sizes: IntArray, n_classes: int) -> bool:
-        """Whether columns, contexts and table are what the schema calls for."""
+        """Whether columns, contexts and table fit the schema."""
         within = all(0 <= column < len(sizes) for column in self.columns)
         return (
             within
@@ -75,12 +69,18 @@ class FamilyCounts:
 
     @classmethod
     def from_state(cls, state: State) -> FamilyCounts:
-        """Make the counts that :meth:`state` described."""
+        """Restore the counts from :meth:`state`."""
         return cls(tuple(state["columns"]), state["contexts"], state["table"])
 
 
+def _occurring(columns: tuple[int, ...], contexts: IntArray, table: CountArray) -> FamilyCounts:
+    """Make counts of a family without the contexts that have no rows."""
+    used = (table != 0).any(axis=(0, 2))
+    return FamilyCounts(columns, contexts[used], table[:, used])
+
+
 def strides_of(sizes: IntArray, parents: tuple[int, ...]) -> list[int]:
-    """Return what each parent's value is multiplied by in the number of a context."""
+    """Return the factor of each parent's value in the number of a context."""
     widths = sizes[list(parents)].tolist()
     return [math.prod(widths[place + 1 :]) for place in range(len(widths))]
 
@@ -88,7 +88,7 @@ def strides_of(sizes: IntArray, parents: tuple[int, ...]) -> list[int]:
 def context_of(
     codes: CodeArray, sizes: IntArray, parents: tuple[int, ...]
 ) -> tuple[IntArray, BoolArray]:
-    """Return each row's context as a number, and whether all parents are observed; (n,) both."""
+    """Return the number of each row's context, and whether all parents are observed; (n,) both."""
     number = np.zeros(codes.shape[1], dtype=np.int64)
     observed = np.ones(codes.shape[1], dtype=bool)
     for parent, stride in zip(parents, strides_of(sizes, parents), strict=True):
@@ -106,7 +106,7 @@ def count_family(
     sizes: IntArray,
     n_classes: int,
 ) -> FamilyCounts:
-    """Count one family; contexts are numbered densely where they are few, else sorted."""
+    """Count one family; if there are many possible contexts, only observed ones are numbered."""
     child, parents = columns[0], columns[1:]
     number, observed = context_of(codes, sizes, parents)
     observed &= codes[child] < sizes[child]
@@ -123,7 +123,4 @@ def count_family(
     shape = (n_classes, len(contexts), size)
     cell = (classes * len(contexts) + place) * size + codes[child]
     table = np.bincount(cell, weights, minlength=int(np.prod(shape))).reshape(shape)
-    if weights is None:
-        table = table.astype(np.int64)
-    used = (table != 0).any(axis=(0, 2))
-    return FamilyCounts(columns, contexts[used], table[:, used])
+    return _occurring(columns, contexts, table.astype(np.int64) if weights is None else table)

@@ -1,8 +1,8 @@
-"""JointCounts: the sufficient statistics, a value that adds, subtracts, compares and travels."""
+"""JointCounts: the sufficient statistics, which can be added, subtracted, compared and saved."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
@@ -22,33 +22,40 @@ if TYPE_CHECKING:
     from unnaive._typing import CountArray, IntArray, State
     from unnaive.counts.families import Operation
 
-_ROUNDING = 1e-9  # relative: what subtracting float weights may leave behind
+_ROUNDING = 1e-9  # relative error that subtracting float weights may leave
 
 
 @dataclass(frozen=True, eq=False)
 class JointCounts:
-    """How often each class, each value, and each pair of values occurred.
+    """Counts of each class, each value, and each pair of values.
 
-    Made by :func:`unnaive.count`. A row counts wherever all the cells that a count speaks of
-    are observed (Mathematics 0.8: available cases). Plain rows give 64-bit integers, weighted rows
-    floats. ``a + b`` are the counts of both sets of rows, ``a - b`` those of a without b, and
-    both are exact for integers.
+    Made by :func:`unnaive.count`. A row enters a table if all columns of this table are observed
+    in it (Mathematics 0.8: available cases). Plain rows give 64-bit integers, weighted rows
+    floats. ``a + b`` are the counts of both sets of rows, ``a - b`` those of a without b. Both
+    are exact for integers, so a model from merged counts is bit for bit the model of the pooled
+    rows, and unlearning is exact.
 
-    Attributes
+    Parameters
     ----------
     schema : Schema
-        What the columns are.
+        Columns, their categories and bins, and the classes.
     class_counts : ndarray of shape (k,)
+        N(c).
     values : ndarray of shape (k, V)
-        N(c, x_i): column i's values begin at ``value_starts[i]``.
+        N(c, x_i); the values of column i begin at ``value_starts[i]``.
     pair_columns : ndarray of shape (m, 2)
-        The pairs i < j that are held, in lexicographic order.
+        The pairs i < j that were counted, in lexicographic order.
     pairs : ndarray of shape (k, P)
-        N(c, x_i, x_j), table (v_i, v_j) of each pair behind the other.
-    families : tuple of FamilyCounts
-        Counts of columns with several parents, as far as a model asked for them.
-    triples : ndarray of shape (k, T), or None
-        N(c, x_i, x_j, x_l) of all i < j < l, where a model asked for them.
+        N(c, x_i, x_j); the tables (v_i, v_j) of the pairs follow one another.
+    families : tuple of FamilyCounts, default=()
+        Counts of columns with several parents, if a model needs them.
+    triples : ndarray of shape (k, T) or None, default=None
+        N(c, x_i, x_j, x_l) of all i < j < l, if a model needs them.
+
+    See Also
+    --------
+    unnaive.count : Counts samples.
+    merge : Adds several counts, also saved ones.
 
     Examples
     --------
@@ -82,24 +89,23 @@ class JointCounts:
 
     @property
     def total(self) -> float:
-        """Rows counted, or their weight."""
+        """Number of rows counted, or the sum of their weights."""
         return float(self.class_counts.sum())
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the tables take."""
+        """Size of the tables in bytes."""
         return sum(table.nbytes for table in self.tables)
 
     @cached_property
     def value_starts(self) -> IntArray:
-        """Where each column's values begin; shape (d + 1,)."""
+        """Where the values of each column begin; shape (d + 1,)."""
         return starts_of(self.schema.sizes)
 
     @cached_property
     def pair_starts(self) -> IntArray:
-        """Where each held pair's table begins; shape (m + 1,)."""
-        sizes = self.schema.sizes
-        return starts_of(sizes[self.pair_columns[:, 0]] * sizes[self.pair_columns[:, 1]])
+        """Where the table of each counted pair begins; shape (m + 1,)."""
+        return starts_of(self.schema.sizes[self.pair_columns].prod(axis=1))
 
     @cached_property
     def triple_starts(self) -> IntArray:
@@ -108,15 +114,37 @@ class JointCounts:
 
     @property
     def has_all_pairs(self) -> bool:
-        """Whether every pair of columns is held."""
+        """Whether every pair of columns was counted."""
         return len(self.pair_columns) == self.n_columns * (self.n_columns - 1) // 2
 
     def marginal(self, column: int) -> CountArray:
-        """N(c, x) of one column; shape (k, v)."""
+        """Return the counts of the values of one column.
+
+        Parameters
+        ----------
+        column : int
+            Position of the column.
+
+        Returns
+        -------
+        ndarray of shape (k, v)
+            N(c, x).
+        """
         return self.values[:, self.value_starts[column] : self.value_starts[column + 1]]
 
     def pair(self, first: int, second: int) -> CountArray:
-        """N(c, x_first, x_second); shape (k, v_first, v_second)."""
+        """Return the counts of the joint values of two columns.
+
+        Parameters
+        ----------
+        first, second : int
+            Positions of the columns.
+
+        Returns
+        -------
+        ndarray of shape (k, v_first, v_second)
+            N(c, x_first, x_second).
+        """
         low, high = sorted((first, second))
         place = self._place(low, high)
         sizes = self.schema.sizes
@@ -125,6 +153,7 @@ class JointCounts:
         return table if first < second else table.transpose(0, 2, 1)
 
     def _place(self, low: int, high: int) -> int:
+        """Position of a pair among those that were counted."""
         if self.has_all_pairs and low < high:
             return low * self.n_columns - low * (low + 1) // 2 + high - low - 1
         keys = self.pair_columns[:, 0] * self.n_columns + self.pair_columns[:, 1]
@@ -138,14 +167,33 @@ class JointCounts:
         return place
 
     def select(self, pairs: IntArray) -> JointCounts:
-        """Return counts that hold at least these pairs (these have what they have)."""
+        """Return counts that hold at least some pairs: these counts, or an error.
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (m, 2)
+            Pairs i < j that are needed.
+
+        Returns
+        -------
+        JointCounts
+            The same object. Rows, which have this method too, count the pairs here.
+        """
         if not self.has_all_pairs:
             for low, high in pairs:
                 self._place(int(low), int(high))
         return self
 
     def pair_chunks(self) -> Iterator[tuple[IntArray, CountArray]]:
-        """Yield all pairs with their tables: one chunk, since they are held."""
+        """Yield all pairs with their tables, in a single chunk.
+
+        Yields
+        ------
+        columns : ndarray of shape (m, 2)
+            The pairs.
+        tables : ndarray of shape (k, P)
+            Their tables, one after the other.
+        """
         if not self.has_all_pairs:
             raise UnnaiveError(
                 f"these counts hold {len(self.pair_columns)} of "
@@ -155,7 +203,13 @@ class JointCounts:
         yield self.pair_columns, self.pairs
 
     def without_pairs(self) -> JointCounts:
-        """Return class and value counts alone."""
+        """Drop the pairs.
+
+        Returns
+        -------
+        JointCounts
+            Only the counts of classes and values.
+        """
         return replace(self, pair_columns=self.pair_columns[:0], pairs=self.pairs[:, :0])
 
     def __add__(self, other: JointCounts) -> JointCounts:
@@ -163,26 +217,46 @@ class JointCounts:
 
     def __sub__(self, other: JointCounts) -> JointCounts:
         difference = self._combine(other, _subtract)
-        for table in difference.tables:
-            if table.min(initial=0) < 0:
-                raise UnnaiveError(
-                    "cannot subtract: the result would have negative counts, so some of these "
-                    "rows (or their weight) were never counted here"
-                )
+        if any(table.min(initial=0) < 0 for table in difference.tables):
+            raise UnnaiveError(
+                "cannot subtract: the result would have negative counts, so some of these "
+                "rows (or their weight) were never counted here"
+            )
         return difference
 
     def decay(self, gamma: float) -> JointCounts:
-        """Return these counts, each times ``gamma``: old rows count less than those to come.
+        """Multiply all counts by ``gamma``, so that old rows count less than new ones.
 
-        The counts become floats, as of weighted rows. With γ once a day a row of n days ago
-        weighs γⁿ: ``counts = counts.decay(0.99) + today``.
+        The counts become floats, as for weighted rows. If this is done once a day, a row of n
+        days ago has the weight γⁿ: ``counts = counts.decay(0.99) + today``.
+
+        Parameters
+        ----------
+        gamma : float
+            Factor, above 0 and at most 1.
+
+        Returns
+        -------
+        JointCounts
+            Decayed counts.
         """
         if not 0 < gamma <= 1:
             raise ValueError(f"gamma={gamma!r}; it must be above 0 and at most 1")
         return self.changed(lambda table: table.astype(np.float64) * gamma)
 
     def changed(self, change: Callable[[CountArray], CountArray]) -> JointCounts:
-        """Return these counts with something done to every table."""
+        """Apply a function to every table.
+
+        Parameters
+        ----------
+        change : callable
+            Maps a table to one of the same shape.
+
+        Returns
+        -------
+        JointCounts
+            Counts of the changed tables.
+        """
         return replace(
             self,
             class_counts=change(self.class_counts),
@@ -193,15 +267,15 @@ class JointCounts:
         )
 
     def __radd__(self, other: object) -> JointCounts:
-        """Let ``sum([a, b, …])`` begin with its 0."""
+        """Support ``sum([a, b, …])``, which starts with 0."""
         return self if other == 0 else NotImplemented
 
     @property
     def tables(self) -> list[CountArray]:
         """All arrays of counts."""
-        of_families = [family.table for family in self.families]
-        of_triples = [] if self.triples is None else [self.triples]
-        return [self.class_counts, self.values, self.pairs, *of_families, *of_triples]
+        triples = [] if self.triples is None else [self.triples]
+        families = (family.table for family in self.families)
+        return [self.class_counts, self.values, self.pairs, *families, *triples]
 
     def _combine(self, other: JointCounts, operation: Operation) -> JointCounts:
         if not isinstance(other, JointCounts):
@@ -252,20 +326,31 @@ class JointCounts:
         )
 
     def state(self) -> State:
-        """Plain values and arrays for the store."""
-        return {
-            "schema": self.schema.state(),
-            "class_counts": self.class_counts,
-            "values": self.values,
-            "pair_columns": self.pair_columns,
-            "pairs": self.pairs,
-            "families": [family.state() for family in self.families],
-            "triples": self.triples,
-        }
+        """Describe the counts by plain values and arrays.
+
+        Returns
+        -------
+        dict
+            State for the store.
+        """
+        state = {field.name: getattr(self, field.name) for field in fields(self)}
+        families = [family.state() for family in self.families]
+        return {**state, "schema": self.schema.state(), "families": families}
 
     @classmethod
     def from_state(cls, state: State) -> JointCounts:
-        """Make the counts that :meth:`state` described."""
+        """Restore counts from :meth:`state`, and check them.
+
+        Parameters
+        ----------
+        state : dict
+            State of counts.
+
+        Returns
+        -------
+        JointCounts
+            The counts.
+        """
         families = tuple(FamilyCounts.from_state(family) for family in state["families"])
         schema = Schema.from_state(state["schema"])
         counts = cls(**{**state, "schema": schema, "families": families})
@@ -273,9 +358,9 @@ class JointCounts:
         return counts
 
     def check(self) -> None:
-        """Raise unless all arrays have the shapes and values that the schema calls for.
+        """Raise an error unless all arrays fit the schema in shape and values.
 
-        Kernels trust their arrays, so nothing that came from a file passes unchecked.
+        The compiled kernels trust their arrays, so everything from a file is checked here.
         """
         k, pairs = len(self.schema.classes), self.pair_columns
         sizes = self.schema.sizes
@@ -299,12 +384,29 @@ class JointCounts:
             raise UnnaiveError("the counts do not fit their schema")
 
     def save(self, path: str | Path) -> None:
-        """Write to one file, atomically."""
+        """Save to one file, atomically.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write; an existing one is replaced.
+        """
         store.save(path, self.state(), kind="counts")
 
     @classmethod
     def load(cls, path: str | Path) -> JointCounts:
-        """Read what :meth:`save` wrote."""
+        """Load counts that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+            File to read.
+
+        Returns
+        -------
+        JointCounts
+            The counts.
+        """
         state = store.load(path, kind="counts")
         try:
             return cls.from_state(state)
@@ -316,20 +418,30 @@ class JointCounts:
 
 
 def merge(*counts: JointCounts | str | PathLike[str]) -> JointCounts:
-    """Add counts, or saved counts, of parts of the rows: of sites, of days, of machines.
+    """Add counts, or files of counts, of different sets of rows: sites, days, machines.
 
     Parameters
     ----------
     *counts : JointCounts or path
-        They must share one schema; a path is of a file that ``JointCounts.save`` wrote. Files
-        are read one after the other, so two of them are in memory at most.
+        Counts that share one schema, or paths of files that ``JointCounts.save`` wrote. Files
+        are read one after the other, so at most two of them are in memory.
+
+    Returns
+    -------
+    JointCounts
+        Counts of all rows together.
 
     Raises
     ------
     SchemaMismatch
-        If two do not share the schema or the pairs; it names the column and the cure.
+        If two counts differ in schema or pairs; the message names the column and the cure.
     ModelFileError
-        If a file is damaged or no counts file.
+        If a file is damaged or is not a counts file.
+
+    See Also
+    --------
+    unnaive.count : Counts samples.
+    JointCounts.save : Writes a file of counts.
 
     Examples
     --------
@@ -356,7 +468,7 @@ def _loaded(counts: JointCounts | str | PathLike[str]) -> JointCounts:
 
 
 def _subtract(left: CountArray, right: CountArray) -> CountArray:
-    """Subtract, with what rounding leaves of float weights set to zero."""
+    """Subtract, and set rounding errors of float weights to zero."""
     rest = left - right
     if rest.dtype.kind == "f":
         rest[(right > 0) & (np.abs(rest) < _ROUNDING * np.abs(left))] = 0
@@ -364,16 +476,16 @@ def _subtract(left: CountArray, right: CountArray) -> CountArray:
 
 
 def starts_of(lengths: IntArray) -> IntArray:
-    """Return the running starts of consecutive pieces, and the end; shape (m + 1,)."""
+    """Return where consecutive pieces of some lengths begin, and the end; shape (m + 1,)."""
     return np.append(np.int64(0), np.cumsum(lengths, dtype=np.int64))
 
 
 def all_triples(n_columns: int) -> IntArray:
-    """Every triple i < j < l in lexicographic order; shape (d(d−1)(d−2)/6, 3)."""
+    """List every triple i < j < l in lexicographic order; shape (d(d−1)(d−2)/6, 3)."""
     triples = list(combinations(range(n_columns), 3))
     return np.array(triples, dtype=np.int64).reshape(-1, 3)
 
 
 def all_pairs(n_columns: int) -> IntArray:
-    """Every pair i < j in lexicographic order; shape (d(d−1)/2, 2)."""
+    """List every pair i < j in lexicographic order; shape (d(d−1)/2, 2)."""
     return np.stack(np.triu_indices(n_columns, 1), axis=1).astype(np.int64)

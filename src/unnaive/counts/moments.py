@@ -1,4 +1,4 @@
-"""Moments: the sufficient statistics of numbers, a value that adds and subtracts like counts."""
+"""Moments: the sufficient statistics of numbers, which add and subtract like counts."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Weights, sums and products of every class and pair of columns, where both are observed.
+    """Weights, sums and products of every class and pair of columns.
 
-    Everything is taken from an ``origin`` near the data, so that large means do not drown
-    small variances.
+    Each pair uses the rows in which both columns are observed. An ``origin`` near the data is
+    subtracted from all values, so that small variances stay exact although means are large.
 
     Attributes
     ----------
     schema : Schema
-        What the columns and classes are.
+        Columns and classes.
     class_weights : ndarray of shape (k,)
-        Rows, or their weight.
+        Number of rows of every class, or the sum of their weights.
     origin : ndarray of shape (d,)
-        What is subtracted from every cell.
+        Subtracted from every value.
     weights : ndarray of shape (k, d, d)
         Weight of the rows in which columns i and j are both observed.
     sums : ndarray of shape (k, d, d)
@@ -47,10 +47,10 @@ class Moments:
     >>> import numpy as np
     >>> from unnaive.counts.moments import moments_of
     >>> X = np.array([[1.0, 2.0], [3.0, 5.0], [8.0, np.nan]])
-    >>> found = moments_of(X, np.array([0, 0, 1]), Schema.of_numbers(("a", "b"), ("no", "yes")))
-    >>> found.means.tolist()
+    >>> moments = moments_of(X, np.array([0, 0, 1]), Schema.of_numbers(("a", "b"), ("no", "yes")))
+    >>> moments.means.tolist()
     [[2.0, 3.5], [8.0, 3.5]]
-    >>> found.covariances()[0].tolist()
+    >>> moments.covariances()[0].tolist()
     [[1.0, 1.5], [1.5, 2.25]]
     """
 
@@ -63,63 +63,60 @@ class Moments:
 
     @cached_property
     def complete(self) -> bool:
-        """Whether no cell is missing, so that the weight of a pair is that of its class."""
+        """Whether no value is missing, so that every pair has the weight of its class."""
         weights = np.einsum("kii->ki", self.weights)
         return bool((weights == self.class_weights[:, None]).all())
 
     @property
     def used(self) -> IntArray:
-        """Columns that are observed in some row; shape (m,)."""
+        """Columns that are observed in at least one row; shape (m,)."""
         return np.flatnonzero(np.einsum("kii->i", self.weights) > 0)
 
     @property
     def means(self) -> FloatArray:
-        """Mean of every class and column; that of all rows where a class has none; (k, d)."""
+        """Mean of every class and column; of all rows if a class has none; shape (k, d)."""
         weight = np.einsum("kii->ki", self.weights)
         total = np.einsum("kii->ki", self.sums)
         pooled = _ratio(total.sum(axis=0), weight.sum(axis=0))
-        own = _ratio(total, weight)
-        return np.asarray(np.where(weight > 0, own, pooled) + self.origin)
+        return np.asarray(np.where(weight > 0, _ratio(total, weight), pooled) + self.origin)
 
     @property
     def variances(self) -> FloatArray:
         """Variance of every column over all rows (divided by n); shape (d,)."""
-        weight = np.einsum("kii->i", self.weights)
-        mean = _ratio(np.einsum("kii->i", self.sums), weight)
-        square = _ratio(np.einsum("kii->i", self.products), weight)
-        return _unless_rounding(square - mean**2, square)
+        arrays = (self.weights, self.sums, self.products)
+        weight, total, squares = (np.einsum("kii->i", array) for array in arrays)
+        square = _ratio(squares, weight)
+        return _unless_rounding(square - _ratio(total, weight) ** 2, square)
 
     def covariances(self, ddof: int = 0) -> FloatArray:
         """Covariance of every class and pair of columns, from the rows that have both; (k, d, d).
 
-        A class without rows of a column has the variance of all rows there.
+        If a class has no rows of a column, it has the variance of all rows there.
         """
-        covariance = self._whole() if self.complete else self._of_pairs()
+        if self.complete:
+            covariance = self._of_complete_rows()
+        else:
+            means = _ratio(self.sums, self.weights)
+            covariance = _ratio(self.products, self.weights)
+            covariance -= means * means.transpose(0, 2, 1)
         if ddof:
             covariance *= _ratio(self.weights, np.maximum(self.weights - ddof, 0.0))
-        own, squares, weights = (
-            np.einsum("kii->ki", part) for part in (covariance, self.products, self.weights)
-        )
-        own[...] = _unless_rounding(own, _ratio(squares, weights))
-        label, column = np.nonzero(own == 0)
+        arrays = (covariance, self.products, self.weights)
+        variances, squares, weights = (np.einsum("kii->ki", array) for array in arrays)
+        variances[...] = _unless_rounding(variances, _ratio(squares, weights))
+        label, column = np.nonzero(variances == 0)
         covariance[label, column, :] = covariance[label, :, column] = 0.0
-        own[...] = np.where(weights > 0, own, self.variances)
+        variances[...] = np.where(weights > 0, variances, self.variances)
         return covariance
 
-    def _of_pairs(self) -> FloatArray:
-        means = _ratio(self.sums, self.weights)
-        covariance = _ratio(self.products, self.weights)
-        covariance -= means * means.transpose(0, 2, 1)
-        return covariance
-
-    def _whole(self) -> FloatArray:
-        """Do the same where all pairs of a class are of the same rows, in fewer steps."""
+    def _of_complete_rows(self) -> FloatArray:
+        """Covariance if all pairs of a class have the same rows, in less time and memory."""
         covariance = np.zeros(self.products.shape)
         for label in np.flatnonzero(self.class_weights > 0).tolist():
-            weight, own = self.class_weights[label], covariance[label]
+            weight = self.class_weights[label]
             mean = np.diag(self.sums[label]) / weight
-            np.divide(self.products[label], weight, out=own)
-            own -= np.outer(mean, mean)
+            np.divide(self.products[label], weight, out=covariance[label])
+            covariance[label] -= np.outer(mean, mean)
         return covariance
 
     def __add__(self, other: Moments) -> Moments:
@@ -154,7 +151,7 @@ class Moments:
 
     @classmethod
     def from_state(cls, state: State) -> Moments:
-        """Make the moments that :meth:`state` described."""
+        """Restore the moments from :meth:`state`."""
         moments = cls(**{**state, "schema": Schema.from_state(state["schema"])})
         k, d = len(moments.schema.classes), len(moments.schema.names)
         square = {moments.weights.shape, moments.sums.shape, moments.products.shape}
@@ -171,7 +168,7 @@ def moments_of(
     weights: FloatArray | None = None,
     origin: FloatArray | None = None,
 ) -> Moments:
-    """Take the moments of rows (n, d) whose missing cells are NaN; cost n·d²."""
+    """Compute the moments of rows (n, d), with NaN for missing values; cost n·d²."""
     k, d = len(schema.classes), X.shape[1]
     observed = ~np.isnan(X)
     origin = origin_of(X) if origin is None else origin
@@ -184,11 +181,11 @@ def moments_of(
         weighted = away if weights is None else shares[label][:, None] * away
         sums[label], products[label] = weighted.sum(axis=0), weighted.T @ away
     moments = complete_moments(schema, totals, origin, sums, products)
-    return moments if observed.all() else _of_gaps(moments, X, members, shares)
+    return moments if observed.all() else _with_missing(moments, X, members, shares)
 
 
 def origin_of(X: FloatArray) -> FloatArray:
-    """Means of the observed cells of every column, a good origin for all of the rows; (d,)."""
+    """Mean of the observed values of every column, a good origin; shape (d,)."""
     observed = ~np.isnan(X)
     return _ratio(np.where(observed, X, 0.0).sum(axis=0), observed.sum(axis=0))
 
@@ -196,34 +193,32 @@ def origin_of(X: FloatArray) -> FloatArray:
 def complete_moments(
     schema: Schema, totals: FloatArray, origin: FloatArray, sums: FloatArray, products: FloatArray
 ) -> Moments:
-    """Moments of rows without missing cells: one weight a class, and sums (k, d)."""
-    shape = products.shape
-    weights = np.broadcast_to(totals[:, None, None], shape)
-    return Moments(
-        schema, totals, origin, weights, np.broadcast_to(sums[:, :, None], shape), products
-    )
+    """Moments of rows without missing values, from one weight and d sums per class."""
+    weights = np.broadcast_to(totals[:, None, None], products.shape)
+    all_sums = np.broadcast_to(sums[:, :, None], products.shape)
+    return Moments(schema, totals, origin, weights, all_sums, products)
 
 
-def _of_gaps(
+def _with_missing(
     complete: Moments, X: FloatArray, members: list[IntArray], shares: list[FloatArray]
 ) -> Moments:
-    """Take the weights and sums of pairs of columns, where both are observed."""
+    """Correct the weights and sums of pairs: only rows in which both columns are observed."""
     both, sums = complete.weights.copy(), complete.sums.copy()
     for label, (rows, share) in enumerate(zip(members, shares, strict=True)):
-        gaps = np.isnan(X[rows])
-        if gaps.any():
-            seen = (~gaps).astype(np.float64)
-            away = np.where(gaps, 0.0, X[rows] - complete.origin)
+        missing = np.isnan(X[rows])
+        if missing.any():
+            seen = (~missing).astype(np.float64)
+            away = np.where(missing, 0.0, X[rows] - complete.origin)
             both[label] = (share[:, None] * seen).T @ seen
             sums[label] = (share[:, None] * away).T @ seen
     return replace(complete, weights=both, sums=sums)
 
 
 def all_and_without_each(parts: Sequence[Moments]) -> tuple[Moments, list[Moments]]:
-    """Moments of all parts, taken from one origin, and of all but one, for each.
+    """Moments of all folds, which share one origin, and for each fold those of all others.
 
-    They are sums. What is left after a subtraction would hold the rounding of all rows, and a
-    column that is constant in the others would not have the variance 0.
+    They are computed by addition. A subtraction would keep the rounding errors of all rows, and
+    a column that is constant in the other folds would not have the variance 0.
 
     Examples
     --------
@@ -240,17 +235,17 @@ def all_and_without_each(parts: Sequence[Moments]) -> tuple[Moments, list[Moment
 
 
 def _left(weights: FloatArray, slack: float) -> FloatArray:
-    """Weights after rows came or went: what rounding left of none is 0."""
+    """Weights after rows were added or removed, with 0 for what is only rounding."""
     if (weights < -slack).any():
         raise UnnaiveError("more rows were taken out than there are; only rows learned can go")
     return np.where(weights > slack, weights, 0.0)
 
 
 def _unless_rounding(variances: FloatArray, squares: FloatArray) -> FloatArray:
-    """Variances, 0 where they are no more than subtracting leaves of the squares of a constant."""
+    """Variances, 0 if they are so small that the column may be constant."""
     return np.where(variances > _ROUNDING * squares, variances, 0.0)
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Divide, with 0 where there is nothing to divide by."""
+    """Divide, with 0 for a division by 0."""
     return np.divide(part, whole, out=np.zeros(np.shape(part)), where=np.asarray(whole) > 0)

@@ -1,7 +1,7 @@
-"""Counts that tell less about single rows: small cells suppressed, or calibrated noise.
+"""Privacy: counts that reveal less about single rows, by suppression or by calibrated noise.
 
-Neither protects the schema: categories, bin edges and classes travel with the counts as they
-are. Agree on them beforehand, from public knowledge, and not from the rows to be protected.
+Neither protects the schema: categories, bin edges and classes are passed on with the counts.
+Agree on them beforehand, from public knowledge and not from the rows to be protected.
 """
 
 from __future__ import annotations
@@ -27,26 +27,27 @@ if TYPE_CHECKING:
     from unnaive.counts.joint import JointCounts
     from unnaive.schema import Schema
 
-# How ε is shared out. Class and value counts carry every model, so they get more of it than
-# their number calls for.
+# Shares of ε. Every model depends on class and value counts, so these get more than their
+# number of tables would give them.
 _WITH_PAIRS = {"class counts": Fraction(1, 16), "values": Fraction(5, 16), "pairs": Fraction(5, 8)}
 _WITHOUT_PAIRS = {"class counts": Fraction(1, 8), "values": Fraction(7, 8)}
-# Measured: 0.12.0 to 0.14.1 draw P(2) 13 % too often at scale 3, so that a cell's ε is 0.5 in
-# place of 0.33; 0.14.2 to 0.16.0 pass. It fits the review of 8 April 2026 in opendp/opendp#2120.
+# Measured: OpenDP 0.12.0 to 0.14.1 draws 2 with a probability 13 % too high at scale 3, so that
+# a cell's ε is 0.5 instead of 0.33; 0.14.2 to 0.16.0 are correct. This agrees with the review of
+# 8 April 2026 in opendp/opendp#2120.
 _SOUND = (0, 14, 2)
 _LARGEST_SCALE = 2.0**40
-_SWEEPS = 20  # of proportional fitting; whatever they leave, the margins are met exactly
-_AT_ONCE = 1 << 16  # cells handed to the sampler, which wants lists
+_SWEEPS = 20  # of proportional fitting; rounding then meets the margins exactly
+_CHUNK = 1 << 16  # cells per call of the sampler, which takes lists
 _FUZZ = 1e-12
 
 
 class Noise(NamedTuple):
-    """The noise on one kind of tables.
+    """Noise on one kind of tables.
 
-    ``tables`` of them are released. A row is in at most one cell of each, so adding or removing
-    one changes their cells by at most ``tables`` in sum: that is the sensitivity. Every cell
-    gets noise z with P(z) ∝ exp(−|z| / ``scale``), which makes them ``epsilon``-differentially
-    private.
+    ``tables`` is the number of released tables. A row is in at most one cell of each, so adding
+    or removing a row changes the cells by at most ``tables`` in sum, which is the sensitivity.
+    Every cell gets noise z with P(z) ∝ exp(−|z| / ``scale``), which makes the tables
+    ``epsilon``-differentially private.
     """
 
     kind: str
@@ -58,22 +59,27 @@ class Noise(NamedTuple):
 def suppress(counts: JointCounts, min_cell: int) -> JointCounts:
     """Set every cell of 1 … ``min_cell`` − 1 rows to zero, in every table.
 
-    What is left agrees as it does where cells are missing: a value's count is at least the sum
-    of its row in a table of a pair, a class's count at least the sum of a column's values. So
-    every model that learns from counts takes them. It learns that what is rare never occurs,
-    and smoothing has to make up for it.
+    The tables stay consistent in the way they are with missing values: the count of a value is
+    at least the sum of its row in the table of a pair, and the count of a class is at least the
+    sum of a column's values. So every model that learns from counts accepts them. It learns that
+    rare combinations never occur, which smoothing has to correct.
 
-    This hides rare combinations from who reads the tables, and is no guarantee: a zero may be a
-    small number; where a single cell of a row was suppressed and no cell was missing, the row's
-    sum in another table tells what it was (complementary disclosure), and so do the same counts
-    made again after a row has been added. Use :func:`noisy` against readers who reckon.
+    Suppression hides rare combinations from readers of the tables, but it guarantees nothing. A
+    zero may be a small number. If one cell of a row was suppressed and no value was missing, the
+    sum of the row in another table reveals it (complementary disclosure). Counts made again
+    after a row was added reveal it, too. Use :func:`noisy` against readers who compute.
 
     Parameters
     ----------
     counts : JointCounts
-        Counts of plain rows; weights do not tell how many rows are in a cell.
+        Counts of plain rows; weights do not show how many rows are in a cell.
     min_cell : int
         The smallest count that is kept, at least 2.
+
+    Returns
+    -------
+    JointCounts
+        Counts without small cells.
 
     Examples
     --------
@@ -90,28 +96,33 @@ def suppress(counts: JointCounts, min_cell: int) -> JointCounts:
 
 
 def noisy(counts: JointCounts, epsilon: float) -> JointCounts:
-    """Add noise that makes counts ε-differentially private, then make the tables agree.
+    """Add noise that makes counts ε-differentially private, then make the tables consistent.
 
-    For any two sets of rows that differ by one row more or less, and any set of results, the
-    probabilities of these results differ by a factor of at most e^ε (Dwork & Roth 2014,
-    definition 2.4). Class counts, values and pairs get their shares of ε, see :func:`noise`,
-    which add up (theorem 3.16). The noise is the two-sided geometric (discrete Laplace)
-    distribution, drawn exactly, by integers, by OpenDP (Ghosh, Roughgarden & Sundararajan 2012;
-    Canonne, Kamath & Steinke 2020). What follows uses the noisy tables alone and costs nothing
-    (proposition 2.1): cells are moved to the nearest tables without negative ones, and fitted
-    to each other. Every table of a pair then has its columns' values as margins, and every
-    column's values add up to the class counts; all are integers. Cells that were missing are
-    spread over the values that were observed.
+    For any two sets of rows that differ by one row, and any set of results, the probabilities of
+    these results differ by a factor of at most e^ε (Dwork & Roth 2014, definition 2.4). Class
+    counts, values and pairs get shares of ε, which add up (theorem 3.16); see :func:`noise`. The
+    noise has the two-sided geometric (discrete Laplace) distribution and is drawn exactly, in
+    integers, by OpenDP (Ghosh, Roughgarden & Sundararajan 2012; Canonne, Kamath & Steinke 2020).
+    The steps after this use only the noisy tables and cost no privacy (proposition 2.1): tables
+    are replaced by the nearest ones without negative cells and fitted to each other. Every table
+    of a pair then has the values of its columns as margins, and the values of every column add
+    up to the class counts; all are integers. Missing values are spread over the observed values.
 
-    The schema is not protected. Every call spends ε anew, also on the same rows: who has both
-    results has ε twice. One row is protected, not all the rows of a person who has several.
+    The schema is not protected. Every call spends ε again, also on the same rows: two results
+    together have 2ε. One row is protected, not all the rows of a person who has several.
 
     Parameters
     ----------
     counts : JointCounts
         Counts of plain rows, as :func:`unnaive.count` makes them.
     epsilon : float
-        The bound, above 0. There is no seed on purpose: who knows it takes the noise away.
+        Privacy bound, above 0. There is no random seed, because whoever knew it could remove the
+        noise.
+
+    Returns
+    -------
+    JointCounts
+        Noisy, consistent counts.
 
     Examples
     --------
@@ -140,9 +151,23 @@ def noisy(counts: JointCounts, epsilon: float) -> JointCounts:
 
 
 def noise(schema: Schema, epsilon: float, pair_columns: IntArray | None = None) -> list[Noise]:
-    """Tell how :func:`noisy` shares ε out, and how large the noise is.
+    """Compute how :func:`noisy` divides ε, and the scale of the noise.
 
-    The answer depends on the schema and on the pairs held (None: none), never on rows.
+    The result depends on the schema and on the counted pairs (None: none), never on rows.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns and classes of the counts.
+    epsilon : float
+        Privacy bound, above 0.
+    pair_columns : ndarray of shape (m, 2), default=None
+        Pairs of columns that are counted.
+
+    Returns
+    -------
+    list of Noise
+        Noise on class counts, on values and, if there are any, on pairs.
 
     Examples
     --------
@@ -162,11 +187,13 @@ def noise(schema: Schema, epsilon: float, pair_columns: IntArray | None = None) 
     tables = {"class counts": 1, "values": int(filled.sum()), "pairs": n_pairs}
     shares = _WITH_PAIRS if n_pairs else _WITHOUT_PAIRS
     exact = Fraction(float(epsilon))
-    return [_calibrated(kind, max(tables[kind], 1), exact * part) for kind, part in shares.items()]
+    return [
+        _calibrated(kind, max(tables[kind], 1), exact * share) for kind, share in shares.items()
+    ]
 
 
 def _calibrated(kind: str, tables: int, epsilon: Fraction) -> Noise:
-    """Find the smallest scale that OpenDP's own accounting, which rounds up, finds enough."""
+    """Find the smallest scale that is enough by OpenDP's accounting, which rounds up."""
     scale = float(tables / epsilon)
     if not scale <= _LARGEST_SCALE:
         raise ValueError(
@@ -180,7 +207,7 @@ def _calibrated(kind: str, tables: int, epsilon: Fraction) -> Noise:
 
 @cache
 def _opendp() -> dict[str, ModuleType]:
-    """Import OpenDP, which only noise needs."""
+    """Import OpenDP, and refuse versions with biased noise."""
     cure = 'pip install -U "unnaive[privacy]"'
     try:
         modules = {
@@ -189,12 +216,12 @@ def _opendp() -> dict[str, ModuleType]:
         }
     except ImportError as error:
         raise UnnaiveError(f"noise cannot be drawn without OpenDP; {cure}") from error
-    there = version("opendp")
-    if tuple(map(int, re.findall(r"\d+", there)[:3])) < _SOUND:
+    installed = version("opendp")
+    if tuple(map(int, re.findall(r"\d+", installed)[:3])) < _SOUND:
         raise UnnaiveError(
-            f"OpenDP {there} draws biased noise, by which ε is larger than stated; {cure}"
+            f"OpenDP {installed} draws biased noise, by which ε is larger than stated; {cure}"
         )
-    modules["mod"].enable_features("contrib")  # what OpenDP wants to hear before it does anything
+    modules["mod"].enable_features("contrib")  # without this, OpenDP refuses to work
     return modules
 
 
@@ -202,19 +229,15 @@ def _sampler(scale: float) -> Any:
     """OpenDP's measurement that adds discrete Laplace noise to integers."""
     opendp = _opendp()
     domain = opendp["domains"].vector_domain(opendp["domains"].atom_domain(T="i64"))
-    return opendp["measurements"].make_laplace(
-        domain, opendp["metrics"].l1_distance(T="i64"), scale
-    )
+    metric = opendp["metrics"].l1_distance(T="i64")
+    return opendp["measurements"].make_laplace(domain, metric, scale)
 
 
 def _with_noise(table: CountArray, scale: float) -> IntArray:
-    add_noise = _sampler(scale)
-    cells = table.reshape(-1)
-    drawn = [
-        add_noise(cells[start : start + _AT_ONCE].tolist())
-        for start in range(0, len(cells), _AT_ONCE)
-    ]
-    return np.array([cell for part in drawn for cell in part], dtype=np.int64).reshape(table.shape)
+    add_noise, cells = _sampler(scale), table.reshape(-1).tolist()
+    starts = range(0, len(cells), _CHUNK)
+    drawn = [cell for start in starts for cell in add_noise(cells[start : start + _CHUNK])]
+    return np.array(drawn, dtype=np.int64).reshape(table.shape)
 
 
 def _refuse_weights(counts: JointCounts, what: str) -> None:
@@ -226,21 +249,18 @@ def _refuse_weights(counts: JointCounts, what: str) -> None:
 
 
 def _made_consistent(counts: JointCounts, scale: float) -> JointCounts:
-    """Return non-negative tables whose margins agree; noise of ``scale`` is on the pairs."""
+    """Return non-negative tables whose margins agree; ``scale`` is that of the pairs' noise."""
     totals = np.maximum(counts.class_counts, 0)
     values, pairs = np.zeros_like(counts.values), np.zeros_like(counts.pairs)
+    whole = replace(counts, class_counts=totals, values=values, pairs=pairs)
     for column in range(counts.n_columns):
-        part = slice(*counts.value_starts[column : column + 2])
-        values[:, part] = _fitted_to_total(counts.values[:, part], totals)
-    whole = replace(counts, class_counts=totals, values=values)
-    for place, (first, second) in enumerate(counts.pair_columns.tolist()):
-        part = slice(*counts.pair_starts[place : place + 2])
-        if part.start == part.stop:
-            continue
+        whole.marginal(column)[...] = _fitted_to_total(counts.marginal(column), totals)
+    for first, second in counts.pair_columns.tolist():
         rows, columns = whole.marginal(first), whole.marginal(second)
-        shrunk = _shrunk(counts.pair(first, second), rows, columns, _variance(scale))
-        pairs[:, part] = _fitted_to_margins(shrunk, rows, columns).reshape(len(totals), -1)
-    return replace(whole, pairs=pairs)
+        if rows.size and columns.size:
+            shrunk = _shrunk(counts.pair(first, second), rows, columns, _variance(scale))
+            whole.pair(first, second)[...] = _fitted_to_margins(shrunk, rows, columns)
+    return whole
 
 
 def _variance(scale: float) -> float:
@@ -249,7 +269,7 @@ def _variance(scale: float) -> float:
 
 
 def _fitted_to_total(table: CountArray, totals: CountArray) -> CountArray:
-    """Fit every row of a table to its total, in integers; shape (k, v)."""
+    """Scale every row of a table to its total, in integers; shape (k, v)."""
     if not table.shape[1]:
         return table
     cells = _nonnegative(table, np.clip(table.sum(axis=1), 0, totals))
@@ -264,9 +284,9 @@ def _fitted_to_total(table: CountArray, totals: CountArray) -> CountArray:
 
 
 def _nonnegative(table: CountArray, sums: CountArray) -> FloatArray:
-    """Move each row to the nearest one without negative cells and with that sum; (k, n).
+    """Replace each row by the nearest one without negative cells and with that sum; (k, n).
 
-    The sum of a column's counts may be less than the class's, because cells may be missing.
+    The sum of a column's counts may be less than the class's, because values may be missing.
     """
     falling = -np.sort(-table.astype(np.float64), axis=1)
     shift = (np.cumsum(falling, axis=1) - sums[:, None]) / np.arange(1, table.shape[1] + 1)
@@ -278,11 +298,11 @@ def _nonnegative(table: CountArray, sums: CountArray) -> FloatArray:
 def _shrunk(
     table: CountArray, rows: CountArray, columns: CountArray, variance: float
 ) -> FloatArray:
-    """Shrink one pair's noisy tables towards independence, by what noise alone would show.
+    """Shrink the noisy tables of one pair towards independence, by the effect of the noise.
 
     The interaction has k(v − 1)(w − 1) dimensions, each with the noise's variance; the share of
-    its square that exceeds this is kept. Without it, noise looks like dependence, and a tree
-    follows it. Shape (k, v, w).
+    its square that exceeds this is kept. Without shrinking, noise looks like dependence, and a
+    tree would follow it. Shape (k, v, w).
     """
     totals = rows.sum(axis=1)[:, None, None].astype(np.float64)
     sums = np.clip(table.sum(axis=(1, 2), keepdims=True), 0, totals)
@@ -299,11 +319,11 @@ def _shrunk(
 
 
 def _fitted_to_margins(table: FloatArray, rows: CountArray, columns: CountArray) -> IntArray:
-    """Fit one pair's table of every class to both margins, in integers; shape (k, v, w).
+    """Fit the table of one pair and every class to both margins, in integers; shape (k, v, w).
 
     Proportional fitting (Deming & Stephan 1940), made exact by the rounding of Altschuler, Weed
-    & Rigollet (2017, algorithm 2). A table of which noise has left nothing is that of
-    independent columns.
+    & Rigollet (2017, algorithm 2). If the noise has left nothing of a table, independent columns
+    are assumed.
     """
     empty = table.sum(axis=(1, 2), keepdims=True) == 0
     fitted = np.where(empty, rows[:, :, None] * columns[:, None, :].astype(np.float64), table)
@@ -327,7 +347,7 @@ def _ratio(wanted: CountArray, sums: FloatArray, most: float) -> FloatArray:
 
 
 def _round_up(whole: IntArray, exact: FloatArray, rows: CountArray, columns: CountArray) -> None:
-    """Add ones where the most was cut off until both margins are met."""
+    """Add ones to the cells that were rounded down most, until both margins are met."""
     lack, other = rows - whole.sum(axis=1), columns - whole.sum(axis=0)
     for cell in np.argsort((whole - exact).reshape(-1), kind="stable").tolist():
         row, column = divmod(cell, whole.shape[1])
@@ -335,7 +355,7 @@ def _round_up(whole: IntArray, exact: FloatArray, rows: CountArray, columns: Cou
             whole[row, column] += 1
             lack[row] -= 1
             other[column] -= 1
-    # What no single ones can settle is laid along the diagonal (the north-west corner rule).
+    # What is still lacking is placed along the diagonal (the north-west corner rule).
     down, along = np.cumsum(lack)[:, None], np.cumsum(other)[None, :]
     overlap = np.minimum(down, along) - np.maximum(down - lack[:, None], along - other[None, :])
     whole += np.maximum(overlap, 0)

@@ -1,4 +1,4 @@
-"""How many bytes tables of counts take, and an error before they are made."""
+"""Size of tables of counts, and an error before too large ones are made."""
 
 from __future__ import annotations
 
@@ -13,20 +13,26 @@ if TYPE_CHECKING:
 
 
 def pair_bytes(schema: Schema) -> int:
-    """Bytes that the tables of all pairs take."""
+    """Size of the tables of all pairs of columns in bytes."""
     sizes = schema.sizes.astype(object)
     both = (sizes.sum() ** 2 - (sizes**2).sum()) // 2
     return int(both) * len(schema.classes) * 8
 
 
 def largest_pair_bytes(schema: Schema) -> int:
-    """Bytes that the table of the two widest columns takes."""
+    """Size of the table of the two widest columns in bytes."""
     widest = np.sort(schema.sizes)[-2:].astype(object)
     return int(np.prod(widest)) * len(schema.classes) * 8 if len(widest) == 2 else 0
 
 
+def require_pairs_fit(schema: Schema, pairs: str | None, max_memory: int) -> None:
+    """Raise :class:`TableTooLarge` if all pairs are wanted and do not fit into memory."""
+    if pairs == "all":
+        require_memory(schema, pair_bytes(schema), max_memory, "counting all pairs of columns")
+
+
 def require_memory(schema: Schema, needed: int, max_memory: int, what: str) -> None:
-    """Raise :class:`TableTooLarge` with the figure and the cure."""
+    """Raise :class:`TableTooLarge` with the size and the cure if tables do not fit."""
     if needed > max_memory:
         widest = schema.columns[int(np.argmax(schema.sizes))]
         raise TableTooLarge(

@@ -1,6 +1,6 @@
-"""Data to try the models on: the papers' sets by name, and rows made by rule.
+"""Data sets for examples and experiments: those of the papers by name, and generated ones.
 
-Public names are loaded when first asked for, so that listing what there is costs nothing.
+Modules are imported when a name is first used, so that importing the package costs no time.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Data sets made by rule: Corral, m of n, waves, the monks' problems, classes out of balance."""
+"""Generators of data sets: Corral, m of n, waveforms, the monks' problems, balanced classes."""
 
 from __future__ import annotations
 
@@ -20,18 +20,23 @@ _MOST_COLUMNS = 16  # 2 to this power rows, all in memory
 
 
 def make_corral() -> Dataset:
-    """Make Corral: four relevant bits, one irrelevant, one that is right three times of four.
+    """Generate Corral: four relevant bits, an irrelevant one, and one correlated with the class.
 
-    The class is (A0 and A1) or (B0 and B1). ``Irrelevant`` is any bit, and ``Correlated`` equals
-    the class in 3 of 4 rows. The design is exact, not drawn: each of the 32 combinations of the
-    first five bits occurs 4 times, 3 of them with ``Correlated`` right. Trees that look one
-    column ahead split on ``Correlated`` first; the rule is not linear, so naive Bayes cannot
-    learn it.
+    The class is (A0 and A1) or (B0 and B1). ``Irrelevant`` is independent of the class, and
+    ``Correlated`` equals the class in 75 % of the samples. The design is exact and not random:
+    each of the 32 combinations of the first five bits occurs 4 times, in 3 of them
+    ``Correlated`` equals the class. Greedy decision trees split on ``Correlated`` first. The
+    rule is not linear, so naive Bayes cannot learn it.
 
     Returns
     -------
     Dataset
-        128 rows, in the order of the file ``corral``.
+        128 samples, in the order of the file ``corral``.
+
+    See Also
+    --------
+    make_m_of_n : A rule that is linear in the bits.
+    load : Load data sets of the papers.
 
     References
     ----------
@@ -63,26 +68,36 @@ def make_m_of_n(
     n_rows: int | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Dataset:
-    """Make m of n: whether at least m of the relevant bits are 1.
+    """Generate m of n: the class is 1 if at least m of the relevant bits are 1.
 
-    The relevant bits are in the middle, or half a place to the right of it: of ten bits,
-    ``bit2`` to ``bit8``, as in MLC++'s mofn-3-7-10. The rule is linear in the bits, and yet
-    naive Bayes misses it, for its weights and its threshold do not fit each other.
+    The relevant bits are in the middle. If they cannot be centered, they are half a position
+    further right: of ten bits, ``bit2`` to ``bit8``, as in mofn-3-7-10 of MLC++. The rule is
+    linear in the bits, but naive Bayes does not learn it, because the intercept that follows
+    from its weights is wrong.
 
     Parameters
     ----------
-    m, relevant, columns : int, default=3, 7 and 10
-        How many must be 1, of how many, among how many; at most 16 columns.
-    n_rows : int, optional
-        So many different rows are drawn for training, all equally likely. Default: the complete
-        truth table, in order.
+    m : int, default=3
+        Number of relevant bits that must be 1.
+    relevant : int, default=7
+        Number of relevant bits.
+    columns : int, default=10
+        Number of bits; at most 16.
+    n_rows : int, default=None
+        Number of training samples to draw without replacement. None returns the complete truth
+        table, in order.
     random_state : int, Generator or None, default=None
-        Seed of the drawing.
+        Random seed.
 
     Returns
     -------
     Dataset
-        If rows were drawn, its ``test`` is the complete table.
+        The samples. If they were drawn, ``test`` is the complete truth table.
+
+    See Also
+    --------
+    make_corral : A rule that is not linear in the bits.
+    make_monks : Rules over categorical features.
 
     References
     ----------
@@ -112,25 +127,30 @@ def make_m_of_n(
 def make_waveform(
     n_rows: int = 300, *, noise: bool = False, random_state: int | np.random.Generator | None = None
 ) -> Dataset:
-    r"""Make Breiman's waves: three classes, each a mixture of two of three triangles.
+    r"""Generate Breiman's waveforms: three classes, each a mixture of two of three triangles.
 
-    With :math:`h_c(i) = \max(6 - |i - c|, 0)` for i = 1, …, 21, a row of class 0 is
+    With :math:`h_c(i) = \max(6 - |i - c|, 0)` for i = 1, …, 21, a sample of class 0 is
     :math:`u h_7 + (1 - u) h_{15}`, of class 1 :math:`u h_7 + (1 - u) h_{11}`, of class 2
-    :math:`u h_{15} + (1 - u) h_{11}`, plus independent N(0, 1) in every column; u is uniform on
-    [0, 1] and the classes are equally likely. The best possible accuracy is about 86 %.
+    :math:`u h_{15} + (1 - u) h_{11}`, plus independent N(0, 1) noise in every feature. Here u is
+    uniform on [0, 1], and the classes are equally probable. The Bayes accuracy is about 86 %.
 
     Parameters
     ----------
     n_rows : int, default=300
+        Number of samples.
     noise : bool, default=False
-        Whether to add 19 columns of N(0, 1) that tell nothing (waveform-40).
+        Whether to add 19 features of pure N(0, 1) noise (waveform-40).
     random_state : int, Generator or None, default=None
-        Seed.
+        Random seed.
 
     Returns
     -------
     Dataset
-        Columns and classes as in the files ``waveform-21``, which round to two decimals.
+        Features and classes as in the files ``waveform-21``, which round to two decimals.
+
+    See Also
+    --------
+    make_balanced : Two Gaussian classes with correlated features.
 
     References
     ----------
@@ -157,7 +177,7 @@ def make_waveform(
         y=y.astype(str),
         names=tuple(f"x{i + 1}" for i in range(X.shape[1])),
         target="class",
-        title="Breiman's waves",
+        title="Breiman's waveforms",
         classes=("0", "1", "2"),
     )
 
@@ -169,27 +189,34 @@ def make_monks(
     noise: float | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Dataset:
-    """Make one of the three monks' problems, over six attributes of 3, 3, 2, 3, 4 and 2 values.
+    """Generate one of the three monks' problems, over six categorical features.
 
-    Problem 1: a1 = a2 or a5 = 1. Problem 2: exactly two of the six are 1. Problem 3: a5 = 3 and
-    a4 = 1, or a5 ≠ 4 and a2 ≠ 3; its training rows have wrong classes, 5 % of them.
+    The features have 3, 3, 2, 3, 4 and 2 categories. In problem 1 the class is 1 if a1 = a2 or
+    a5 = 1. In problem 2 it is 1 if exactly two features equal 1. In problem 3 it is 1 if a5 = 3
+    and a4 = 1, or a5 ≠ 4 and a2 ≠ 3; 5 % of its training samples have the wrong class.
 
     Parameters
     ----------
     problem : {1, 2, 3}, default=1
-    n_rows : int, optional
-        So many different rows are drawn for training; the original has 124, 169 and 122 (a draw
-        of its own, which no seed gives). Default: all 432 rows, in order, with right classes.
-    noise : float, optional
-        Share of drawn rows, rounded to whole rows, whose class is turned. Default: 0.05 in
-        problem 3, otherwise 0.
+        Number of the problem.
+    n_rows : int, default=None
+        Number of training samples to draw without replacement. The original problems have 124,
+        169 and 122, which no random seed reproduces. None returns all 432 combinations, in
+        order and without noise.
+    noise : float, default=None
+        Share of the drawn samples that get the wrong class. None is 0.05 in problem 3 and 0 in
+        the others.
     random_state : int, Generator or None, default=None
-        Seed of rows and noise.
+        Random seed.
 
     Returns
     -------
     Dataset
-        If rows were drawn, its ``test`` are all 432, with right classes.
+        The samples. If they were drawn, ``test`` has all 432 combinations without noise.
+
+    See Also
+    --------
+    make_m_of_n : A rule over bits.
 
     References
     ----------
@@ -224,29 +251,42 @@ def make_balanced(
     shift: float = 2.0,
     random_state: int | np.random.Generator | None = None,
 ) -> tuple[FloatArray, IntArray]:
-    r"""Make two Gaussian classes whose columns are correlated in one of them (Barrow, section 3.2).
+    r"""Generate two Gaussian classes whose features are correlated in one of them.
 
-    All variances are 1. Columns correlate by :math:`\rho \max(b, 0)` in class 1 and by
-    :math:`\rho \max(-b, 0)` in class 0, so that at balance b = 0 naive Bayes is right, and the
-    farther from 0, the more it overrates what it sees, in favour of one class.
+    All variances are 1. The correlation of any two features is :math:`\rho \max(b, 0)` in
+    class 1 and :math:`\rho \max(-b, 0)` in class 0. With balance b = 0 the assumption of naive
+    Bayes holds. The further b is from 0, the more naive Bayes overestimates the evidence, in
+    favor of one class.
 
     Parameters
     ----------
-    n_rows, n_columns : int, default=300 and 4
+    n_rows : int, default=300
+        Number of samples.
+    n_columns : int, default=4
+        Number of features.
     balance : float, default=0.5
-        b, from −1 to 1.
+        The balance b, from −1 to 1.
     correlation : float, default=0.6
-        ρ, at least 0 and below 1.
+        The largest correlation ρ, at least 0 and below 1.
     shift : float, default=2.0
-        Distance of the classes' means, split evenly over the columns.
+        Euclidean distance between the means of the classes, the same in every feature.
     random_state : int, Generator or None, default=None
-        Seed.
+        Random seed.
 
     Returns
     -------
     X : ndarray of shape (n_rows, n_columns)
+        The samples.
     y : ndarray of shape (n_rows,)
-        0 and 1, half of the rows each.
+        The classes 0 and 1, half of the samples each.
+
+    See Also
+    --------
+    make_waveform : Three classes of numeric features.
+
+    References
+    ----------
+    Barrow, "Between naive and full Bayes", thesis, 2011, section 3.2.
 
     Examples
     --------
@@ -255,9 +295,8 @@ def make_balanced(
     >>> print(round(float(np.corrcoef(X[y == 1].T)[0, 1]), 1))
     0.6
     """
-    for name, number in (("n_rows", n_rows), ("n_columns", n_columns)):
-        if not isinstance(number, Integral) or number < 1:
-            raise ValueError(f"{name}={number!r}; it must be a whole number of at least 1")
+    _require_whole("n_rows", n_rows, 1)
+    _require_whole("n_columns", n_columns, 1)
     if not -1 <= balance <= 1:
         raise ValueError(f"balance={balance!r}; it must be from -1 to 1")
     if not 0 <= correlation < 1:
@@ -285,14 +324,12 @@ def _labelled(
     codes: IntArray,
     y: AnyArray,
 ) -> Dataset:
-    """Make a data set of labels from their places in the lists of values."""
+    """Make a data set of categories from their codes."""
     from unnaive.datasets.dataset import Dataset  # noqa: PLC0415 - costs import time
 
-    X = np.empty(codes.shape, dtype=object)
-    for index, labels in enumerate(values):
-        X[:, index] = np.array(labels, dtype=object)[codes[:, index]]
+    columns = [np.array(labels, dtype=object)[c] for labels, c in zip(values, codes.T, strict=True)]
     return Dataset(
-        X=X,
+        X=np.column_stack(columns),
         y=np.array(_BITS)[np.asarray(y, dtype=int)],
         names=names,
         target="class",
@@ -305,18 +342,18 @@ def _labelled(
 def _drawn(
     complete: Dataset, n_rows: int, noise: float, seed: int | np.random.Generator | None
 ) -> Dataset:
-    """Draw different rows and turn the class of some; the complete table is the test."""
+    """Draw rows without replacement and flip the class of some; the complete table is the test."""
     _require_whole("n_rows", n_rows, 1, len(complete.y))
     random = np.random.default_rng(seed)
     rows = random.choice(len(complete.y), n_rows, replace=False)
     y = complete.y[rows]
-    turned = random.choice(n_rows, round(noise * n_rows), replace=False)
-    y[turned] = np.where(y[turned] == "1", "0", "1")
+    flipped = random.choice(n_rows, round(noise * n_rows), replace=False)
+    y[flipped] = np.where(y[flipped] == "1", "0", "1")
     return replace(complete, X=complete.X[rows], y=y, test=complete)
 
 
 def _require_whole(name: str, number: int, least: int, most: int | None = None) -> None:
     whole = isinstance(number, Integral) and not isinstance(number, bool)
     if not whole or number < least or (most is not None and number > most):
-        span = f"at least {least}" if most is None else f"from {least} to {most}"
+        span = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name}={number!r}; it must be a whole number {span}")

@@ -1,7 +1,7 @@
-"""From cells to declared columns, and whether these are the values of the catalogue.
+"""Convert cells to declared columns and compare their values with the catalogue.
 
-To add a data set: write its entry into ``catalogue.json`` and take ``content`` and ``digests``
-from :func:`fingerprint` of what :func:`settle` returns.
+To add a data set, write its entry into ``catalogue.json`` and fill in ``content`` and
+``digests`` from the :func:`fingerprint` of the frame that :func:`settle` returns.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ if TYPE_CHECKING:
     Cells = list[str] | FloatArray  # text, "" where missing, or numbers, NaN where missing
 
 TARGET = "class"
-_SHORT = 8  # hexadecimal digits that tell which column differs
+_SHORT = 8  # hexadecimal digits of the checksum of a column
 
 
 def settle(entry: Entry, cells: Sequence[Cells], where: str) -> Frame:
-    """Make columns, the class last, as the catalogue declares them.
+    """Make a frame of the columns that the catalogue declares, the class last.
 
-    Raises :class:`~unnaive.exceptions.DataFileError` for columns too many or few and for
-    cells that are no numbers or no declared values.
+    Raises :class:`~unnaive.exceptions.DataFileError` if the number of columns differs, if a
+    numeric column has a cell that is not a number, or if a categorical one has an undeclared
+    value. ``where`` names the file or server in the message.
     """
     names = (*entry.names, TARGET)
     if len(cells) != len(names):
         what = f"{where} has {len(cells)} columns and {entry.name!r} has {len(names)}"
-        raise DataFileError(f"{what}, the class included; this is other data")
+        raise DataFileError(f"{what}, including the class; this is another data set")
     declared = {**entry.categories, TARGET: entry.classes}
     try:
         columns = tuple(
@@ -52,50 +53,49 @@ def settle(entry: Entry, cells: Sequence[Cells], where: str) -> Frame:
 
 
 def fingerprint(frame: Frame) -> tuple[str, tuple[str, ...]]:
-    """Hash the values of declared columns, whatever file or server they come from.
+    """Compute checksums of the values, which do not depend on the file or server.
 
-    A column of numbers is hashed as ``n`` and its float64 values, little-endian, with 0 for
-    −0 and one NaN for every missing cell. A column of labels is hashed as ``c``, the JSON list
-    of its declared values, and the place of every cell in it as int32, little-endian, −1 where
-    missing. Names do not count; the order of rows does.
+    A numeric column is hashed as ``n`` and its little-endian float64 values, with 0 for −0 and
+    the same NaN for every missing value. A categorical column is hashed as ``c``, the JSON list
+    of its declared values, and the codes as little-endian int32, −1 for missing values. Column
+    names do not matter; the order of rows does.
 
     Returns
     -------
     content : str
-        SHA-256, in hexadecimal digits, of the columns' SHA-256 one after the other.
+        Hexadecimal SHA-256 of the concatenated SHA-256 checksums of the columns.
     digests : tuple of str
-        The first eight digits of every column's own, to tell which one differs.
+        First eight digits of the checksum of every column, to find out which one differs.
     """
-    hashes = [hashlib.sha256(_bytes_of(frame.column(i))) for i in range(len(frame.names))]
+    hashes = [hashlib.sha256(_bytes_of(column)) for column in frame.columns]
     content = hashlib.sha256(b"".join(one.digest() for one in hashes)).hexdigest()
     return content, tuple(one.hexdigest()[:_SHORT] for one in hashes)
 
 
 def difference(entry: Entry, frame: Frame) -> str:
-    """Say how values differ from those of the catalogue; "" if they are the same."""
+    """Describe how the values differ from the catalogue; "" if they are the same."""
     if frame.n_rows != entry.rows:
         return f"{frame.n_rows} rows instead of {entry.rows}"
     content, digests = fingerprint(frame)
     if content == entry.content:
         return ""
     pairs = zip(frame.names, digests, entry.digests, strict=True)
-    other = [name for name, found, wanted in pairs if found != wanted]
-    if len(other) == len(frame.names):
+    changed = [name for name, digest, expected in pairs if digest != expected]
+    if len(changed) == len(frame.names):
         return "other values in every column, or its rows in another order"
-    more = f" and {len(other) - 5} more" if len(other) > 5 else ""
-    columns = ", ".join(map(repr, other[:5]))
-    return f"other values in {'column' if len(other) == 1 else 'columns'} {columns}{more}"
+    more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
+    columns = ", ".join(map(repr, changed[:5]))
+    return f"other values in {'column' if len(changed) == 1 else 'columns'} {columns}{more}"
 
 
 def to_dataset(entry: Entry, frame: Frame, test: Dataset | None) -> Dataset:
-    """Make the data set of declared columns."""
-    attributes = [frame.column(i) for i in range(entry.attributes)]
+    """Make the data set from the frame of declared columns."""
     X = np.empty((frame.n_rows, entry.attributes), dtype=object if entry.categories else float)
-    for index, column in enumerate(attributes):
+    for index, column in enumerate(frame.columns[:-1]):
         X[:, index] = _cells(column)
     return Dataset(
         X=X,
-        y=np.array(entry.classes)[frame.column(entry.attributes).values],
+        y=np.array(entry.classes)[frame.columns[-1].values],
         names=entry.names,
         target=TARGET,
         title=entry.title,

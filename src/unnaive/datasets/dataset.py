@@ -1,4 +1,4 @@
-"""Rows with names and classes, and the values that their columns may take."""
+"""A data set: samples, feature names, classes, and the declared categories of every feature."""
 
 from __future__ import annotations
 
@@ -22,34 +22,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Rows with names, and the class of every row.
+    """Samples with feature names, and the class of every sample.
 
-    Attributes
+    Parameters
     ----------
-    X : array of shape (n, d)
-        Rows: floats if every column has numbers; otherwise objects, of which labels are
-        strings, numbers are floats, and missing cells are None and NaN.
-    y : array of shape (n,)
+    X : ndarray of shape (n, d)
+        Samples. Floats if all features are numeric. Otherwise objects: categories are strings,
+        numbers are floats, and missing values are None or NaN.
+    y : ndarray of shape (n,)
         Class labels.
     names : tuple of str
-        Names of the columns.
+        Feature names.
     target : str
-        Name of what ``y`` tells.
+        Name of the target.
     title : str
         What the data is, in one line.
     categories : dict of str to tuple of str
-        For every column of labels, all values that it may take, in declared order, seen or
-        not: smoothing counts these. Columns that are not listed have numbers.
+        All categories of every categorical feature in declared order, also those that do not
+        occur; smoothing needs their number. Features that are not listed are numeric.
     classes : tuple of str
-        All classes, in declared order, seen or not.
-    description, licence : str
-        Where the rows come from, and on what terms.
+        All classes in declared order, also those that do not occur.
+    description : str
+        Where the samples come from.
+    licence : str
+        Terms of use.
     test : Dataset or None
-        The rows set apart for validation, where the source has such.
+        Separate test samples, if the source has them.
+
+    See Also
+    --------
+    load : Load a data set of the catalogue.
 
     Examples
     --------
-    A model fitted on ``frame`` and ``labels`` knows declared values that no row has:
+    A model fitted on ``frame`` and ``labels`` also knows declared categories that do not occur:
 
     >>> from unnaive import TAN
     >>> from unnaive.datasets import make_corral
@@ -79,28 +85,43 @@ class Dataset:
 
     @cached_property
     def frame(self) -> Frame:
-        """The rows with names and declared values, for ``fit`` and ``predict``."""
+        """The samples with feature names and declared categories, for ``fit`` and ``predict``."""
         if not self.categories:
             return Frame(self.names, len(self.X), matrix=self.X)
-        columns = tuple(self._column(i, name) for i, name in enumerate(self.names))
+        columns = tuple(
+            label_column(name, cells.tolist(), self.categories[name])
+            if name in self.categories
+            else Column(name, cells.astype(np.float64))
+            for name, cells in zip(self.names, self.X.T, strict=True)
+        )
         return Frame(self.names, len(self.X), columns)
 
     @property
     def labels(self) -> Column:
-        """The class of every row, with all declared classes, for ``fit``."""
+        """The class of every sample with all declared classes, for ``fit``."""
         if not self.classes:
             return to_column(self.y, self.target)
         return label_column(self.target, self.y.tolist(), self.classes)
 
     def to_pandas(self) -> tuple[pd.DataFrame, pd.Series]:
-        """Return a pandas frame of the rows and a series of the classes.
+        """Convert to pandas; categorical features keep their declared categories.
 
-        Labels become pandas categories, so that declared values are not lost.
+        Returns
+        -------
+        X : DataFrame of shape (n, d)
+            The samples; categorical features have the dtype ``category``.
+        y : Series of shape (n,)
+            The classes.
+
+        Raises
+        ------
+        UnnaiveError
+            If pandas is not installed.
         """
         try:
             pandas = import_module("pandas")
         except ImportError as error:
-            raise UnnaiveError("pandas is not there; pip install pandas") from error
+            raise UnnaiveError("pandas is not installed; pip install pandas") from error
 
         def plain(column: Column) -> AnyArray | pd.Categorical:
             if column.categories is None:
@@ -111,18 +132,13 @@ class Dataset:
         X = pandas.DataFrame({column.name: plain(column) for column in columns})
         return X, pandas.Series(plain(self.labels), name=self.target)
 
-    def _column(self, index: int, name: str) -> Column:
-        if name in self.categories:
-            return label_column(name, self.X[:, index].tolist(), self.categories[name])
-        return Column(name, self.X[:, index].astype(np.float64))
-
 
 def label_column(name: str, cells: Sequence[str | None], values: tuple[str, ...]) -> Column:
-    """Make a column of labels by its declared values; None and "" are missing cells."""
-    places: dict[str | None, int] = {value: place for place, value in enumerate(values)}
-    places |= {None: -1, "": -1}
+    """Make a categorical column with declared values; None and "" are missing."""
+    codes: dict[str | None, int] = {value: code for code, value in enumerate(values)}
+    codes |= {None: -1, "": -1}
     try:
-        indices = [places[cell] for cell in cells]
+        indices = [codes[cell] for cell in cells]
     except KeyError as error:
         row = list(cells).index(error.args[0])
         what = f"value {error.args[0]!r} in row {row + 1}, which is not declared"

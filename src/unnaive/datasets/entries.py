@@ -1,4 +1,4 @@
-"""What data sets there are, from ``catalogue.json``, which comes with the package."""
+"""The catalogue of data sets, read from ``catalogue.json`` in the package."""
 
 from __future__ import annotations
 
@@ -20,37 +20,54 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One data set of the catalogue.
+    """Description of one data set of the catalogue.
 
-    Attributes
+    Parameters
     ----------
-    name, title : str
-        What :func:`load` calls it, and what it is.
+    name : str
+        Name by which :func:`load` loads it.
+    title : str
+        What the data is, in one line.
     rows : int
-        How many rows it has.
+        Number of samples.
     names : tuple of str
-        Its columns without the class.
+        Feature names.
     categories : dict of str to tuple of str
-        Declared values of those columns that hold labels; the others hold numbers.
+        Declared categories of the categorical features; the others are numeric.
     classes : tuple of str
-        Declared classes; not every one need have a row.
+        Declared classes; some may not occur.
     missing : int
-        How many cells are missing.
+        Number of missing values.
     papers : tuple of str
-        Which papers use it: keys of ``PAPERS``.
-    source, notes, licence : str
-        Where the rows come from, how they compare with the papers' tables, terms of use.
+        Papers that use it: keys of ``PAPERS``.
+    source : str
+        Where the samples come from.
+    notes : str
+        How they compare with the tables of the papers.
+    licence : str
+        Terms of use.
     sha256 : str
-        Of the file ``<name>.csv.gz`` that the catalogue was made from.
-    content, digests : str and tuple of str
-        Of the values, see :func:`unnaive.datasets.content.fingerprint`: of all of them, and
-        the first digits for each column, the class last.
+        Checksum of the file ``<name>.csv.gz`` from which the catalogue was made.
+    content : str
+        Checksum of all values; see :func:`unnaive.datasets.content.fingerprint`.
+    digests : tuple of str
+        First digits of the checksum of every column, the class last.
     openml : int or None
-        Number at openml.org, where its rows are the same.
+        Number of the data set at openml.org, if it has the same samples there.
     test : str or None
-        Name of the rows that are set apart for validation.
+        Name of the data set with the separate test samples.
     maker : str
-        Function that makes rows of this kind, if they are artificial.
+        Function that generates samples of this kind, if they are artificial.
+
+    See Also
+    --------
+    catalogue : All descriptions by name.
+
+    Examples
+    --------
+    >>> from unnaive.datasets import catalogue
+    >>> catalogue()["waveform-21"].test
+    'waveform-21-test'
     """
 
     name: str
@@ -73,12 +90,24 @@ class Entry:
 
     @property
     def attributes(self) -> int:
-        """Number of columns without the class."""
+        """Number of features."""
         return len(self.names)
 
 
 def catalogue() -> dict[str, Entry]:
-    """Return all data sets that :func:`load` knows, by name, whether or not they are at hand.
+    """Return the descriptions of all data sets that :func:`load` knows.
+
+    Nothing is downloaded; some of the data sets may not be on this computer.
+
+    Returns
+    -------
+    dict of str to Entry
+        Descriptions by name.
+
+    See Also
+    --------
+    names : Only the names, of all papers or of one.
+    load : Load a data set.
 
     Examples
     --------
@@ -91,12 +120,21 @@ def catalogue() -> dict[str, Entry]:
 
 
 def names(paper: str | None = None) -> tuple[str, ...]:
-    """Return the names of all data sets, or of those that a paper uses.
+    """Return the names of all data sets, or of those that one paper uses.
 
     Parameters
     ----------
-    paper : {"GNB", "PHNB", "k-naive", "EDA"}, optional
-        Key of a paper.
+    paper : {"GNB", "PHNB", "k-naive", "EDA"}, default=None
+        Key of the paper; None for all data sets.
+
+    Returns
+    -------
+    tuple of str
+        Names for :func:`load`.
+
+    See Also
+    --------
+    catalogue : The descriptions of the data sets.
 
     Examples
     --------
@@ -110,7 +148,7 @@ def names(paper: str | None = None) -> tuple[str, ...]:
 
 
 def find(name: str) -> Entry:
-    """Return the entry of a data set; an unknown name is an error that says what is near."""
+    """Return the description of a data set; an unknown name is an error with close matches."""
     if isinstance(name, str) and name in _entries():
         return _entries()[name]
     close = get_close_matches(str(name).lower(), _entries(), n=3, cutoff=0.5)
@@ -125,7 +163,7 @@ def _entries() -> dict[str, Entry]:
 
 
 def _entry(name: str, columns: list[list[str]], digests: str, **fields: object) -> Entry:
-    """Read an entry: a column is its name, then its values if it holds labels."""
+    """Read an entry; a column is its name, followed by its categories if it is categorical."""
     *attributes, target = columns
     fields["papers"] = tuple(fields["papers"])  # type: ignore[arg-type]
     return Entry(

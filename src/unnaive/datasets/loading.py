@@ -1,4 +1,4 @@
-"""Load the papers' data sets by name, each checked against the catalogue, and WDBC."""
+"""Load the data sets of the papers by name and check them against the catalogue."""
 
 from __future__ import annotations
 
@@ -22,39 +22,49 @@ if TYPE_CHECKING:
 
 
 def load(name: str, *, cache: str | PathLike[str] | None = None, check: bool = True) -> Dataset:
-    """Load a data set of the catalogue, the same values wherever they come from.
+    """Load a data set of the catalogue.
 
-    Looked for, in this order: ``<name>.csv.gz`` or ``<name>.csv`` in the folder named by
-    ``$UNNAIVE_DATA``; the same in the cache; what scikit-learn carries (wdbc, iris) or a rule
-    makes (corral); OpenML, for those that are there as they are here, and then it is kept in
-    the cache. Columns of labels have declared values, and stay labels if these look like
-    numbers; an empty cell is missing.
+    The values are the same for every source. The sources are tried in this order:
+
+    1. the file ``<name>.csv.gz`` or ``<name>.csv`` in the folder ``$UNNAIVE_DATA``;
+    2. the same file in the cache folder;
+    3. scikit-learn ("wdbc", "iris") or a generator ("corral");
+    4. OpenML, if it has the same samples; the result is written to the cache.
+
+    Categorical features have declared categories, also where these look like numbers. An empty
+    cell is a missing value.
 
     Parameters
     ----------
     name : str
         One of :func:`names`.
-    cache : str or path, optional
-        Folder for what was fetched. Default: ``$UNNAIVE_CACHE``, or else the folder ``unnaive``
-        where the platform has caches.
+    cache : str or path, default=None
+        Folder for downloaded data. By default ``$UNNAIVE_CACHE``, or the folder ``unnaive`` in
+        the cache folder of the platform.
     check : bool, default=True
-        Whether other values than the catalogue's are an error; the columns must be the same
-        in any case. What was not checked is not put into the cache.
+        Whether values that differ from the catalogue are an error. The columns must always
+        agree. Data that was not checked is not written to the cache.
 
     Returns
     -------
     Dataset
-        Its ``test`` holds the rows for validation, where there are any ("waveform-21" and
-        "mofn-3-7-10"; also to be had by the name of their own, with ``-test`` behind).
+        The samples. "waveform-21" and "mofn-3-7-10" have test samples in ``test``, which can
+        also be loaded by the name with ``-test`` at the end.
 
     Raises
     ------
     UnnaiveError
-        If there is no data set of that name.
+        If the catalogue has no data set of that name.
     DataFileError
-        If a file or the server has other values than the catalogue.
+        If the file or the server has other values than the catalogue.
     FileNotFoundError
-        If it is in none of these places.
+        If no source has the data set.
+
+    See Also
+    --------
+    names : The names of all data sets.
+    catalogue : The descriptions of all data sets.
+    load_wdbc : A data set that comes with scikit-learn.
 
     Examples
     --------
@@ -72,7 +82,7 @@ def load(name: str, *, cache: str | PathLike[str] | None = None, check: bool = T
         frame = settle(entry, sources.read_file(entry, path), str(path))
         _check(entry, frame, str(path), cure, check=check)
     elif name in sources.BUILT_IN:
-        where = f"what this version of scikit-learn carries for {name!r}"
+        where = f"this version of scikit-learn for {name!r}"
         frame = settle(entry, sources.BUILT_IN[name](), where)
         _check(entry, frame, where, f"take the file by ${sources.DATA}", check=check)
     elif entry.openml is not None:
@@ -85,11 +95,17 @@ def load(name: str, *, cache: str | PathLike[str] | None = None, check: bool = T
 def load_wdbc() -> Dataset:
     """Load the Wisconsin diagnostic breast cancer data: 569 tumours, 30 measurements.
 
+    It comes with scikit-learn, so no file and no network are needed.
+
     Returns
     -------
     Dataset
-        Its classes are "benign" (357 rows) and "malignant" (212). ``load("wdbc")`` has the
-        same rows, with the classes "M" and "B" of the original file.
+        The classes are "benign" (357 samples) and "malignant" (212). ``load("wdbc")`` has the
+        same samples with the classes "M" and "B" of the original file.
+
+    See Also
+    --------
+    load : Load any data set of the catalogue.
 
     References
     ----------
@@ -116,7 +132,7 @@ def load_wdbc() -> Dataset:
 
 
 def _fetched(entry: Entry, kept: Path, *, check: bool) -> Frame:
-    """Fetch a data set from OpenML and keep it in the cache."""
+    """Download a data set from OpenML and write it to the cache."""
     where = f"OpenML (data {entry.openml})"
     try:
         frame = settle(entry, sources.fetch(entry), where)
@@ -128,8 +144,8 @@ def _fetched(entry: Entry, kept: Path, *, check: bool) -> Frame:
             sources.write_file(frame, kept / f"{entry.name}.csv.gz")
         except OSError as error:
             warnings.warn(
-                f"{entry.name!r} was fetched but cannot be kept ({error}); set {sources.CACHE} "
-                "to a folder that can be written, or it will be fetched again",
+                f"{entry.name!r} was downloaded but cannot be kept ({error}); set {sources.CACHE} "
+                "to a folder that can be written, or it will be downloaded again",
                 UserWarning,
                 stacklevel=3,
             )
@@ -139,13 +155,13 @@ def _fetched(entry: Entry, kept: Path, *, check: bool) -> Frame:
 def _check(entry: Entry, frame: Frame, where: str, cure: str, *, check: bool) -> None:
     if check and (what := difference(entry, frame)):
         raise DataFileError(
-            f"{where} has {what}: it is not {entry.name!r} as the catalogue has it; {cure}, or "
-            "go on with what is there by check=False"
+            f"{where} has {what}: it differs from {entry.name!r} in the catalogue; {cure}, or "
+            "pass check=False to use it as it is"
         )
 
 
 def _not_found(entry: Entry, kept: Path, trouble: str = "") -> FileNotFoundError:
-    """Name the places that were looked in, and the cures."""
+    """Make the error that names the places searched, and the cures."""
     folder = sources.data_folder()
     first = f"{sources.DATA} is not set"
     if folder is not None:

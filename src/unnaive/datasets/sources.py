@@ -1,4 +1,4 @@
-"""Where the rows of a data set come from: folders, scikit-learn, our own code, OpenML."""
+"""The sources of data sets: folders, scikit-learn, generators, OpenML."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import zlib
 from http.client import HTTPException
 from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.datasets import fetch_openml, load_breast_cancer, load_iris
@@ -32,20 +32,19 @@ _WHOLE = 1e15  # whole numbers below this are written without a point
 
 
 class Unreachable(Exception):
-    """OpenML did not answer, or not with data."""
+    """OpenML did not answer, or its answer holds no data."""
 
 
 def data_folder() -> Path | None:
-    """Return the folder that $UNNAIVE_DATA names."""
-    named = os.environ.get(DATA)
-    return Path(named).expanduser() if named else None
+    """Return the folder $UNNAIVE_DATA, if it is set."""
+    folder = os.environ.get(DATA)
+    return Path(folder).expanduser() if folder else None
 
 
-def cache_folder(given: str | os.PathLike[str] | None = None) -> Path:
-    """Return where fetched data is kept: as given, else $UNNAIVE_CACHE, else the platform's."""
-    named = given or os.environ.get(CACHE)
-    if named:
-        return Path(named).expanduser()
+def cache_folder(folder: str | os.PathLike[str] | None = None) -> Path:
+    """Return the cache folder: the one given, else $UNNAIVE_CACHE, else that of the platform."""
+    if folder := folder or os.environ.get(CACHE):
+        return Path(folder).expanduser()
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local", "unnaive")
     if sys.platform == "darwin":
@@ -54,15 +53,16 @@ def cache_folder(given: str | os.PathLike[str] | None = None) -> Path:
 
 
 def find_file(name: str, folders: Sequence[Path]) -> Path | None:
-    """Return the first file of a data set in the folders."""
+    """Return the first file of a data set that the folders have."""
     paths = (folder / f"{name}{ending}" for folder in folders for ending in ENDINGS)
     return next((path for path in paths if path.is_file()), None)
 
 
 def read_file(entry: Entry, path: Path) -> list[Cells]:
-    """Read a CSV with the catalogue's header; an empty cell is missing, nothing else is."""
+    """Read a CSV file with the header of the catalogue; only empty cells are missing values."""
+    plain_open = gzip.open if path.name.endswith(".gz") else open
     try:
-        with _open(path) as stream:
+        with plain_open(path, "rt", encoding="utf-8-sig", newline="") as stream:
             header, *rows = list(csv.reader(stream, strict=True)) or [[]]
     except (EOFError, OSError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise DataFileError(f"{path} cannot be read ({error}); fetch it again") from error
@@ -76,7 +76,7 @@ def _check_shape(entry: Entry, header: list[str], rows: list[list[str]], path: P
         same = zip(header, wanted, strict=False)
         at = next((i for i, (a, b) in enumerate(same) if a != b), min(len(header), len(wanted)))
         what = f"the header {header[at : at + 3]} where {entry.name!r} has {wanted[at : at + 3]}"
-        raise DataFileError(f"{path} has, from column {at + 1} on, {what}; it is another file")
+        raise DataFileError(f"{path} has, from column {at + 1} on, {what}; it is another data set")
     if not rows:
         raise DataFileError(f"{path} has a header but no rows; fetch it again")
     for number, row in enumerate(rows, start=1):
@@ -86,9 +86,9 @@ def _check_shape(entry: Entry, header: list[str], rows: list[list[str]], path: P
 
 
 def write_file(frame: Frame, path: Path) -> None:
-    """Write a CSV, compressed; it takes its name once all of it is on the disk."""
+    """Write a compressed CSV file; it appears under its name only when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    columns = [_written(frame.column(i)) for i in range(len(frame.names))]
+    columns = map(_written, frame.columns)
     with (
         replacing(path) as stream,
         gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed,
@@ -100,7 +100,7 @@ def write_file(frame: Frame, path: Path) -> None:
 
 
 def fetch(entry: Entry) -> list[Cells]:
-    """Fetch a data set from OpenML, its columns in the order of the server."""
+    """Download a data set from OpenML; columns are in the order of the server."""
     try:
         bunch = fetch_openml(
             data_id=entry.openml,
@@ -118,14 +118,8 @@ def fetch(entry: Entry) -> list[Cells]:
     ]
 
 
-def _open(path: Path) -> IO[str]:
-    if path.name.endswith(".gz"):
-        return cast("IO[str]", gzip.open(path, "rt", encoding="utf-8-sig", newline=""))
-    return path.open(encoding="utf-8-sig", newline="")
-
-
 def _decoded(numbers: Cells, values: Sequence[str] | None) -> Cells:
-    """Turn the numbers that stand for labels back into these."""
+    """Turn codes of categories back into the categories."""
     numbers = np.asarray(numbers, dtype=np.float64)
     if values is None:
         return numbers
@@ -135,36 +129,24 @@ def _decoded(numbers: Cells, values: Sequence[str] | None) -> Cells:
 def _written(column: Column) -> list[str]:
     if column.categories is not None:
         labels = [*map(str, column.categories), ""]
-        return [labels[place] for place in column.values.tolist()]
-    return [_number(value) for value in column.values.tolist()]
+        return [labels[code] for code in column.values.tolist()]
+    return ["" if np.isnan(value) else _number(value) for value in column.values.tolist()]
 
 
 def _number(value: float) -> str:
-    if np.isnan(value):
-        return ""
     return str(int(value)) if value.is_integer() and abs(value) < _WHOLE else repr(value)
-
-
-def _breast_cancer() -> list[Cells]:
-    bunch = load_breast_cancer()
-    return [*bunch.data.T, ["MB"[code] for code in bunch.target]]
 
 
 def _iris() -> list[Cells]:
     bunch = load_iris()
     rows = bunch.data.copy()
-    # scikit-learn has three cells as in Fisher's article; UCI, Weka and OpenML have them so:
+    # scikit-learn follows Fisher's article in three cells; UCI, Weka and OpenML differ there.
     rows[34, 3], rows[37, 1], rows[37, 2] = 0.1, 3.1, 1.5
     return [*rows.T, [f"Iris-{bunch.target_names[code]}" for code in bunch.target]]
 
 
-def _corral() -> list[Cells]:
-    data = make_corral()
-    return [*data.X.T.tolist(), data.y.tolist()]
-
-
 BUILT_IN: dict[str, Callable[[], list[Cells]]] = {
-    "wdbc": _breast_cancer,
+    "wdbc": lambda: [*(data := load_breast_cancer()).data.T, ["MB"[code] for code in data.target]],
     "iris": _iris,
-    "corral": _corral,
+    "corral": lambda: [*(data := make_corral()).X.T.tolist(), data.y.tolist()],
 }

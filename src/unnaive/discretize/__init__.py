@@ -1,4 +1,10 @@
-"""Where bin edges come from: one column's numbers (and classes) in, its edges out."""
+"""Discretization: the values of a numeric feature (and the classes) in, its bin edges out.
+
+Every model has a parameter ``discretize``. It takes a name or one of the objects of this package:
+"mdlp" (:class:`MDLP`, the default), "auto" (:class:`Automatic`), "quantile" (:class:`Quantile`),
+"frequency" (:class:`EqualFrequency`) or "width" (:class:`EqualWidth`). The objects are also
+scikit-learn transformers and work in a pipeline.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +38,28 @@ _BY_NAME: dict[str, Callable[[int], Discretizer]] = {
 
 
 def discretizer(name_or_object: str | Discretizer, bins: int = 5) -> Discretizer:
-    """Turn the name of a discretiser into one; an object is handed back as it is.
+    """Return the discretizer of a name; an object is returned as it is.
 
     Parameters
     ----------
     name_or_object : {"mdlp", "quantile", "width", "frequency", "auto"} or object
-        An object needs the method ``column_edges`` of this room's classes.
+        A name, or an object with the method ``column_edges`` of :class:`Discretizer`.
     bins : int, default=5
-        Number of bins of those that are told it; an object knows its own.
+        Number of bins for "quantile", "width" and "frequency". An object has its own number.
 
     Returns
     -------
     Discretizer
+        A new discretizer, or ``name_or_object`` itself if it is not a string.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or the object has no method ``column_edges``.
+
+    See Also
+    --------
+    Discretizer : The base class, and what an own discretizer has to implement.
 
     Examples
     --------

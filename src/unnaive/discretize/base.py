@@ -1,9 +1,8 @@
-"""What every discretiser does: edges per column at fit, bin indices at transform."""
+"""The base of all discretizers: edges of every feature at fit, bin indices at transform."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ from unnaive._scikit import (
     check_sample_weight,
     validate_data,
 )
+from unnaive.parameters import is_whole
 
 if TYPE_CHECKING:
     from typing import Self
@@ -26,29 +26,55 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray, IntArray
 
-NO_EDGES: FloatArray = np.empty(0)
-
 
 class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base of the discretisers: a subclass says where the edges of one column are.
+    """Base class of the discretizers; a subclass computes the bin edges of one feature.
 
-    The edges of a column are strictly increasing, and the bin of x is the number of edges
-    below x: bins are (a, b], a value on an edge belongs to the bin on its left, and the
-    first and the last bin have no end. So any number has a bin, and NaN stays missing.
+    The edges e₁ < … < e_m of a feature are strictly increasing, and the bin of x is the number
+    of edges below x. Bins are therefore (a, b]: a value that equals an edge belongs to the bin on
+    its left. The first and the last bin are unbounded, so every number has a bin, also a
+    number outside the range seen in ``fit``. NaN stays NaN.
+
+    A subclass implements ``_edges`` for values that are not missing. This class validates the
+    input, drops missing values and samples of weight 0, and processes features in threads.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        Number of threads; features are processed in parallel. None means 1.
 
     Attributes
     ----------
     edges_ : list of n_features arrays
         Strictly increasing bin edges; the bin of x is the number of edges below x.
     n_features_in_ : int
-        Number of columns seen in fit.
+        Number of features seen in ``fit``.
     feature_names_in_ : array of shape (n_features_in_,)
-        Names of the columns, if fit saw a frame.
+        Names of the features, if ``fit`` got a data frame.
+
+    See Also
+    --------
+    MDLP : Supervised bins by minimum description length; the default of all models.
+    Automatic : Supervised bins chosen by their evidence for the classes.
+    Quantile : Unsupervised bins of about equally many samples.
+    EqualWidth : Unsupervised bins of equal width.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unnaive.discretize import Discretizer
+    >>> class AtTheMedian(Discretizer):
+    ...     def _edges(self, values, classes, n_classes, weights):
+    ...         return np.array([np.median(values)])
+    >>> AtTheMedian().fit_transform([[1.0], [2.0], [4.0], [np.nan]]).ravel()
+    array([ 0.,  0.,  1., nan])
     """
 
-    n_jobs: int | None
     edges_: list[FloatArray]
     n_features_in_: int
+
+    def __init__(self, *, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
 
     @abstractmethod
     def _edges(
@@ -58,7 +84,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
         n_classes: int,
         weights: FloatArray | None,
     ) -> FloatArray:
-        """Edges of a column that has at least two distinct values, all weights positive."""
+        """Edges of a feature with at least two distinct values; all weights are positive."""
 
     def column_edges(
         self,
@@ -67,49 +93,62 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
         n_classes: int = 0,
         weights: FloatArray | None = None,
     ) -> FloatArray:
-        """Find the bin edges of one column.
+        """Find the bin edges of one feature.
 
         Parameters
         ----------
         values : array of shape (n,), float64
-            The values that are not missing.
-        classes : array of shape (n,), int64, or None
-            Class codes 0..n_classes-1 of these rows; only supervised methods read them.
-        n_classes : int
+            The values of the feature. Missing values (NaN) are ignored.
+        classes : array of shape (n,), int64, or None, default=None
+            Class codes 0..n_classes-1 of the same samples. Only supervised methods read them.
+        n_classes : int, default=0
             Number of classes.
-        weights : array of shape (n,), float64, or None
-            A row of weight 2 counts as two rows, a row of weight 0 as none.
+        weights : array of shape (n,), float64, or None, default=None
+            A sample of weight 2 counts as two samples, a sample of weight 0 is ignored.
 
         Returns
         -------
         array of shape (n_edges,)
-            Strictly increasing; empty if the column is constant or has no values.
+            Strictly increasing edges; empty if the feature is constant or has no values.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not allowed, or if a supervised method gets no classes.
         """
         self._check_parameters()
-        if weights is not None and not weights.all():
-            kept = weights > 0
-            values, weights = values[kept], weights[kept]
+        kept = ~np.isnan(values) if weights is None else (weights > 0) & ~np.isnan(values)
+        if not kept.all():
+            values = values[kept]
             classes = None if classes is None else classes[kept]
+            weights = None if weights is None else weights[kept]
         if not values.size or values.min() == values.max():
-            return NO_EDGES.copy()
+            return np.empty(0)
         return self._edges(values, classes, n_classes, weights)
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
-        """Find the bin edges of every column.
+        """Find the bin edges of every feature.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Numbers; NaN is missing.
-        y : array-like of shape (n_samples,), optional
-            Class labels; only supervised methods read them.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight 2 counts as two rows, a row of weight 0 as none.
+            Numbers; NaN is a missing value.
+        y : array-like of shape (n_samples,), default=None
+            Class labels. Supervised methods require them, the others ignore them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A sample of weight 2 counts as two samples, a sample of weight 0 is ignored.
 
         Returns
         -------
-        self
+        Self
+            The fitted discretizer.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not allowed; the message names it, its value and what is allowed.
         """
+        self._check_parameters()
         rows, classes, n_classes = self._read(X, y)
         weights: FloatArray | None = None
         if sample_weight is not None:
@@ -119,15 +158,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
 
         def edges_of(column: int) -> FloatArray:
             values = np.ascontiguousarray(rows[:, column])
-            known = ~np.isnan(values)
-            if known.all():
-                return self.column_edges(values, classes, n_classes, weights)
-            return self.column_edges(
-                values[known],
-                None if classes is None else classes[known],
-                n_classes,
-                None if weights is None else weights[known],
-            )
+            return self.column_edges(values, classes, n_classes, weights)
 
         self.edges_ = run(edges_of, range(rows.shape[1]), self.n_jobs)
         return self
@@ -138,7 +169,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Numbers, inside of the fitted range or not; NaN is missing.
+            Numbers, inside or outside the range seen in ``fit``; NaN is a missing value.
 
         Returns
         -------
@@ -158,10 +189,10 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
         return bins
 
     def _check_parameters(self) -> None:
-        """Raise if a parameter makes no sense."""
+        """Raise if a parameter has a value that is not allowed."""
 
     def _read(self, X: object, y: object) -> tuple[FloatArray, IntArray | None, int]:  # noqa: ARG002
-        """Check X; also the class codes and their number, for those who look at y."""
+        """Validate X; supervised methods also return the class codes and their number."""
         return validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan"), None, 0
 
     def __sklearn_tags__(self) -> Tags:
@@ -171,7 +202,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  
 
 
 class BinnedDiscretizer(Discretizer):
-    """Base of the discretisers that are told a number of bins and do not look at classes."""
+    """Base class of the unsupervised discretizers, which take a number of bins."""
 
     def __init__(self, bins: int = 5, *, n_jobs: int | None = None) -> None:
         self.bins = bins
@@ -179,7 +210,7 @@ class BinnedDiscretizer(Discretizer):
 
     @abstractmethod
     def _cut(self, values: FloatArray, weights: FloatArray | None) -> FloatArray:
-        """Edges of a column that has at least two distinct values, all weights positive."""
+        """Edges of a feature with at least two distinct values; all weights are positive."""
 
     def _edges(
         self,
@@ -191,20 +222,20 @@ class BinnedDiscretizer(Discretizer):
         return self._cut(values, weights)
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.bins, Integral) or self.bins < 1:
+        if not is_whole(self.bins, 1):
             raise ValueError(
                 f"bins={self.bins!r} is not a number of bins; use an integer of at least 1"
             )
 
 
 class SupervisedDiscretizer(Discretizer):
-    """Base of the discretisers that look at the class of every row."""
+    """Base class of the discretizers that use the classes."""
 
     @abstractmethod
     def _cut(
         self, values: FloatArray, classes: IntArray, n_classes: int, weights: FloatArray
     ) -> FloatArray:
-        """Edges for sorted values, at least two distinct; may spoil classes and weights."""
+        """Edges for sorted values, at least two distinct; may overwrite classes and weights."""
 
     def _edges(
         self,
@@ -215,7 +246,7 @@ class SupervisedDiscretizer(Discretizer):
     ) -> FloatArray:
         if classes is None:
             name = type(self).__name__
-            raise ValueError(f"{name} looks at the classes: pass the class of every row")
+            raise ValueError(f"{name} uses the classes: pass the class of every row")
         order = np.argsort(values)
         weights = np.ones(values.size) if weights is None else weights[order]
         return self._cut(values[order], classes[order], n_classes, weights)
@@ -233,7 +264,7 @@ class SupervisedDiscretizer(Discretizer):
 
 
 def midpoints(low: FloatArray, high: FloatArray) -> FloatArray:
-    """Cuts that part each ``low`` from its ``high``: the middle, or ``low`` if it rounds away."""
+    """Cuts between each ``low`` and its ``high``: the middle, or ``low`` if it rounds to high."""
     with np.errstate(over="ignore"):
         middle = (low + high) / 2
     middle = np.where(np.isfinite(middle), middle, low / 2 + high / 2)
@@ -241,7 +272,7 @@ def midpoints(low: FloatArray, high: FloatArray) -> FloatArray:
 
 
 def distinct(values: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-    """Sorted distinct values and the weight of all rows up to and including each."""
+    """Sorted distinct values and the weight of all samples up to and including each."""
     if weights is None:
         ordered, upto = np.sort(values), np.arange(1.0, values.size + 1.0)
     else:

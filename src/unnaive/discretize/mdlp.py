@@ -1,4 +1,4 @@
-"""Bins that tell the classes apart: Fayyad and Irani's minimum description length."""
+"""Supervised discretization by Fayyad and Irani's minimum description length principle."""
 
 from __future__ import annotations
 
@@ -16,39 +16,47 @@ TABLE_SIZE = 1 << 20
 
 
 class MDLP(SupervisedDiscretizer):
-    """Cut each column where the classes part, as long as a cut pays for its description.
+    """Cut each feature where the classes separate, by minimum description length.
 
-    Of all midpoints between neighbouring distinct values, the one that leaves the least
-    class entropy is taken (the first on ties), and kept if, in bits,
+    Of all midpoints between neighboring distinct values, the method takes the one with the
+    lowest remaining class entropy (the first on ties). It accepts the cut if, in bits,
 
         Gain > [log₂(n − 1) + log₂(3ᵏ − 2) − (k·H(S) − k₁·H(S₁) − k₂·H(S₂))] / n,
 
-    where n rows of k classes are parted into S₁ and S₂ with k₁ and k₂ classes present.
-    Then both sides are cut in the same way. This is WEKA's supervised ``Discretize``
-    (Mathematics 1.4). A column that says nothing of the class gets no edge: one bin.
+    where the cut divides n samples of k classes into S₁ and S₂ with k₁ and k₂ classes present.
+    Then it cuts both sides in the same way. This is WEKA's supervised ``Discretize``
+    (Mathematics 1.4). A feature that is not informative about the class gets a single bin.
+
+    This is the default of all models. It gives few bins, each with a clear meaning, and removes
+    uninformative numeric features. Features that matter only together with others also get a
+    single bin; use :class:`Automatic` or :class:`Quantile` for these.
 
     Parameters
     ----------
     better_encoding : bool, default=False
-        Pay for the choice among the cuts that there are (distinct values − 1) and not
-        among n − 1: WEKA's "more efficient split encoding". Cuts columns of few values
-        more readily.
+        Whether the cost of a cut is log₂(distinct values − 1) instead of log₂(n − 1): WEKA's
+        "more efficient split encoding". It accepts more cuts on features with few values.
     n_jobs : int or None, default=None
-        Threads, over columns.
+        Number of threads; features are processed in parallel. None means 1.
 
     Attributes
     ----------
-    edges_, n_features_in_, feature_names_in_
-        As in :class:`Discretizer`.
+    edges_ : list of n_features arrays
+        Strictly increasing bin edges; the bin of x is the number of edges below x.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features, if ``fit`` got a data frame.
 
     See Also
     --------
-    Quantile : Bins that do not look at the class.
+    Automatic : Supervised bins that also keep features of little information.
+    Quantile : Unsupervised bins.
 
     Notes
     -----
-    n is the sum of the weights, so weights are numbers of rows: weights scaled to sum to
-    one are less than two rows, and nothing is cut.
+    n is the sum of the weights: a weight is a number of samples. Weights that sum to one
+    stand for less than two samples, and no cut is accepted then.
 
     References
     ----------
@@ -70,6 +78,13 @@ class MDLP(SupervisedDiscretizer):
         self.better_encoding = better_encoding
         self.n_jobs = n_jobs
 
+    def _check_parameters(self) -> None:
+        if not isinstance(self.better_encoding, bool | np.bool_):
+            raise ValueError(
+                f"better_encoding={self.better_encoding!r}; it must be True or False. MDLP takes "
+                "no number of bins"
+            )
+
     def _cut(
         self, values: FloatArray, classes: IntArray, n_classes: int, weights: FloatArray
     ) -> FloatArray:
@@ -84,10 +99,10 @@ class MDLP(SupervisedDiscretizer):
 def split_rows(
     values: FloatArray, classes: IntArray, weights: FloatArray, n_classes: int, upto: FloatArray
 ) -> IntArray:
-    """Rows, increasing, after which sorted ``values`` are cut; spoils classes and weights.
+    """Find the indices after which sorted ``values`` are cut; overwrites classes and weights.
 
-    ``upto`` counts, up to and including each row, what the number of possible cuts is
-    one less than: rows or distinct values.
+    ``upto`` has the number of samples, or of distinct values, up to and including each index; the
+    number of possible cuts in a range is one less.
     """
     ends = np.empty(values.size, dtype=np.int64)
     latest = np.full(n_classes, -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Bins that do not look at the class: of about as many rows each, or of equal width."""
+"""Unsupervised discretization: bins of about equal frequency, or of equal width."""
 
 from __future__ import annotations
 
@@ -13,30 +13,37 @@ if TYPE_CHECKING:
 
 
 class Quantile(BinnedDiscretizer):
-    """Cut each column at its quantiles, but keep columns of few values as they are.
+    """Cut each feature at its quantiles; a feature with few distinct values keeps them all.
 
     With the values sorted, x₍₀₎ ≤ … ≤ x₍ₙ₋₁₎, the cuts are Q_j = x₍⌊n·j/bins⌋₎ for
     j = 1..bins−1, without repetitions and without the minimum. Bins are [Q_s, Q_{s+1}),
     the last one unbounded (Mathematics 1.3, the preprocessing of Generalized Naive Bayes). A
-    column of at most ``bins`` distinct values keeps one bin for each of them.
+    feature with at most ``bins`` distinct values gets one bin for each of them.
+
+    Use it when the classes must not influence the bins, or when a feature has outliers that
+    would leave most bins of :class:`EqualWidth` empty.
 
     Parameters
     ----------
     bins : int, default=5
-        Greatest number of bins.
+        Largest number of bins, at least 1.
     n_jobs : int or None, default=None
-        Threads, over columns.
+        Number of threads; features are processed in parallel. None means 1.
 
     Attributes
     ----------
-    edges_, n_features_in_, feature_names_in_
-        As in :class:`Discretizer`. As a value equal to Q_s belongs to the bin on its right
-        here, the edge is the largest number below Q_s.
+    edges_ : list of n_features arrays
+        Strictly increasing bin edges. A value equal to Q_s belongs to the bin on its right here,
+        so the edge is the largest floating-point number below Q_s.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features, if ``fit`` got a data frame.
 
     See Also
     --------
-    EqualFrequency : The same aim, with cuts halfway between neighbours.
-    MDLP : Bins that tell the classes apart.
+    EqualFrequency : Equal frequency as well, with cuts halfway between neighboring values.
+    MDLP : Supervised bins that separate the classes.
 
     References
     ----------
@@ -62,27 +69,34 @@ class Quantile(BinnedDiscretizer):
 
 
 class EqualFrequency(BinnedDiscretizer):
-    """Cut each column halfway between neighbours, so that bins hold about as many rows.
+    """Cut each feature into bins of about equally many samples, halfway between values.
 
-    A cut between two neighbouring distinct values has as its rank the number of rows
+    A cut between two neighboring distinct values has as its rank the number of samples
     below it. For each target n·i/bins, i = 1..bins−1, the cut of the nearest rank is
     taken (the lower one on ties), and a cut taken twice counts once (Mathematics 1.2).
+
+    Unlike :class:`Quantile`, the edges are midpoints of neighboring values, so a new value
+    that lies between two values of the training data goes to the nearer of the two.
 
     Parameters
     ----------
     bins : int, default=5
-        Greatest number of bins.
+        Largest number of bins, at least 1.
     n_jobs : int or None, default=None
-        Threads, over columns.
+        Number of threads; features are processed in parallel. None means 1.
 
     Attributes
     ----------
-    edges_, n_features_in_, feature_names_in_
-        As in :class:`Discretizer`.
+    edges_ : list of n_features arrays
+        Strictly increasing bin edges; the bin of x is the number of edges below x.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features, if ``fit`` got a data frame.
 
     See Also
     --------
-    Quantile : Cuts at values of the column, as in Generalized Naive Bayes.
+    Quantile : Cuts at values of the feature, as in Generalized Naive Bayes.
     EqualWidth : Bins of equal width.
 
     References
@@ -106,28 +120,34 @@ class EqualFrequency(BinnedDiscretizer):
 
 
 class EqualWidth(BinnedDiscretizer):
-    """Cut the range of each column into bins of equal width.
+    """Cut the range of each feature into bins of equal width.
 
-    The edges are min + i · (max − min) / bins for i = 1..bins−1, and bins are (a, b]:
+    The edges are min + i · (max − min) / bins for i = 1..bins−1, and bins are (a, b],
     the same as WEKA's unsupervised ``Discretize`` and S001's preprocessing with 10 bins
-    (Mathematics 1.1). Simple and blind: one outlier can put all other rows into one bin.
+    (Mathematics 1.1). The method is simple, but one outlier can put all other samples into
+    one bin.
 
     Parameters
     ----------
     bins : int, default=10
-        Number of bins; fewer where floating point has no room for as many edges.
+        Number of bins, at least 1. There are fewer if the range is so narrow that floating-point
+        numbers cannot represent that many edges.
     n_jobs : int or None, default=None
-        Threads, over columns.
+        Number of threads; features are processed in parallel. None means 1.
 
     Attributes
     ----------
-    edges_, n_features_in_, feature_names_in_
-        As in :class:`Discretizer`.
+    edges_ : list of n_features arrays
+        Strictly increasing bin edges; the bin of x is the number of edges below x.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features, if ``fit`` got a data frame.
 
     See Also
     --------
-    Quantile : Bins of about as many rows each.
-    MDLP : Bins that tell the classes apart.
+    Quantile : Bins of about equally many samples.
+    MDLP : Supervised bins that separate the classes.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""How good a model is: metrics, cross-validation, leave-one-out, and models side by side."""
+"""Evaluation: metrics, cross-validation, leave-one-out, comparison of models, significance."""
 
 from unnaive.evaluate.compare import Step, compare, compare_many
 from unnaive.evaluate.comparison import Comparison, Comparisons, Failure
@@ -6,9 +6,6 @@ from unnaive.evaluate.crossvalidate import Evaluation, cross_validate, leave_one
 from unnaive.evaluate.folds import WekaStratifiedKFold
 from unnaive.evaluate.runs import Runs, hash_rows
 from unnaive.evaluate.significance import (
-    FriedmanVerdict,
-    NemenyiVerdict,
-    Verdict,
     corrected_resampled_t,
     friedman,
     holm,
@@ -17,6 +14,7 @@ from unnaive.evaluate.significance import (
     sign_test,
     wilcoxon_signed_rank,
 )
+from unnaive.evaluate.verdicts import FriedmanVerdict, NemenyiVerdict, Verdict
 from unnaive.metrics import Metrics, measure, predicted_codes
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Models side by side: the same folds for all, one unit of work a model and fold."""
+"""Comparison of models on the same folds; one unit of work is one fold of one model."""
 
 from __future__ import annotations
 
@@ -42,20 +42,33 @@ METRICS = ("accuracy", "log_loss", "auc", "brier")
 
 @dataclass(frozen=True)
 class Step:
-    """What ``watch`` is told after every fold of a model.
+    """Progress of a comparison, passed to ``watch`` after every fold of a model.
 
-    Attributes
+    Parameters
     ----------
-    done, total : int
-        Folds done, over all models, and how many there are; resumed ones are done.
+    done : int
+        Number of finished folds of all models, including resumed ones.
+    total : int
+        Number of folds of all models.
     model : str
-        Whose fold it was.
-    repeat, fold : int
-        Which one, from 0.
+        Name of the model whose fold was finished.
+    repeat : int
+        Repeat of the fold, from 0.
+    fold : int
+        Number of the fold, from 0.
     error : str or None
-        What went wrong.
+        Error message, if the model failed.
     data : str
         Name of the data set, in :func:`compare_many`.
+
+    See Also
+    --------
+    compare : Calls ``watch`` with this.
+
+    Examples
+    --------
+    >>> Step(done=3, total=20, model="tan", repeat=0, fold=2).error is None
+    True
     """
 
     done: int
@@ -91,42 +104,56 @@ def compare(
     store: str | os.PathLike[str] | None = None,
     watch: Callable[[Step], None] | None = None,
 ) -> Comparison:
-    """Cross-validate several models on the same folds and tell which differences are real.
+    """Cross-validate several models on the same folds and test their differences.
 
-    A model that fails on a fold has no rank; what went wrong is in ``failures``, and all other
-    folds and models go on.
+    A model that fails on a fold has no rank; the error is in ``failures``. The other folds and
+    models are still evaluated.
 
     Parameters
     ----------
     models : "all", list of keys, or dict of name to key or estimator
-        Keys are those of ``unnaive.all_models()``. Estimators may be scikit-learn's; X must then
-        be what they take.
-    X, y : array or frame of shape (n, d), array of shape (n,)
-        Rows and class labels.
+        Keys are those of ``unnaive.all_models()``. Estimators of scikit-learn are allowed if they
+        accept X as it is.
+    X : array or frame of shape (n, d)
+        Features.
+    y : array of shape (n,)
+        Class labels.
     folds : int or splitter, default=10
-        Number of stratified folds, or a scikit-learn splitter, such as
-        :class:`WekaStratifiedKFold`, that does all the dealing.
-    repeats, seed : int
-        How often the rows are dealt into folds anew, and the seed of all dealing.
+        Number of stratified folds, or a scikit-learn splitter such as
+        :class:`WekaStratifiedKFold`.
+    repeats : int, default=1
+        Number of repeats, each with new folds; must be 1 for a splitter.
+    seed : int or None, default=0
+        Random seed of the folds.
     metrics : sequence of str
-        Names of scores of :class:`Metrics`; the first decides the order of tables.
+        Names of scores of :class:`Metrics`; tables are sorted by the first.
     sample_weight : array of shape (n,), default=None
-        Weights of the rows, all above 0, in learning and in the metrics.
+        Weights of the samples, all above 0, for fitting and for the metrics.
     n_jobs : int, default=None
-        Folds, of whatever model, that run side by side, as threads. Changes only the times.
+        Number of folds that run in parallel, as threads. Only the times depend on it.
     store : path, default=None
-        File that keeps every finished fold. Where it is there already, its folds are not
-        computed again; data, ``folds`` and ``seed`` must be what they were. Models and
-        ``repeats`` may be added, folds that failed are tried again.
+        File to which every finished fold is saved. Folds that it already has are not computed
+        again; data, ``folds`` and ``seed`` must be the same. Models and repeats may be added;
+        failed folds are tried again.
     watch : callable, default=None
         Called with a :class:`Step` after every fold.
+
+    Returns
+    -------
+    Comparison
+        Scores of every model and fold, with ranks, tests and tables.
+
+    See Also
+    --------
+    compare_many : The same on several data sets.
+    cross_validate : For one model.
 
     Examples
     --------
     >>> from unnaive.datasets import load_wdbc
     >>> data = load_wdbc()
-    >>> found = compare(["nb", "tan"], data.X, data.y, folds=5, metrics=["accuracy", "log_loss"])
-    >>> found.best("log_loss"), found.ranks("log_loss")
+    >>> result = compare(["nb", "tan"], data.X, data.y, folds=5, metrics=["accuracy", "log_loss"])
+    >>> result.best("log_loss"), result.ranks("log_loss")
     ('tan', {'nb': 2.0, 'tan': 1.0})
     """
     work = _Work(_candidates(models), prepare_rows(X, y, sample_weight), (X, y))
@@ -146,28 +173,38 @@ def compare_many(
     watch: Callable[[Step], None] | None = None,
     **settings: Any,
 ) -> Comparisons:
-    """Compare models on several data sets, for Friedman's test and Nemenyi's.
+    """Compare models on several data sets, for the tests of Friedman and Nemenyi.
 
     Parameters
     ----------
-    models
-        As in :func:`compare`.
+    models : "all", list of keys, or dict of name to key or estimator
+        Models, as in :func:`compare`.
     datasets : dict of str to (X, y)
-        Data sets by name.
+        Features and class labels of every data set, by name.
     store : path, default=None
-        Folder that keeps a file of results for every data set.
+        Folder for a file of finished folds for every data set.
     watch : callable, default=None
         Called with a :class:`Step` after every fold; its ``data`` names the data set.
-    **settings
-        All other settings of :func:`compare`.
+    **settings : object
+        Other parameters of :func:`compare`.
+
+    Returns
+    -------
+    Comparisons
+        The comparison on every data set, with tests over all of them.
+
+    See Also
+    --------
+    compare : On one data set.
+    friedman : The test on any table of scores.
 
     Examples
     --------
     >>> from unnaive.datasets import load_wdbc
     >>> data = load_wdbc()
     >>> halves = {"even": (data.X[::2], data.y[::2]), "odd": (data.X[1::2], data.y[1::2])}
-    >>> found = compare_many(["nb", "tan", "aode"], halves, folds=3)
-    >>> found.friedman("accuracy").n
+    >>> result = compare_many(["nb", "tan", "aode"], halves, folds=3)
+    >>> result.friedman("accuracy").n
     2
     """
     if store is not None:
@@ -190,15 +227,15 @@ def _named(watch: Callable[[Step], None] | None, name: str) -> Callable[[Step], 
 
 
 def _candidates(models: Models) -> dict[str, object]:
-    """Estimators by name, whatever way they were given."""
+    """Return estimators by name."""
     if isinstance(models, str):
         models = list(all_models()) if models == "all" else [models]
     if not isinstance(models, Mapping):
         if not all(isinstance(key, str) for key in models):
-            raise UnnaiveError("models: give estimators names, as in {'mine': TAN(root=0)}")
+            raise UnnaiveError("models: estimators need names, as in {'mine': TAN(root=0)}")
         models = {key: key for key in models}
     if not models:
-        raise UnnaiveError("models is empty; name at least one, or say 'all'")
+        raise UnnaiveError("models is empty; name at least one, or use 'all'")
     return {
         str(name): make(model) if isinstance(model, str) else model
         for name, model in models.items()
@@ -215,11 +252,11 @@ def _known_metrics(metrics: Sequence[str]) -> tuple[str, ...]:
 
 
 class _Work:
-    """Folds of models, done or to do."""
+    """The folds of all models, and their results."""
 
-    def __init__(self, models: dict[str, object], data: EvaluationRows, given: Given) -> None:
-        self.models = {name: _at_home(name, model, given) for name, model in models.items()}
-        self.data, self.given = data, given
+    def __init__(self, models: dict[str, object], data: EvaluationRows, original: Given) -> None:
+        self.models = {name: _wrapped(name, model, original) for name, model in models.items()}
+        self.data, self.original = data, original
         self.splits: list[tuple[IntArray, IntArray]] = []
         self.units: list[_Unit] = []
         self.runs: Runs | None = None
@@ -227,11 +264,11 @@ class _Work:
         self.keys = {name: _digest(model) for name, model in models.items()}
 
     def deal(self, folds: object, repeats: int, seed: int | None) -> State:
-        """Deal rows into folds; return what a fold's rows depend on."""
+        """Assign rows to folds; return the settings that the folds depend on."""
         n = len(self.data.codes)
         if not isinstance(folds, str) and hasattr(folds, "split"):
             if repeats != 1:
-                raise ValueError(f"repeats={repeats}: the splitter {folds!r} repeats by itself")
+                raise ValueError(f"repeats={repeats}: set it in the splitter {folds!r} instead")
             self.splits = list(folds.split(np.empty((n, 0)), self.data.codes))
             each = len(self.splits)
             protocol: State = {"folds": repr(folds), "splits": _digest_of(self.splits)}
@@ -240,7 +277,7 @@ class _Work:
             self.splits = deal(self.data, each, repeats, seed)
             protocol = {"folds": each, "seed": seed}
         else:
-            raise ValueError(f"folds={folds!r}: give a whole number or a splitter")
+            raise ValueError(f"folds={folds!r}: use a whole number or a splitter")
         self.units = [
             _Unit(model, *divmod(number, each), train, test)
             for model in self.models
@@ -251,19 +288,21 @@ class _Work:
     def resume(self, store: str | os.PathLike[str], protocol: State) -> None:
         """Open the file of finished folds."""
         if protocol.get("seed", 0) is None:
-            raise UnnaiveError("seed=None deals other folds every time; to resume, give a number")
+            raise UnnaiveError("seed=None gives other folds every time; to resume, use a number")
         self.runs = Runs(store, {"data": hash_rows(self.data), **protocol})
 
     def key(self, unit: _Unit) -> str:
-        """Name a unit for the file: a model with other parameters is another."""
+        """Return the key of a unit in the file; it depends on the model's parameters."""
         return f"{unit.model}, repeat {unit.repeat}, fold {unit.fold}, {self.keys[unit.model]}"
 
     def run(
         self, n_jobs: int | None, watch: Callable[[Step], None] | None
     ) -> list[dict[str, float] | Failure]:
-        """Do what is not done yet, and return what all units found."""
-        kept = {unit[:3]: self.runs.get(self.key(unit)) for unit in self.units} if self.runs else {}
-        results = {place: result for place, result in kept.items() if result is not None}
+        """Run the units that are not finished, and return the results of all."""
+        saved = (
+            {unit[:3]: self.runs.get(self.key(unit)) for unit in self.units} if self.runs else {}
+        )
+        results = {place: result for place, result in saved.items() if result is not None}
         missing = [unit for unit in self.units if unit[:3] not in results]
         self.resumed = len(results)
         lock, numbers = Lock(), count(self.resumed + 1)
@@ -279,24 +318,24 @@ class _Work:
         _parallel.run(run_unit, missing, n_jobs)
         return [results[unit[:3]] for unit in self.units]
 
-    def take_given(self, places: IntArray) -> tuple[object, object, FloatArray | None]:
-        """Return some rows as they were given, for guests."""
-        X, y = (_safe_indexing(part, places) for part in self.given)
+    def take_original(self, places: IntArray) -> tuple[object, object, FloatArray | None]:
+        """Return some rows as they were given, for estimators of other libraries."""
+        X, y = (_safe_indexing(rows, places) for rows in self.original)
         return X, y, None if self.data.weights is None else self.data.weights[places]
 
     def attempt(self, unit: _Unit) -> dict[str, float] | Failure:
-        """Do one fold of one model; a failure is a result, too."""
+        """Run one fold of one model; an error is returned as a failure."""
         model, data = self.models[unit.model], self.data
-        take = self.take_given if isinstance(model, _Guest) else data.take
+        take = self.take_original if isinstance(model, _Guest) else data.take
         try:
             chances, fit_seconds, predict_seconds = fit_and_predict(
                 model, take, (unit.train, unit.test), data.classes
             )
             weights = None if data.weights is None else data.weights[unit.test]
             scores = measure(chances, data.codes[unit.test], data.classes, weights).scores()
-        except Exception as error:  # whatever a model does, the others go on
-            what = " ".join(f"{type(error).__name__}: {error}".split())
-            return Failure(unit.model, unit.repeat, unit.fold, what)
+        except Exception as error:  # the other models are still evaluated
+            message = " ".join(f"{type(error).__name__}: {error}".split())
+            return Failure(*unit[:3], message)
         result = {**scores, "fit_seconds": fit_seconds, "predict_seconds": predict_seconds}
         if self.runs is not None:
             self.runs.put(self.key(unit), result)
@@ -305,7 +344,7 @@ class _Work:
     def collect(
         self, outcomes: list[dict[str, float] | Failure], metrics: tuple[str, ...], protocol: State
     ) -> Comparison:
-        """Gather the units into arrays over folds."""
+        """Collect the results in arrays over folds."""
         nothing = dict.fromkeys((*metrics, "fit_seconds", "predict_seconds"), np.nan)
         results = [nothing if isinstance(unit, Failure) else unit for unit in outcomes]
         size = len(self.splits)
@@ -331,7 +370,7 @@ class _Work:
 
 
 class _Guest(BaseEstimator):  # type: ignore[misc]
-    """A model of another library, with the ``fit`` that ours have."""
+    """An estimator of another library, with our signature of ``fit``."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
@@ -346,18 +385,17 @@ class _Guest(BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.fitted_.predict_proba(rows))
 
 
-def _at_home(name: str, model: object, given: Given) -> Classifier | _Guest:
-    """Return a model as it is if it takes our rows, else one that takes those given."""
+def _wrapped(name: str, model: object, original: Given) -> Classifier | _Guest:
+    """Return one of our models as it is, and wrap an estimator of another library."""
     if isinstance(model, Classifier):
         return model
     if not (hasattr(model, "fit") and hasattr(model, "predict_proba")):
         raise UnnaiveError(
-            f"model {name!r} is {model!r}; give a key or an estimator with predict_proba"
+            f"model {name!r} is {model!r}; use a key or an estimator with predict_proba"
         )
-    if isinstance(given[0], Frame) or isinstance(given[1], Column):
+    if isinstance(original[0], Frame) or isinstance(original[1], Column):
         raise UnnaiveError(
-            f"model {name!r}, {type(model).__name__}, takes arrays and data frames; give X and y "
-            "as such"
+            f"model {name!r}, {type(model).__name__}, needs X and y as arrays or data frames"
         )
     return _Guest(model)
 
@@ -372,5 +410,5 @@ def _digest(model: object) -> str:
 
 
 def _digest_of(splits: list[tuple[IntArray, IntArray]]) -> str:
-    told = "".join(repr(np.asarray(rows).tolist()) for split in splits for rows in split)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    text = "".join(repr(np.asarray(rows).tolist()) for split in splits for rows in split)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,53 +1,52 @@
-"""What a comparison found: means, ranks, which differences are real, and tables of it."""
+"""Results of comparisons: means, ranks, significance tests and tables."""
 
 from __future__ import annotations
 
 import json
 import math
 from dataclasses import asdict, dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.evaluate.significance import (
-    FriedmanVerdict,
-    NemenyiVerdict,
-    Verdict,
-    corrected_resampled_t,
-    friedman,
-    holm,
-    nemenyi,
-    rank,
-)
+from unnaive._json import plain
+from unnaive.evaluate.page import page
+from unnaive.evaluate.significance import corrected_resampled_t, friedman, holm, nemenyi, rank
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from unnaive._typing import FloatArray, State
+    from unnaive.evaluate.verdicts import FriedmanVerdict, NemenyiVerdict, Verdict
     from unnaive.schema.columns import Label
 
-LOSSES = ("log_loss", "brier")  # metrics of which less is better
-_STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2em;color:#222}table{border-collapse:collapse}"
-    "td,th{padding:.2em .9em;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}"
-    "td:first-child,th:first-child{text-align:left}.best{font-weight:bold}small{color:#777}"
-)
+LOSSES = ("log_loss", "brier")  # metrics for which lower is better
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A fold that a model could not do.
+    """A fold on which a model raised an error.
 
-    Attributes
+    Parameters
     ----------
     model : str
-        Whose fold it was.
-    repeat, fold : int
-        Which one, from 0.
+        Name of the model.
+    repeat : int
+        Repeat of the fold, from 0.
+    fold : int
+        Number of the fold, from 0.
     error : str
-        Kind of error and message.
+        Type and message of the error.
+
+    See Also
+    --------
+    Comparison : Has the failures of all models.
+
+    Examples
+    --------
+    >>> Failure("tan", repeat=0, fold=3, error="ValueError: no rows").fold
+    3
     """
 
     model: str
@@ -58,27 +57,42 @@ class Failure:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What :func:`compare` found.
+    """Result of :func:`compare`: scores of several models on the same folds.
 
-    Attributes
+    Parameters
     ----------
-    scores : dict of str to dict of str to array of shape (folds × repeats,)
-        For every model, for every metric, its scores; NaN where a fold failed, or has no such
-        score (the AUC of rows of one class).
-    fit_seconds, predict_seconds : dict of str to array
-        Time by the clock of each fold; folds that run side by side slow each other down.
+    scores : dict of str to dict of str to ndarray of shape (folds × repeats,)
+        Scores by model and metric; NaN if a fold failed or the metric is not defined (the AUC of
+        samples of one class).
+    fit_seconds : dict of str to ndarray
+        Time to fit each fold, by model. Folds that run in parallel slow each other down.
+    predict_seconds : dict of str to ndarray
+        Time to predict each fold, by model.
     failures : tuple of Failure
-        Folds that models could not do.
+        Folds on which models raised errors.
     classes : tuple
         Class labels.
     n_rows : int
-        Rows in all.
+        Number of samples.
     protocol : dict
-        How rows were dealt into folds.
+        Settings of the folds.
     test_share : float
-        Test rows divided by training rows, mean over folds.
+        Number of test samples divided by number of training samples, mean over folds.
     resumed : int
-        Folds, over all models, that came from the store.
+        Number of folds, of all models, that were read from the store.
+
+    See Also
+    --------
+    Comparisons : The same models on several data sets.
+    Evaluation : Result for one model.
+
+    Examples
+    --------
+    >>> from unnaive.evaluate import compare
+    >>> X, y = [["a"], ["a"], ["b"], ["b"]] * 5, [0, 0, 1, 1] * 5
+    >>> result = compare(["nb", "tan"], X, y, folds=2, metrics=["accuracy"])
+    >>> result.mean("accuracy")
+    {'nb': 1.0, 'tan': 1.0}
     """
 
     scores: dict[str, dict[str, FloatArray]]
@@ -93,60 +107,107 @@ class Comparison:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Names of the models, as given."""
+        """Names of the models."""
         return tuple(self.scores)
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Names of the metrics, as given."""
+        """Names of the metrics."""
         return tuple(next(iter(self.scores.values())))
 
     def mean(self, metric: str) -> dict[str, float]:
-        """Mean over folds of every model, of the folds that have the score."""
+        """Return the mean score of every model over folds, without NaN.
+
+        Parameters
+        ----------
+        metric : str
+            One of ``metrics``.
+
+        Returns
+        -------
+        dict of str to float
+            Mean by model.
+        """
         return {m: float(np.mean(s)) if len(s) else math.nan for m, s in self._known(metric)}
 
     def std(self, metric: str) -> dict[str, float]:
-        """Sample standard deviation over folds of every model; NaN of a single fold."""
+        """Return the standard deviation over folds (divisor n − 1) of every model.
+
+        Parameters
+        ----------
+        metric : str
+            One of ``metrics``.
+
+        Returns
+        -------
+        dict of str to float
+            Standard deviation by model; NaN for a single fold.
+        """
         known = self._known(metric)
         return {m: float(np.std(s, ddof=1)) if len(s) > 1 else math.nan for m, s in known}
 
     def ranks(self, metric: str) -> dict[str, float]:
-        """Rank of every model's mean, 1 is best, ties share; NaN if a fold failed."""
+        """Return the rank of every model's mean.
+
+        Parameters
+        ----------
+        metric : str
+            One of ``metrics``.
+
+        Returns
+        -------
+        dict of str to float
+            Rank by model: 1 is best, ties get their mean rank, NaN if a fold failed.
+        """
         failed = {failure.model for failure in self.failures}
         means = [math.nan if m in failed else mean for m, mean in self.mean(metric).items()]
         ranks = rank(means, lower_is_better=metric in LOSSES)
         return dict(zip(self.models, ranks.tolist(), strict=True))
 
     def best(self, metric: str) -> str | None:
-        """Return the model with the best mean, the first of those that tie; None if all failed."""
+        """Return the model with the best mean.
+
+        Parameters
+        ----------
+        metric : str
+            One of ``metrics``.
+
+        Returns
+        -------
+        str or None
+            Name of the model, the first one among ties; None if all models failed.
+        """
         ranks = {m: r for m, r in self.ranks(metric).items() if not math.isnan(r)}
         return min(ranks, key=ranks.__getitem__) if ranks else None
 
     def against(self, metric: str, reference: str | None = None) -> dict[str, Verdict]:
-        """Test every model against the best one, or against any other.
+        """Test every model against the best one, or against another.
 
-        The corrected resampled t-test over all folds, its p adjusted by Holm for the number of
-        models. The best of many models is partly so by luck: p is a little too small then.
+        Uses the corrected resampled t-test over all folds, with Holm's adjustment for the number
+        of models. Which model is best depends partly on chance, so p-values against the best are
+        slightly too small.
 
         Parameters
         ----------
         metric : str
             One of ``metrics``.
         reference : str, default=None
-            Model to compare with; None: the best.
+            Model to compare with; None for the best.
 
         Returns
         -------
         dict of str to Verdict
-            Of all models without failures but the reference; a statistic below 0 says that the
-            model's scores are lower, which for losses is better.
+            Result for every other model without failures. A negative statistic means that the
+            model's scores are lower, which is better for losses.
         """
         ranks = self.ranks(metric)
         reference = self.best(metric) if reference is None else reference
         if reference is None:
             return {}
         if reference not in ranks:
-            raise UnnaiveError(f"there is no model {reference!r}; there are {', '.join(ranks)}")
+            raise UnnaiveError(
+                f"there is no model {reference!r}; the models are {', '.join(ranks)}"
+            )
         verdicts = {
             model: corrected_resampled_t(
                 self.scores[model][metric],
@@ -164,11 +225,21 @@ class Comparison:
         }
 
     def table(self, alpha: float = 0.05) -> list[State]:
-        """One dictionary a model, best first by the first metric; ``pandas.DataFrame`` takes it.
+        """Return one dictionary for each model, sorted by the first metric.
 
-        For each metric its mean, and with ``_std``, ``_rank``, ``_p`` behind the name its
-        deviation, rank, and p against the best; with ``_worse`` whether p is below ``alpha``.
-        Then median seconds of a fold, and the number of folds that failed.
+        Each metric has its mean; with the endings ``_std``, ``_rank`` and ``_p``, its standard
+        deviation, rank and p-value against the best; with ``_worse``, whether p is below
+        ``alpha``. The median seconds of a fold and the number of failed folds follow.
+
+        Parameters
+        ----------
+        alpha : float, default=0.05
+            Significance level.
+
+        Returns
+        -------
+        list of dict
+            Rows of the table, for example for ``pandas.DataFrame``.
         """
         rows: dict[str, State] = {model: {"model": model} for model in self.models}
         for metric in self.metrics:
@@ -187,7 +258,13 @@ class Comparison:
         return sorted(rows.values(), key=lambda row: (math.isnan(row[first]), row[first]))
 
     def to_dict(self) -> State:
-        """Return all of it as plain values: the table, the scores of folds, the failures."""
+        """Return everything as plain values.
+
+        Returns
+        -------
+        dict
+            The table, the scores of all folds and the failures.
+        """
         return {
             "rows": self.n_rows,
             "classes": list(self.classes),
@@ -199,17 +276,36 @@ class Comparison:
         }
 
     def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON; what is no number, such as NaN, is null."""
-        return json.dumps(_plain(self.to_dict()), ensure_ascii=False, indent=2, default=str)
+        """Return :meth:`to_dict` as JSON; NaN and infinity become null.
+
+        Returns
+        -------
+        str
+            The JSON text.
+        """
+        return json.dumps(plain(self.to_dict()), ensure_ascii=False, indent=2, default=str)
 
     def to_html(self, title: str = "Comparison of models", alpha: float = 0.05) -> str:
-        """Return one HTML page that needs nothing besides itself."""
-        return "\n".join(_page(self, title, alpha)) + "\n"
+        """Return an HTML page without external files.
+
+        Parameters
+        ----------
+        title : str
+            Title of the page.
+        alpha : float, default=0.05
+            Significance level of the marks.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        return "\n".join(page(self, title, alpha)) + "\n"
 
     def _known(self, metric: str) -> Iterator[tuple[str, FloatArray]]:
         if metric not in self.metrics:
             raise UnnaiveError(
-                f"metric {metric!r} was not asked for; there are {', '.join(self.metrics)}"
+                f"metric {metric!r} was not computed; the metrics are {', '.join(self.metrics)}"
             )
         for model, scores in self.scores.items():
             yield model, scores[metric][~np.isnan(scores[metric])]
@@ -217,12 +313,24 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False)
 class Comparisons:
-    """Comparisons of the same models on several data sets.
+    """Result of :func:`compare_many`: the same models on several data sets.
 
-    Attributes
+    Parameters
     ----------
     parts : dict of str to Comparison
-        By name of the data set.
+        Comparison by name of the data set.
+
+    See Also
+    --------
+    Comparison : Result for one data set.
+
+    Examples
+    --------
+    >>> from unnaive.evaluate import compare_many
+    >>> X, y = [["a"], ["a"], ["b"], ["b"]] * 5, [0, 0, 1, 1] * 5
+    >>> result = compare_many(["nb", "tan"], {"one": (X, y), "two": (X, y)}, folds=2)
+    >>> result.friedman("accuracy").ranks
+    {'nb': 1.5, 'tan': 1.5}
     """
 
     parts: dict[str, Comparison]
@@ -231,8 +339,8 @@ class Comparisons:
         models = {part.models for part in self.parts.values()}
         if len(models) != 1:
             raise UnnaiveError(
-                f"{len(self.parts)} data sets with {len(models)} lists of models; compare the "
-                "same models, in one order, on at least one data set"
+                f"{len(self.parts)} data sets with {len(models)} different lists of models; "
+                "compare the same models, in the same order, on at least one data set"
             )
 
     @property
@@ -241,7 +349,18 @@ class Comparisons:
         return next(iter(self.parts.values())).models
 
     def means(self, metric: str) -> dict[str, FloatArray]:
-        """Mean of every model on every data set; NaN where a fold failed; shape (n,) each."""
+        """Return the mean score of every model on every data set.
+
+        Parameters
+        ----------
+        metric : str
+            One of the metrics.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n,)
+            Means by model; NaN if a fold failed.
+        """
         parts = [(part.mean(metric), part.ranks(metric)) for part in self.parts.values()]
         return {
             model: np.array([math.nan if math.isnan(r[model]) else m[model] for m, r in parts])
@@ -249,15 +368,51 @@ class Comparisons:
         }
 
     def friedman(self, metric: str) -> FriedmanVerdict:
-        """Ask whether any model differs; data sets where one failed are left out."""
+        """Test whether any model differs; data sets on which a model failed are left out.
+
+        Parameters
+        ----------
+        metric : str
+            One of the metrics.
+
+        Returns
+        -------
+        FriedmanVerdict
+            Mean ranks and p-values.
+        """
         return friedman(self.means(metric), lower_is_better=metric in LOSSES)
 
     def nemenyi(self, metric: str, alpha: float = 0.05) -> NemenyiVerdict:
-        """Find which models differ; for ``unnaive.explain``'s critical difference diagram."""
+        """Test which models differ.
+
+        Parameters
+        ----------
+        metric : str
+            One of the metrics.
+        alpha : float, default=0.05
+            Significance level.
+
+        Returns
+        -------
+        NemenyiVerdict
+            Critical difference and p-values, for
+            :func:`unnaive.explain.plot_critical_difference`.
+        """
         return nemenyi(self.means(metric), lower_is_better=metric in LOSSES, alpha=alpha)
 
     def table(self, metric: str) -> list[State]:
-        """One dictionary a data set with the mean of every model, then one of mean ranks."""
+        """Return one dictionary for each data set, and one with mean ranks.
+
+        Parameters
+        ----------
+        metric : str
+            One of the metrics.
+
+        Returns
+        -------
+        list of dict
+            Name of the data set and mean of every model.
+        """
         means, ranks = self.means(metric), self.friedman(metric).ranks
         rows = [
             {"data": name, **{model: float(means[model][place]) for model in self.models}}
@@ -266,7 +421,13 @@ class Comparisons:
         return [*rows, {"data": "mean rank", **ranks}]
 
     def to_dict(self) -> State:
-        """Return all of it as plain values."""
+        """Return everything as plain values.
+
+        Returns
+        -------
+        dict
+            All comparisons, and the tests of every metric.
+        """
         metrics = next(iter(self.parts.values())).metrics
         return {
             "data": {name: part.to_dict() for name, part in self.parts.items()},
@@ -275,74 +436,16 @@ class Comparisons:
         }
 
     def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON; what is no number, such as NaN, is null."""
-        return json.dumps(_plain(self.to_dict()), ensure_ascii=False, indent=2, default=str)
+        """Return :meth:`to_dict` as JSON; NaN and infinity become null.
 
-
-def describe(protocol: State) -> str:
-    """Say in words how rows were dealt into folds."""
-    folds, repeats = protocol["folds"], protocol.get("repeats", 1)
-    how = f"{folds}-fold cross-validation" if isinstance(folds, int) else str(folds)
-    return how + (f", {repeats} times" if repeats > 1 else "")
-
-
-def summarise(failures: tuple[Failure, ...], folds: int) -> list[str]:
-    """Say in a line a model what went wrong, with the first message."""
-    first: dict[str, Failure] = {}
-    for failure in failures:
-        first.setdefault(failure.model, failure)
-    lines = []
-    for model, failure in first.items():
-        often = sum(other.model == model for other in failures)
-        where = f"repeat {failure.repeat + 1}, fold {failure.fold + 1}"
-        lines.append(f"{model} failed in {often} of {folds} folds; {where}: {failure.error}")
-    return lines
-
-
-def _page(comparison: Comparison, title: str, alpha: float) -> Iterator[str]:
-    yield f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-    yield f"<style>{_STYLE}</style><h1>{escape(title)}</h1>"
-    names = ", ".join(escape(str(label)) for label in comparison.classes)
-    how = escape(describe(comparison.protocol))
-    yield f"<p>{comparison.n_rows:,} rows, classes {names}; {how}.</p>"
-    heads = "".join(f"<th>{escape(m.replace('_', ' '))}<th>#" for m in comparison.metrics)
-    yield f"<table><tr><th>model{heads}<th>fit ms<th>predict ms</tr>"
-    for row in comparison.table(alpha):
-        cells = "".join(_cells(row, metric) for metric in comparison.metrics)
-        times = "".join(
-            f"<td>{_number(1000 * row[name], '.3g')}" for name in ("fit_seconds", "predict_seconds")
-        )
-        yield f"<tr><td>{escape(row['model'])}{cells}{times}</tr>"
-    yield "</table><p>Mean ± standard deviation over folds; # rank of the mean; bold: best; "
-    yield (
-        f"* differs from the best, p &lt; {alpha:g} by the corrected resampled t-test (Nadeau "
-        "&amp; Bengio 2003), Holm corrected. Times are medians of a fold.</p>"
-    )
-    for line in summarise(comparison.failures, len(next(iter(comparison.fit_seconds.values())))):
-        yield f"<p>{escape(line)}</p>"
-    yield "</html>"
-
-
-def _cells(row: State, metric: str) -> str:
-    mean, deviation = _number(row[metric], ".4f"), _number(row[f"{metric}_std"], ".4f")
-    mark = "*" if row[f"{metric}_worse"] else ""
-    kind = ' class="best"' if row[f"{metric}_rank"] == 1 else ""
-    place = _number(row[f"{metric}_rank"], "g")
-    return f"<td{kind}>{mean} <small>± {deviation}</small>{mark}<td>{place}"
-
-
-def _number(value: float, how: str) -> str:
-    return "-" if math.isnan(value) else format(value, how)
+        Returns
+        -------
+        str
+            The JSON text.
+        """
+        return json.dumps(plain(self.to_dict()), ensure_ascii=False, indent=2, default=str)
 
 
 def _median(values: FloatArray) -> float:
     known = values[~np.isnan(values)]
     return float(np.median(known)) if len(known) else math.nan
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,4 +1,4 @@
-"""Protocols: stratified k-fold, repeated, and leave-one-out in closed form."""
+"""Evaluation by (repeated) stratified cross-validation or leave-one-out in closed form."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ Answer = TypeVar("Answer")
 
 
 class Model(Protocol):
-    """A classifier that learns from rows, labels and weights."""
+    """A classifier that is fitted to features, target and weights."""
 
     @property
     def classes_(self) -> AnyArray:
-        """The classes it learned."""
+        """Class labels."""
 
     def fit(self, rows: object, labels: object, weights: FloatArray | None, /) -> Self:
-        """Learn."""
+        """Fit the model."""
 
     def predict_proba(self, rows: object, /) -> FloatArray:
-        """P(c | x), a column a class."""
+        """Return P(c | x), one column for each class."""
 
 
 class EvaluationRows(NamedTuple):
-    """Rows, labels and weights, and the classes of all of them."""
+    """Features, target and weights, with the class labels and codes."""
 
     frame: Frame
     target: Column
@@ -58,21 +58,21 @@ class EvaluationRows(NamedTuple):
     codes: IntArray
 
     def take(self, rows: IntArray) -> tuple[Frame, Column, FloatArray | None]:
-        """Return some rows as if there had never been others."""
+        """Return some of the rows."""
         weights = None if self.weights is None else self.weights[rows]
         return self.frame.take(rows), self.target.take(rows), weights
 
 
 def prepare_rows(X: object, y: object, sample_weight: ArrayLike | None = None) -> EvaluationRows:
-    """Read rows, labels and weights."""
+    """Check and convert features, target and weights."""
     frame, target = to_frame(X), to_column(y)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     check_consistent_length(np.empty((frame.n_rows, 0)), target.values, weights)
     if weights is not None and not (weights > 0).all():
         row = int(np.argmin(weights > 0))
         raise UnnaiveError(
-            f"sample_weight is {weights[row]} in row {row}; to evaluate, weights must be above 0: "
-            "leave the other rows out"
+            f"sample_weight is {weights[row]} in row {row}; weights must be above 0 in evaluation: "
+            "leave out rows without weight"
         )
     labels, codes = learn_target(target)
     if not target.is_text and target.values.dtype.kind == "f":
@@ -82,20 +82,34 @@ def prepare_rows(X: object, y: object, sample_weight: ArrayLike | None = None) -
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What a protocol found.
+    """Result of :func:`cross_validate` or :func:`leave_one_out`.
 
-    Attributes
+    Parameters
     ----------
     classes : tuple
         Class labels, in the order of the columns of ``probabilities``.
-    probabilities : array of shape (repeats, n, k)
-        For every row, what a model that did not learn from it predicted.
+    probabilities : ndarray of shape (repeats, n, k)
+        Predicted probabilities of every sample, by a model that was not trained on it.
     folds : tuple of Metrics
-        One a fold, repeat after repeat; a single one for leave-one-out.
+        Metrics of every fold, over all repeats; only one for leave-one-out.
     pooled : Metrics
-        Of all rows of all repeats together; its ``confusion`` is the sum over the folds.
-    fit_seconds, predict_seconds : array
-        Time by the clock of each fold. Folds that run side by side slow each other down.
+        Metrics of all samples of all repeats together; its ``confusion`` is the sum over folds.
+    fit_seconds : ndarray of shape (folds × repeats,)
+        Time to fit each fold. Folds that run in parallel slow each other down.
+    predict_seconds : ndarray of shape (folds × repeats,)
+        Time to predict each fold.
+
+    See Also
+    --------
+    Comparison : Result for several models on the same folds.
+
+    Examples
+    --------
+    >>> from unnaive import NaiveBayes
+    >>> from unnaive.evaluate import cross_validate
+    >>> X, y = [["a"], ["a"], ["b"], ["b"]] * 5, [0, 0, 1, 1] * 5
+    >>> cross_validate(NaiveBayes(), X, y, folds=2).mean["accuracy"]
+    1.0
     """
 
     classes: tuple[Label, ...]
@@ -107,12 +121,12 @@ class Evaluation:
 
     @property
     def mean(self) -> dict[str, float]:
-        """Mean over folds of every metric that is one number; folds where it is NaN left out."""
+        """Mean over folds of every metric, without folds where it is NaN."""
         return {name: float(np.mean(known)) if len(known) else np.nan for name, known in self._by()}
 
     @property
     def std(self) -> dict[str, float]:
-        """Sample standard deviation over folds (n − 1 below); NaN of a single fold."""
+        """Standard deviation over folds (divisor n − 1); NaN for a single fold."""
         return {
             name: float(np.std(known, ddof=1)) if len(known) > 1 else np.nan
             for name, known in self._by()
@@ -138,37 +152,50 @@ def cross_validate(
 ) -> Evaluation:
     """Evaluate a model by stratified k-fold cross-validation, once or repeated.
 
-    Everything is learned from the training rows of a fold alone: bins, categories,
-    structure, tables.
+    Bins, categories, structure and tables are learned only from the training samples of each fold.
 
-    A class of one row is in no training fold together with its test row: the model of that
-    fold does not know the class, gives it probability 0, and the row counts as an error. A
-    class of more rows than that but fewer than ``folds`` raises, for there is a cure.
+    A class with a single sample is absent from the training samples when it is tested: it gets
+    probability 0 and the sample counts as an error. A class with more samples but fewer than
+    ``folds`` raises an error.
 
     Parameters
     ----------
     model : estimator of this library
-        It is cloned for every fold and stays as it is.
-    X, y : array or frame of shape (n, d), array of shape (n,)
-        Rows and class labels.
-    folds, repeats : int
-        Number of folds, at least 2; how often the rows are dealt into folds anew.
+        It is cloned for every fold and not changed.
+    X : array or frame of shape (n, d)
+        Features.
+    y : array of shape (n,)
+        Class labels.
+    folds : int, default=10
+        Number of folds, at least 2.
+    repeats : int, default=1
+        Number of repeats, each with new folds.
     random_state : int, default=0
-        Seed of the folds; the same seed deals the same folds to every model.
+        Random seed of the folds; the same seed gives the same folds for every model.
     sample_weight : array of shape (n,), default=None
-        Weights of the rows, all above 0, in learning and in the metrics.
+        Weights of the samples, all above 0, for fitting and for the metrics.
     n_jobs : int, default=None
-        Folds that run side by side, as threads. Changes nothing but the time.
+        Number of folds that run in parallel, as threads. Results do not depend on it.
     progress : callable, default=None
         Called as ``progress(done, total)`` after every fold.
+
+    Returns
+    -------
+    Evaluation
+        Metrics of every fold and of all folds together.
+
+    See Also
+    --------
+    leave_one_out : In closed form, quicker.
+    compare : Several models on the same folds.
 
     Examples
     --------
     >>> from unnaive import TAN
     >>> from unnaive.datasets import load_wdbc
     >>> data = load_wdbc()
-    >>> found = cross_validate(TAN(), data.X, data.y, folds=5)
-    >>> found.mean["accuracy"] > 0.93, found.pooled.confusion.sum()
+    >>> result = cross_validate(TAN(), data.X, data.y, folds=5)
+    >>> result.mean["accuracy"] > 0.93, result.pooled.confusion.sum()
     (True, np.int64(569))
     """
     data = prepare_rows(X, y, sample_weight)
@@ -193,7 +220,7 @@ def _collect(
     tests: list[IntArray],
     results: list[tuple[FloatArray, float, float]],
 ) -> Evaluation:
-    """Measure every fold, and all of them together."""
+    """Compute the metrics of every fold and of all folds together."""
     probabilities = np.zeros((repeats, len(data.codes), len(data.classes)))
     metrics = []
     for number, (test, (chances, *_)) in enumerate(zip(tests, results, strict=True)):
@@ -213,31 +240,40 @@ def _collect(
 def leave_one_out(
     model: Model, X: object, y: object, *, sample_weight: ArrayLike | None = None
 ) -> Evaluation:
-    """Evaluate a model on every row by the model without that row, in closed form.
+    """Evaluate a model by leave-one-out in closed form.
 
-    The counts of a row are taken out of the tables that predict it, exactly. The structure,
-    the bins and the categories stay those learned from all rows, so a model that searches
-    much looks a little better than it is: :func:`cross_validate` learns these anew.
+    The model is fitted once. Each sample is predicted from tables without its own counts, which is
+    exact. Structure, bins and categories are still learned from all samples, so a model that
+    searches for a structure looks slightly better than it is; :func:`cross_validate` learns these
+    in every fold.
 
     Parameters
     ----------
     model : estimator with ``loo_predict_proba``
-        It is cloned and stays as it is.
-    X, y, sample_weight
-        As in :func:`cross_validate`.
+        It is cloned and not changed.
+    X : array or frame of shape (n, d)
+        Features.
+    y : array of shape (n,)
+        Class labels.
+    sample_weight : array of shape (n,), default=None
+        Weights of the samples, all above 0, for fitting and for the metrics.
 
     Returns
     -------
     Evaluation
-        With the one set of metrics of all rows, so without standard deviations.
+        With one set of metrics for all samples, so without standard deviations.
+
+    See Also
+    --------
+    cross_validate : For every model; learns everything in each fold.
 
     Examples
     --------
     >>> from unnaive import NaiveBayes
     >>> from unnaive.evaluate import leave_one_out
     >>> X = [["sunny"], ["sunny"], ["rainy"], ["rainy"], ["rainy"]]
-    >>> found = leave_one_out(NaiveBayes(), X, ["out", "out", "in", "in", "out"])
-    >>> found.pooled.confusion.tolist()
+    >>> result = leave_one_out(NaiveBayes(), X, ["out", "out", "in", "in", "out"])
+    >>> result.pooled.confusion.tolist()
     [[0, 2], [1, 2]]
     """
     if not hasattr(model, "loo_predict_proba"):
@@ -257,11 +293,9 @@ def leave_one_out(
 def deal(
     data: EvaluationRows, folds: int, repeats: int, random_state: int | None
 ) -> list[tuple[IntArray, IntArray]]:
-    """Row numbers to train on and to test on, of every fold."""
+    """Return the numbers of training and test rows of every fold."""
     if folds < 2 or repeats < 1:
-        raise ValueError(
-            f"folds={folds}, repeats={repeats}: there must be at least 2 folds and 1 repeat"
-        )
+        raise ValueError(f"folds={folds}, repeats={repeats}: use at least 2 folds and 1 repeat")
     counts = np.bincount(data.codes)
     for label, rows in zip(data.classes, counts.tolist(), strict=False):
         if 1 < rows < folds:
@@ -271,11 +305,11 @@ def deal(
             )
     if counts.max() < folds:
         raise ValueError(
-            "every class has one row only, so there is nothing to learn from the others; is the "
-            "target the right column?"
+            "every class has only one row, so nothing can be learned; is the target the right "
+            "column?"
         )
     dealer = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state)
-    with warnings.catch_warnings():  # of classes of one row, which are let pass with intent
+    with warnings.catch_warnings():  # of classes with one row, which are allowed here
         warnings.simplefilter("ignore", UserWarning)
         return list(dealer.split(np.empty((len(data.codes), 0)), data.codes))
 
@@ -283,7 +317,7 @@ def deal(
 def fit_and_predict(
     model: Model, take: Take, split: tuple[IntArray, IntArray], classes: tuple[Label, ...]
 ) -> tuple[FloatArray, float, float]:
-    """Learn from some rows and predict others, with the seconds that each took."""
+    """Fit to some rows and predict others; also return the seconds of both."""
     train, test = split
     fitted, fit_seconds = _timed(clone(model).fit, *take(train))
     chances, predict_seconds = _timed(fitted.predict_proba, take(test)[0])
@@ -296,7 +330,7 @@ def _timed(function: Callable[..., Answer], *arguments: object) -> tuple[Answer,
 
 
 def _aligned(chances: FloatArray, known: AnyArray, classes: tuple[Label, ...]) -> FloatArray:
-    """Give every class its column; one that the model never saw has probability 0."""
+    """Add a column of zeros for every class that is absent from the training rows."""
     wide = np.zeros((len(chances), len(classes)))
     wide[:, [classes.index(label) for label in np.asarray(known).tolist()]] = chances
     return wide

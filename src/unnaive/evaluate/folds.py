@@ -1,4 +1,4 @@
-"""WEKA's folds, row for row, so that results can be compared fold by fold."""
+"""WEKA's folds, so that results can be compared with WEKA fold by fold."""
 
 from __future__ import annotations
 
@@ -44,36 +44,43 @@ class JavaRandom:
         return self._state >> 17
 
     def next_int(self, bound: int) -> int:
-        """Return a number from 0 to ``bound`` − 1, as ``nextInt(bound)`` does."""
-        if bound & -bound == bound:  # a power of two: the upper bits are the better ones
+        """Return a random number from 0 to ``bound`` − 1, like ``nextInt(bound)``."""
+        if bound & -bound == bound:  # a power of two: the upper bits are more random
             return bound * self._next() >> 31
         while True:
             bits = self._next()
             value = bits % bound
-            if bits - value + bound <= 1 << 31:  # Java lets this overflow, and draws again
+            if bits - value + bound <= 1 << 31:  # this overflows in Java, which then draws again
                 return value
 
 
 class WekaStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
-    """Deal rows into folds exactly as WEKA does, for any scikit-learn function's ``cv``.
+    """Stratified folds identical to WEKA's, for the ``cv`` of scikit-learn functions.
 
-    ``Instances.randomize(new Random(seed))``, then ``stratify(n_splits)``, then ``testCV``:
-    what the Explorer, ``-x`` on the command line and the Experimenter (whose run i has seed i)
-    do. Rows must come in the order of the file. Train and test rows come in WEKA's order, too;
-    its classifiers see the training rows shuffled once more, which those that count ignore.
+    The folds are those of ``Instances.randomize(new Random(seed))``, then ``stratify(n_splits)``,
+    then ``testCV``, as in the Explorer, with ``-x`` on the command line, and in the Experimenter
+    (whose run i has seed i). Samples must be in the order of the file. Training and test samples
+    are returned in WEKA's order. WEKA's classifiers shuffle the training samples once more, which
+    has no effect on classifiers that count.
 
-    WEKA puts rows of a class together in the order in which classes appear among the shuffled
-    rows, so the declared order of the classes plays no part. Rows without a label are a class
-    of their own; a class may have fewer rows than there are folds.
+    WEKA groups samples by class in the order in which classes appear among the shuffled samples,
+    so the declared order of the classes has no effect. Samples without a label form a class of
+    their own. A class may have fewer samples than there are folds.
 
     Parameters
     ----------
     n_splits : int, default=10
-        Folds, at least 2 and at most as many as rows.
+        Number of folds, from 2 to the number of samples.
     seed : int, default=1
-        WEKA's ``-s``, which is 1 there unless told otherwise.
+        Random seed, WEKA's option ``-s``.
     n_repeats : int, default=1
-        Runs, with ``seed``, ``seed`` + 1, …; the Experimenter's ten runs are ``n_repeats=10``.
+        Number of repeats, with seeds ``seed``, ``seed`` + 1, …; the Experimenter's ten runs are
+        ``n_repeats=10``.
+
+    See Also
+    --------
+    compare : Accepts this as ``folds``.
+    sklearn.model_selection.StratifiedKFold : Folds of scikit-learn.
 
     References
     ----------
@@ -96,7 +103,18 @@ class WekaStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         self.n_repeats = n_repeats
 
     def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:  # noqa: ARG002
-        """Return how many pairs of training and test rows :meth:`split` yields."""
+        """Return the number of splits that :meth:`split` yields.
+
+        Parameters
+        ----------
+        X, y, groups : object, default=None
+            Not used.
+
+        Returns
+        -------
+        int
+            ``n_splits`` × ``n_repeats``.
+        """
         return self.n_splits * self.n_repeats
 
     def split(
@@ -105,16 +123,21 @@ class WekaStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         y: object,
         groups: object = None,  # noqa: ARG002 - scikit-learn passes it
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield the numbers of the rows to train on and to test on, fold after fold.
+        """Yield the indices of training and test samples for each fold.
 
         Parameters
         ----------
         X : array or frame of shape (n, d)
-            Only its length is looked at.
+            Features; only their number of samples is used.
         y : array of shape (n,)
             Class labels.
         groups : object
             Not used.
+
+        Yields
+        ------
+        train, test : array of int
+            Indices of the samples.
         """
         column = to_column(y)
         check_consistent_length(X, column.values)
@@ -134,7 +157,7 @@ class WekaStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
 
 
 def _shuffled(n: int, seed: int) -> list[int]:
-    """Row numbers in the order of ``Instances.randomize(new Random(seed))``."""
+    """Return row numbers in the order of ``Instances.randomize(new Random(seed))``."""
     rows, random = list(range(n)), JavaRandom(seed)
     for last in range(n - 1, 0, -1):
         other = random.next_int(last + 1)
@@ -143,10 +166,9 @@ def _shuffled(n: int, seed: int) -> list[int]:
 
 
 def _stratified(codes: list[int], n_splits: int, rows: list[int]) -> list[int]:
-    """Put rows into the order of ``Instances.stratify``: by class, then every k-th.
+    """Order rows like ``Instances.stratify``: by class, then every k-th.
 
-    Rows of a class are gathered by swaps, which mix up the rest: the order of a stable sort
-    would be another.
+    Rows of a class are gathered by swaps, so the order differs from that of a stable sort.
     """
     n, place = len(rows), 1
     while place < n:

@@ -1,14 +1,13 @@
-"""Results that survive: work killed half-way goes on where it was.
+"""Files of finished results, so that interrupted work can continue.
 
-A file of JSON lines. The first says what the results are of; each other line is one finished
-unit of work, written in one piece when it is done.
+The file has one JSON value on each line. The first line has the settings; each other line is one
+finished unit of work, written in one piece when it is done.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive import __version__
+from unnaive._json import plain
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
@@ -34,18 +34,23 @@ _FLOAT = "__float__"
 class Runs:
     """A file of finished units of work, by key.
 
-    Whoever computes something long asks ``key in runs`` first, and puts what is done. If the
-    process is killed, nothing but the unit under way is lost: a line cut off in the middle is
-    dropped when the file is opened again. Threads may put at the same time.
+    A long computation checks ``key in runs`` before each unit and calls :meth:`put` after it. If
+    the process is killed, only the current unit is lost: an incomplete last line is dropped when
+    the file is opened again. Several threads may call :meth:`put` at the same time.
 
     Parameters
     ----------
     path : str or path
-        The file; made if it is not there.
+        The file; it is created if it does not exist.
     settings : dict
-        All that results depend on besides the key: seed, number of folds, :func:`hash_rows` of
-        the data. With the version of the library it is the file's first line. Opening the file
-        with other settings raises an error that names the difference.
+        Everything besides the key that results depend on: random seed, number of folds,
+        :func:`hash_rows` of the data. It is saved with the version of the library in the first
+        line. Opening the file with other settings raises an error that names the difference.
+
+    See Also
+    --------
+    compare : Compares models and can resume from such a file.
+    hash_rows : Fingerprint of the data, for ``settings``.
 
     Examples
     --------
@@ -77,19 +82,42 @@ class Runs:
         return iter(list(self._results))
 
     def get(self, key: str, default: object = None) -> Any:
-        """Return what was put under a key, as plain values: lists for tuples and arrays."""
+        """Return the result of a unit.
+
+        Parameters
+        ----------
+        key : str
+            Key of the unit.
+        default : object, default=None
+            Returned if there is no result for the key.
+
+        Returns
+        -------
+        object
+            The result as plain values: tuples and arrays are lists.
+        """
         return self._results.get(key, default)
 
     def put(self, key: str, result: object) -> None:
-        """Keep the result of a unit: numbers, text, None, lists, dictionaries, arrays.
+        """Save the result of a unit; it is on disk when this returns.
 
-        Once this returns, the result outlives the process. A key put again has its last value.
+        Parameters
+        ----------
+        key : str
+            Key of the unit. A second result for a key replaces the first.
+        result : object
+            Numbers, text, None, lists, dictionaries and arrays, nested in any way.
+
+        Raises
+        ------
+        TypeError
+            If the result holds anything else.
         """
         try:
             line = _dump({"key": key, "result": result})
         except TypeError as error:
             raise TypeError(
-                f"the result of {key!r} cannot be kept: {error}; use numbers, text, lists and "
+                f"the result of {key!r} cannot be saved: {error}; use numbers, text, lists and "
                 "dictionaries"
             ) from None
         with self._lock:
@@ -97,11 +125,11 @@ class Runs:
             self._results |= [self._unit(len(self) + 2, line)]
 
     def _append(self, line: bytes) -> None:
-        with self.path.open("ab", buffering=0) as stream:  # one write: a line is there or is not
+        with self.path.open("ab", buffering=0) as stream:  # one write: a line is complete or absent
             stream.write(line + b"\n")
 
     def _open(self, content: bytes) -> None:
-        """Read what is there, mend its end, or begin."""
+        """Read the lines, repair an incomplete end, or start a new file."""
         whole, newline, rest = content.rpartition(b"\n")
         lines = whole.split(b"\n") if newline else []
         if rest and _parse(rest) is not None:  # cut off just before its newline
@@ -126,33 +154,48 @@ class Runs:
         if header is None or "runs" not in header or not isinstance(header.get("settings"), dict):
             raise self._foreign()
         if header["runs"] != _FORMAT:
-            raise UnnaiveError(f"{self.path} is of format {header['runs']}; update unnaive")
+            raise UnnaiveError(f"{self.path} has format {header['runs']}; update unnaive")
         there, here = header["settings"], self.settings
         other = [n for n in {**there, **here} if _dump(there.get(n)) != _dump(here.get(n))]
         if other:
             differences = "; ".join(f"{n}={there.get(n)!r}, now {here.get(n)!r}" for n in other)
             raise UnnaiveError(
-                f"{self.path} was started with {differences}; name another file, or go on with "
-                "what it was started with"
+                f"{self.path} was started with {differences}; name another file, or use the same "
+                "settings"
             )
 
     def _unit(self, number: int, line: bytes) -> tuple[str, object]:
         unit = _parse(line)
         if unit is None or "key" not in unit or "result" not in unit:
             raise UnnaiveError(
-                f"{self.path}, line {number}: this is no result; delete the line, and its unit "
-                "is computed again"
+                f"{self.path}, line {number}: not a result; delete the line, and its unit is "
+                "computed again"
             )
         return unit["key"], unit["result"]
 
     def _foreign(self) -> UnnaiveError:
-        return UnnaiveError(f"{self.path} is no file of results of ours; name another file")
+        return UnnaiveError(f"{self.path} was not written by unnaive; name another file")
 
 
 def hash_rows(rows: EvaluationRows) -> str:
-    """Return a fingerprint of rows, labels and weights: the same for the same values.
+    """Return a fingerprint of features, target and weights.
 
-    The order in which a library numbers labels plays no part, unless it is a declared one.
+    Equal values give equal fingerprints, on every machine. The order in which a library numbers
+    categories has no effect, unless the order was declared.
+
+    Parameters
+    ----------
+    rows : EvaluationRows
+        Result of ``unnaive.evaluate.crossvalidate.prepare_rows``.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits.
+
+    See Also
+    --------
+    Runs : File of results that is tied to the data by this fingerprint.
 
     Examples
     --------
@@ -162,62 +205,48 @@ def hash_rows(rows: EvaluationRows) -> str:
     >>> hash_rows(rows) == hash_rows(rows), hash_rows(rows) == hash_rows(other)
     (True, False)
     """
-    total = hashlib.sha256()
     frame = rows.frame
-    total.update(repr((frame.names, frame.n_rows)).encode())
+    digest = hashlib.sha256(repr((frame.names, frame.n_rows)).encode())
     if frame.matrix is not None:
-        total.update(_values(frame.matrix))
+        digest.update(_values(frame.matrix))
     for column in (*frame.columns, rows.target):
-        total.update(_content(column))
+        digest.update(_content(column))
     if rows.weights is not None:
-        total.update(_values(rows.weights))
-    return total.hexdigest()[:32]
+        digest.update(_values(rows.weights))
+    return digest.hexdigest()[:32]
 
 
 def _content(column: Column) -> bytes:
-    """Return what tells a column from others."""
-    told = repr((column.name, column.is_text, column.declared))
+    """Return the name, kind and values of a column as bytes."""
+    header = repr((column.name, column.is_text, column.declared))
     values = column.values
     if column.categories is not None:
         labels = list(map(repr, column.categories))
         order = list(range(len(labels)))
         if not column.declared:
             order.sort(key=labels.__getitem__)
-        told += repr([labels[place] for place in order])
+        header += repr([labels[place] for place in order])
         values = np.append(np.argsort(order), -1)[values]  # −1, missing, stays the last
-    return told.encode() + _values(values)
+    return header.encode() + _values(values)
 
 
 def _values(array: AnyArray) -> bytes:
-    """Numbers as bytes, of one width on every machine."""
+    """Return numbers as bytes, of the same width on every machine."""
     wide = "<f8" if array.dtype.kind == "f" else "<i8"
     return np.ascontiguousarray(array, dtype=wide).tobytes()
 
 
 def _dump(value: object) -> bytes:
-    return json.dumps(_plain(value), allow_nan=False).encode()
+    return json.dumps(plain(value, lambda number: {_FLOAT: str(number)}), allow_nan=False).encode()
 
 
 def _parse(line: bytes) -> State | None:
-    """Read a line; None if it is not all there."""
+    """Read a line; None if it is incomplete."""
     try:
         value = json.loads(line, object_hook=_revive)
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
-
-
-def _plain(value: object) -> object:
-    """Turn arrays into lists, and what is no number in JSON into a note of it."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return {_FLOAT: str(value)}
-    return value
 
 
 def _revive(entry: State) -> State | float:

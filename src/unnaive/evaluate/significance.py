@@ -1,13 +1,13 @@
-"""Is the difference more than chance? Tests for one data set, and for many.
+"""Significance tests for comparing models on one data set or on several.
 
-On one data set the scores of folds depend on each other, for their training rows overlap:
-:func:`corrected_resampled_t` allows for that, a plain t-test finds differences that are none.
-Over many data sets scores are independent but not of one scale, so ranks are compared:
+On one data set, the scores of folds are dependent because their training samples overlap.
+:func:`corrected_resampled_t` accounts for this; a plain t-test finds too many differences. Over
+several data sets, scores are independent but have different scales, so ranks are compared:
 :func:`wilcoxon_signed_rank` and :func:`sign_test` for two models, :func:`friedman` and
-:func:`nemenyi` for more. :func:`mann_whitney` is for runs of a search with other seeds.
+:func:`nemenyi` for more. :func:`mann_whitney` compares runs of a search with different seeds.
 
-All tests are two-sided. Scores equal up to rounding (1e-12) are ties; gaps (NaN) are left out;
-where nothing can be said, of one score or of ties alone, p is 1.
+All tests are two-sided. Scores that differ by less than 1e-12 are ties, and missing scores (NaN)
+are left out. If there are too few scores or only ties, p is 1.
 
 References
 ----------
@@ -16,12 +16,13 @@ Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import copysign, inf, isinf, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from unnaive.evaluate.verdicts import FriedmanVerdict, NemenyiVerdict, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,98 +31,37 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray
 
-_DIGITS = 12  # after the point; scores that differ later are equal
-_EXACT = 50  # differences up to which the signed-rank distribution is enumerated
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a test of two said.
-
-    Attributes
-    ----------
-    test : str
-        Name of the test.
-    compared : tuple of two str
-        Who was compared with whom.
-    statistic, p : float
-        The test's statistic, and the chance of one as far out if there were no difference.
-    n : int
-        Scores, or pairs of them, that the test used.
-    """
-
-    test: str
-    compared: tuple[str, str]
-    statistic: float
-    p: float
-    n: int
-
-
-@dataclass(frozen=True)
-class FriedmanVerdict:
-    """What the Friedman test said of several models on several data sets.
-
-    Attributes
-    ----------
-    ranks : dict
-        Mean rank of every model, 1 is best.
-    statistic, p : float
-        χ² with the correction for ties, k − 1 degrees of freedom.
-    iman_davenport, iman_davenport_p : float
-        F statistic made from it, less conservative; k − 1 and (k − 1)(n − 1) degrees.
-    n : int
-        Data sets on which all models have a score.
-    """
-
-    ranks: dict[str, float]
-    statistic: float
-    p: float
-    iman_davenport: float
-    iman_davenport_p: float
-    n: int
-
-
-@dataclass(frozen=True)
-class NemenyiVerdict:
-    """Models whose mean ranks differ by less than ``critical`` may well be equal.
-
-    Attributes
-    ----------
-    ranks : dict
-        Mean rank of every model, 1 is best.
-    critical : float
-        Critical difference of mean ranks; infinite without data sets.
-    p : dict
-        Chance of a difference as large, by pairs of models, allowing for all pairs.
-    alpha : float
-        Level of the critical difference.
-    n : int
-        Data sets on which all models have a score.
-    """
-
-    ranks: dict[str, float]
-    critical: float
-    p: dict[tuple[str, str], float]
-    alpha: float
-    n: int
+_DIGITS = 12  # decimals; scores that differ only beyond are equal
+_EXACT = 50  # most differences for which the signed-rank distribution is enumerated
 
 
 def corrected_resampled_t(
     a: ArrayLike, b: ArrayLike, *, test_share: float, names: tuple[str, str] = ("a", "b")
 ) -> Verdict:
-    """Compare scores of two models on the same folds by the corrected resampled t-test.
+    """Compare two models on the same folds by the corrected resampled t-test.
 
-    t = mean / √((1/J + n₂/n₁) s²) of the J differences, J − 1 degrees of freedom, where n₂/n₁
-    is the ratio of test to training rows. The plain t-test lacks that term.
+    t = mean / √((1/J + n₂/n₁) s²) of the J differences, with J − 1 degrees of freedom. n₂/n₁ is
+    the ratio of test to training samples; it corrects for the overlap of training samples, which
+    the plain t-test ignores.
 
     Parameters
     ----------
     a, b : array of shape (J,)
-        Scores of the same folds, repeats one after the other.
+        Scores of the two models on the same folds, over all repeats.
     test_share : float
-        Test rows divided by training rows: 1/9 for ten folds.
+        Number of test samples divided by number of training samples: 1/9 for ten folds.
     names : tuple of two str
-        Who is compared.
+        Names of the two models, for the result.
+
+    Returns
+    -------
+    Verdict
+        The statistic is positive if ``a`` has the higher scores.
+
+    See Also
+    --------
+    holm : Adjusts the p-values of several tests.
+    Comparison.against : Applies this test to every model of a comparison.
 
     References
     ----------
@@ -131,12 +71,12 @@ def corrected_resampled_t(
     --------
     >>> tan = [0.90, 0.94, 0.92, 0.95, 0.93]
     >>> nb = [0.88, 0.91, 0.92, 0.91, 0.90]
-    >>> found = corrected_resampled_t(tan, nb, test_share=1 / 4)
-    >>> round(found.statistic, 3), round(found.p, 3)
+    >>> result = corrected_resampled_t(tan, nb, test_share=1 / 4)
+    >>> round(result.statistic, 3), round(result.p, 3)
     (2.359, 0.078)
     """
     if not test_share > 0:
-        raise ValueError(f"test_share={test_share}: it is test rows / training rows, above 0")
+        raise ValueError(f"test_share={test_share}: it must be above 0 (test rows / training rows)")
     from scipy.stats import t as student  # noqa: PLC0415 - loaded when a test is asked for
 
     differences = _differences(a, b)
@@ -144,7 +84,7 @@ def corrected_resampled_t(
     mean = float(differences.mean()) if n else 0.0
     statistic, p = 0.0, 1.0
     if n > 1 and mean:
-        # Equal up to the rounding of scores, as good as no spread at all.
+        # Differences equal up to rounding have no spread.
         spread = sqrt(float(differences.var(ddof=1)) * (1 / n + test_share))
         statistic = mean / spread if spread > 10**-_DIGITS else copysign(inf, mean)
         p = 0.0 if isinf(statistic) else float(2 * student.sf(abs(statistic), n - 1))
@@ -152,11 +92,27 @@ def corrected_resampled_t(
 
 
 def mann_whitney(a: ArrayLike, b: ArrayLike, *, names: tuple[str, str] = ("a", "b")) -> Verdict:
-    """Compare two independent samples, such as runs with other seeds, by Mann–Whitney's U.
+    """Compare two independent sets of scores by the Mann–Whitney U test.
 
-    Exact for samples without ties of which one has at most 8 values, otherwise the normal
-    approximation with corrections for ties and continuity. ``statistic`` is U of ``a``: how
-    many pairs ``a`` wins, ties ½.
+    Use it for scores that are not paired, such as runs of a search with different random seeds.
+    The p-value is exact if there are no ties and one set has at most 8 scores; otherwise it is the
+    normal approximation with corrections for ties and continuity.
+
+    Parameters
+    ----------
+    a, b : array of shape (n,)
+        Scores; the two may have different lengths.
+    names : tuple of two str
+        Names of the two models, for the result.
+
+    Returns
+    -------
+    Verdict
+        The statistic is U of ``a``: the number of pairs in which ``a`` is higher, ties count ½.
+
+    See Also
+    --------
+    wilcoxon_signed_rank : For paired scores.
 
     References
     ----------
@@ -182,11 +138,27 @@ def mann_whitney(a: ArrayLike, b: ArrayLike, *, names: tuple[str, str] = ("a", "
 def wilcoxon_signed_rank(
     a: ArrayLike, b: ArrayLike, *, names: tuple[str, str] = ("a", "b")
 ) -> Verdict:
-    """Compare two models over several data sets by the ranks of their differences.
+    """Compare two models over several data sets by the Wilcoxon signed-rank test.
 
-    Data sets where both are equal are left out, as Wilcoxon does. Exact for up to 50
-    differences, ties among them or not, otherwise the normal approximation. ``statistic`` is
-    the smaller of the two sums of ranks.
+    Data sets on which both are equal are left out, as in Wilcoxon's paper. The p-value is exact
+    for up to 50 differences, also with ties; otherwise it is the normal approximation.
+
+    Parameters
+    ----------
+    a, b : array of shape (n,)
+        Scores of the two models on the same data sets.
+    names : tuple of two str
+        Names of the two models, for the result.
+
+    Returns
+    -------
+    Verdict
+        The statistic is the smaller of the two sums of ranks.
+
+    See Also
+    --------
+    sign_test : Uses only the signs of the differences.
+    friedman : For more than two models.
 
     References
     ----------
@@ -195,8 +167,8 @@ def wilcoxon_signed_rank(
     Examples
     --------
     >>> a, b = [0.91, 0.85, 0.74, 0.99, 0.66], [0.90, 0.81, 0.76, 0.93, 0.61]
-    >>> found = wilcoxon_signed_rank(a, b)
-    >>> found.statistic, found.p, found.n
+    >>> result = wilcoxon_signed_rank(a, b)
+    >>> result.statistic, result.p, result.n
     (2.0, 0.1875, 5)
     """
     from scipy.stats import wilcoxon  # noqa: PLC0415 - loaded when a test is asked for
@@ -216,7 +188,7 @@ def wilcoxon_signed_rank(
 
 
 def _chance_of_rank_sum(smaller: float, ranks: FloatArray) -> float:
-    """Share of all ways to give the ranks signs that are as one-sided; ranks may be halves."""
+    """Return the exact p-value of a rank sum, over all signs; ranks may be halves."""
     doubled = np.round(2 * ranks).astype(int)
     ways = np.zeros(doubled.sum() + 1)
     ways[0] = 1
@@ -226,14 +198,30 @@ def _chance_of_rank_sum(smaller: float, ranks: FloatArray) -> float:
 
 
 def sign_test(a: ArrayLike, b: ArrayLike, *, names: tuple[str, str] = ("a", "b")) -> Verdict:
-    """Compare two models by who is better on how many data sets, exactly; ties are left out.
+    """Compare two models over several data sets by the sign test.
 
-    ``statistic`` is the number of data sets where ``a`` has the larger score.
+    The p-value is that of the binomial distribution with probability ½. Ties are left out.
+
+    Parameters
+    ----------
+    a, b : array of shape (n,)
+        Scores of the two models on the same data sets.
+    names : tuple of two str
+        Names of the two models, for the result.
+
+    Returns
+    -------
+    Verdict
+        The statistic is the number of data sets on which ``a`` has the higher score.
+
+    See Also
+    --------
+    wilcoxon_signed_rank : Also uses the sizes of the differences.
 
     Examples
     --------
-    >>> found = sign_test([0.9, 0.8, 0.7, 0.9, 0.8, 0.6], [0.8, 0.7, 0.6, 0.7, 0.7, 0.6])
-    >>> found.statistic, found.p, found.n
+    >>> result = sign_test([0.9, 0.8, 0.7, 0.9, 0.8, 0.6], [0.8, 0.7, 0.6, 0.7, 0.7, 0.6])
+    >>> result.statistic, result.p, result.n
     (5.0, 0.0625, 5)
     """
     from scipy.stats import binomtest  # noqa: PLC0415 - loaded when a test is asked for
@@ -245,15 +233,28 @@ def sign_test(a: ArrayLike, b: ArrayLike, *, names: tuple[str, str] = ("a", "b")
 
 
 def friedman(scores: Mapping[str, ArrayLike], *, lower_is_better: bool = False) -> FriedmanVerdict:
-    """Ask whether any of several models differs from the others over several data sets.
+    """Test whether any of several models differs from the others over several data sets.
+
+    χ² = 12n / (k(k + 1)) Σ (R_j − (k + 1)/2)² for mean ranks R_j of k models on n data sets,
+    corrected for ties.
 
     Parameters
     ----------
     scores : dict of str to array of shape (n,)
-        For every model its score on the data sets, in the same order. Data sets where a model
-        has none (NaN) are left out for all.
-    lower_is_better : bool
+        Scores of every model on the data sets, in the same order. Data sets on which a model has
+        no score (NaN) are left out for all.
+    lower_is_better : bool, default=False
         Whether the lowest score is best, as for a loss.
+
+    Returns
+    -------
+    FriedmanVerdict
+        Mean ranks, statistics and p-values.
+
+    See Also
+    --------
+    nemenyi : Which models differ, if this test is significant.
+    compare_many : Runs models on several data sets.
 
     References
     ----------
@@ -265,8 +266,8 @@ def friedman(scores: Mapping[str, ArrayLike], *, lower_is_better: bool = False) 
     --------
     >>> scores = {"nb": [0.81, 0.70, 0.91, 0.66], "tan": [0.85, 0.72, 0.90, 0.71],
     ...           "aode": [0.86, 0.75, 0.93, 0.70]}
-    >>> found = friedman(scores)
-    >>> found.ranks, round(found.p, 3)
+    >>> result = friedman(scores)
+    >>> result.ranks, round(result.p, 3)
     ({'nb': 2.75, 'tan': 2.0, 'aode': 1.25}, 0.105)
     """
     from scipy.stats import chi2, f  # noqa: PLC0415 - loaded when a test is asked for
@@ -279,7 +280,7 @@ def friedman(scores: Mapping[str, ArrayLike], *, lower_is_better: bool = False) 
     if n > 1 and spread > 0:
         statistic = n * n * float(((ranked.mean(axis=0) - middle) ** 2).sum()) / spread
         rest = n * (k - 1) - statistic
-        # All data sets rank alike: nothing is left below the line.
+        # All data sets rank the models alike: the denominator is 0.
         ratio = (n - 1) * statistic / rest if rest > 10**-_DIGITS else inf
         p = float(chi2.sf(statistic, k - 1))
         p_of_ratio = float(f.sf(ratio, k - 1, (k - 1) * (n - 1)))
@@ -289,17 +290,30 @@ def friedman(scores: Mapping[str, ArrayLike], *, lower_is_better: bool = False) 
 def nemenyi(
     scores: Mapping[str, ArrayLike], *, lower_is_better: bool = False, alpha: float = 0.05
 ) -> NemenyiVerdict:
-    """Find which of several models differ over several data sets, once :func:`friedman` does.
+    """Test which of several models differ over several data sets.
 
-    Two models differ if their mean ranks are at least q_α √(k(k + 1)/6n) apart, where q_α is
-    the studentized range of k groups divided by √2.
+    Use it after a significant :func:`friedman`. Two models differ if their mean ranks differ by at
+    least q_α √(k(k + 1)/6n), where q_α is the quantile of the studentized range of k groups divided
+    by √2.
 
     Parameters
     ----------
-    scores, lower_is_better
-        As in :func:`friedman`.
-    alpha : float
-        Chance of finding any difference where there is none.
+    scores : dict of str to array of shape (n,)
+        Scores of every model on the data sets, as in :func:`friedman`.
+    lower_is_better : bool, default=False
+        Whether the lowest score is best, as for a loss.
+    alpha : float, default=0.05
+        Probability of finding any difference if there is none.
+
+    Returns
+    -------
+    NemenyiVerdict
+        Mean ranks, critical difference, and the p-value of every pair.
+
+    See Also
+    --------
+    friedman : Whether any model differs.
+    unnaive.explain.plot_critical_difference : Draws the result.
 
     References
     ----------
@@ -309,8 +323,8 @@ def nemenyi(
     --------
     >>> scores = {"nb": [0.81, 0.70, 0.91, 0.66], "tan": [0.85, 0.72, 0.90, 0.71],
     ...           "aode": [0.86, 0.75, 0.93, 0.70]}
-    >>> found = nemenyi(scores)
-    >>> round(found.critical, 3), round(found.p["nb", "aode"], 3)
+    >>> result = nemenyi(scores)
+    >>> round(result.critical, 3), round(result.p["nb", "aode"], 3)
     (1.657, 0.086)
     """
     ranked = _ranked(scores, lower_is_better)
@@ -330,7 +344,7 @@ def nemenyi(
 
 @lru_cache(maxsize=256)
 def critical_value(k: int, alpha: float = 0.05) -> float:
-    """Return q_α for k models: the studentized range with infinite degrees of freedom, over √2.
+    """Return q_α for k models: studentized range with infinite degrees of freedom, over √2.
 
     Examples
     --------
@@ -338,7 +352,7 @@ def critical_value(k: int, alpha: float = 0.05) -> float:
     [1.96, 2.34, 3.16]
     """
     if k < 2 or not 0 < alpha < 1:
-        raise ValueError(f"k={k}, alpha={alpha}: at least 2 models, and a level between 0 and 1")
+        raise ValueError(f"k={k}, alpha={alpha}: use at least 2 models, and alpha between 0 and 1")
     from scipy.stats import studentized_range  # noqa: PLC0415 - loaded when a test is asked for
 
     return float(studentized_range.ppf(1 - alpha, k, inf)) / sqrt(2)
@@ -351,7 +365,24 @@ def _studentized(statistic: float, k: int) -> float:
 
 
 def holm(p: ArrayLike) -> FloatArray:
-    """Adjust the p of several tests so that the chance of any false alarm stays below α.
+    """Adjust p-values of several tests by Holm's method.
+
+    The probability of any false positive is then at most α, if the tests with adjusted p below α
+    are called significant.
+
+    Parameters
+    ----------
+    p : array of shape (n,)
+        The p-values of the tests.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Adjusted p-values, in the same order.
+
+    See Also
+    --------
+    Comparison.against : Uses this for the tests against the best model.
 
     References
     ----------
@@ -372,7 +403,7 @@ def holm(p: ArrayLike) -> FloatArray:
 
 
 def rank(scores: ArrayLike, *, lower_is_better: bool = False) -> FloatArray:
-    """Rank along the last axis, 1 is best; ties share the mean of their ranks, NaN has none.
+    """Rank along the last axis; 1 is best, ties get their mean rank, NaN stays NaN.
 
     Examples
     --------
@@ -389,28 +420,30 @@ def rank(scores: ArrayLike, *, lower_is_better: bool = False) -> FloatArray:
 def _known(sample: ArrayLike) -> FloatArray:
     values = np.asarray(sample, dtype=np.float64)
     if values.ndim != 1:
-        raise ValueError(f"scores have shape {values.shape}; give one list of numbers a model")
+        raise ValueError(
+            f"scores have shape {values.shape}; give one list of numbers for each model"
+        )
     return values[np.isfinite(values)]
 
 
 def _differences(a: ArrayLike, b: ArrayLike) -> FloatArray:
-    """Differences of pairs without gaps, 0 where they are rounding alone; shape (n,)."""
+    """Return differences of complete pairs, 0 if they are only rounding; shape (n,)."""
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if x.shape != y.shape or x.ndim != 1:
         raise ValueError(
-            f"scores have shapes {x.shape} and {y.shape}; pairs need two lists of one length"
+            f"scores have shapes {x.shape} and {y.shape}; give two lists of the same length"
         )
     known = np.isfinite(x) & np.isfinite(y)
     return np.round(x[known] - y[known], _DIGITS) + 0.0
 
 
 def _ranked(scores: Mapping[str, ArrayLike], lower_is_better: bool) -> FloatArray:
-    """Ranks of the models on every data set without gaps; shape (n, k)."""
+    """Return ranks of the models on every data set where all have scores; shape (n, k)."""
     columns = [np.asarray(column, dtype=np.float64) for column in scores.values()]
     if len(columns) < 2 or any(c.shape != columns[0].shape or c.ndim != 1 for c in columns):
         shapes = {name: np.shape(column) for name, column in scores.items()}
         raise ValueError(
-            f"scores have shapes {shapes}; give at least two models, each with one score a data set"
+            f"scores have shapes {shapes}; give at least two models, with one score per data set"
         )
     table = np.column_stack(columns)
     return rank(table[np.isfinite(table).all(axis=1)], lower_is_better=lower_is_better)

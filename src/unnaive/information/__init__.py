@@ -1,7 +1,7 @@
 """Entropy, mutual information and conditional mutual information, from raw frequencies.
 
-All in nats, never smoothed; each measure uses the rows where all of its variables are
-observed (Mathematics 0.4, 0.8).
+All measures are in nats and are never smoothed. Each uses the samples in which all of its
+variables are observed (Mathematics 0.4, 0.8).
 """
 
 from __future__ import annotations
@@ -37,7 +37,23 @@ __all__ = [
 
 
 def entropy(counts: AnyArray) -> float:
-    """Entropy H of a table of counts in nats.
+    r"""Entropy of a table of counts, in nats.
+
+    .. math:: H = -\sum_x p(x) \log p(x)
+
+    Parameters
+    ----------
+    counts : ndarray
+        Counts or weights, in any shape; their sum must be above 0.
+
+    Returns
+    -------
+    float
+        The entropy of the relative frequencies.
+
+    See Also
+    --------
+    mutual_information : Information between features and the class.
 
     Examples
     --------
@@ -50,9 +66,30 @@ def entropy(counts: AnyArray) -> float:
 
 
 def mutual_information(source: JointCounts | CodedRows) -> FloatArray:
-    r"""Mutual information :math:`I(X_i;Y)` of every column with the class in nats; shape (d,).
+    r"""Mutual information :math:`I(X_i;Y)` of every feature with the class, in nats.
 
     .. math:: I(X_i;Y) = \sum_{x,c} p(x,c) \log \frac{p(x,c)}{p(x)\,p(c)}
+
+    Parameters
+    ----------
+    source : JointCounts or CodedRows
+        Counts, or coded samples.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        The information; 0 for a feature without observed values.
+
+    See Also
+    --------
+    conditional_mutual_information : Information between features, given the class.
+
+    Examples
+    --------
+    >>> import unnaive
+    >>> counts = unnaive.count([["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]], [0, 0, 1, 1])
+    >>> mutual_information(counts).round(3).tolist()  # log 2, and 0
+    [0.693, 0.0]
     """
     sizes = source.schema.sizes
     column = np.repeat(np.arange(len(sizes)), sizes)
@@ -70,54 +107,202 @@ def mutual_information(source: JointCounts | CodedRows) -> FloatArray:
 def conditional_mutual_information(
     source: JointCounts | CodedRows, n_jobs: int | None = None, guard: float = 0.0
 ) -> FloatArray:
-    r"""Information :math:`I(X_i;X_j|Y)` of every pair of columns in nats; shape (d, d).
+    r"""Information :math:`I(X_i;X_j|Y)` of every pair of features given the class, in nats.
 
     .. math:: I(X_i;X_j|Y) = \sum p(x_i,x_j,c)
               \log \frac{p(x_i,x_j,c)\,p(c)}{p(x_i,c)\,p(x_j,c)}
 
-    Symmetric, with a diagonal of zeros. Rows (rather than counts) are scored tile by tile:
-    their tables are never all in memory. Terms whose numerator or denominator is below
-    ``guard`` count as 0 (WEKA's hidden naive Bayes has 1e-6).
+    It measures how much two features depend on each other within the classes, and decides which
+    arcs TAN has. Samples (rather than counts) are scored in tiles, so that the tables of all pairs
+    are never in memory together.
+
+    Parameters
+    ----------
+    source : JointCounts or CodedRows
+        Counts of all pairs, or coded samples.
+    n_jobs : int or None, default=None
+        Number of threads.
+    guard : float, default=0.0
+        Terms whose numerator or denominator is below it count as 0. WEKA's hidden naive Bayes
+        uses 1e-6.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        A symmetric matrix with zeros on the diagonal.
+
+    See Also
+    --------
+    pairwise_mutual_information : The same without the class.
+    class_mutual_information : The same in one class.
+    information_of_pairs : The same for some pairs.
+
+    Examples
+    --------
+    >>> import unnaive
+    >>> counts = unnaive.count([["a", "x"], ["b", "y"], ["a", "x"], ["b", "y"]], [0, 0, 1, 1])
+    >>> conditional_mutual_information(counts).round(3).tolist()
+    [[0.0, 0.693], [0.693, 0.0]]
     """
-    return _of_pairs(source, n_jobs, guard, lambda tables: tables)
+    return _of_pairs(source, n_jobs, guard)
 
 
 def pairwise_mutual_information(
     source: JointCounts | CodedRows, n_jobs: int | None = None
 ) -> FloatArray:
-    """Information I(X_i;X_j) of every pair of columns, whatever the class; shape (d, d)."""
-    return _of_pairs(source, n_jobs, 0.0, lambda tables: tables.sum(axis=0, keepdims=True))
+    r"""Information :math:`I(X_i;X_j)` of every pair of features, without the class, in nats.
+
+    Parameters
+    ----------
+    source : JointCounts or CodedRows
+        Counts of all pairs, or coded samples.
+    n_jobs : int or None, default=None
+        Number of threads.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        A symmetric matrix with zeros on the diagonal.
+
+    See Also
+    --------
+    conditional_mutual_information : The information given the class.
+
+    Examples
+    --------
+    >>> import unnaive
+    >>> counts = unnaive.count([["a", "x"], ["b", "x"], ["a", "y"], ["b", "y"]], [0, 1, 1, 0])
+    >>> pairwise_mutual_information(counts).tolist()  # they depend on each other only in a class
+    [[0.0, 0.0], [0.0, 0.0]]
+    """
+    return _of_pairs(source, n_jobs, choose=lambda tables: tables.sum(axis=0, keepdims=True))
 
 
 def class_mutual_information(
     source: JointCounts | CodedRows, label: int, n_jobs: int | None = None
 ) -> FloatArray:
-    """Information I(X_i;X_j) of every pair of columns among the rows of one class; (d, d)."""
-    return _of_pairs(source, n_jobs, 0.0, lambda tables: tables[label : label + 1])
+    r"""Information :math:`I(X_i;X_j|Y=c)` of every pair of features in one class, in nats.
+
+    Parameters
+    ----------
+    source : JointCounts or CodedRows
+        Counts of all pairs, or coded samples.
+    label : int
+        Position of the class.
+    n_jobs : int or None, default=None
+        Number of threads.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        A symmetric matrix with zeros on the diagonal.
+
+    See Also
+    --------
+    conditional_mutual_information : The mean over classes, weighted by P(c).
+
+    Examples
+    --------
+    >>> import unnaive
+    >>> counts = unnaive.count([["a", "x"], ["b", "x"], ["a", "y"], ["b", "y"]], [0, 1, 1, 0])
+    >>> class_mutual_information(counts, 0).round(3).tolist()
+    [[0.0, 0.693], [0.693, 0.0]]
+    """
+    return _of_pairs(source, n_jobs, choose=lambda tables: tables[label : label + 1])
 
 
 def information_of_pairs(rows: CodedRows, pairs: IntArray, n_jobs: int | None = None) -> FloatArray:
-    """Information I(X_i;X_j|Y) of some pairs of columns; shape (m,).
+    r"""Information :math:`I(X_i;X_j|Y)` of some pairs of features given the class, in nats.
 
-    Of rows grouped by :meth:`~unnaive.counts.CodedRows.given` it is given these columns, too.
+    Parameters
+    ----------
+    rows : CodedRows
+        Coded samples. If they are grouped by :meth:`~unnaive.counts.CodedRows.given`, the
+        information is also given those features.
+    pairs : ndarray of shape (m, 2)
+        Pairs of features i < j.
+    n_jobs : int or None, default=None
+        Number of threads.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The information of each pair.
+
+    See Also
+    --------
+    conditional_mutual_information : The information of all pairs.
+
+    Examples
+    --------
+    >>> from unnaive.counts import CodedRows
+    >>> from unnaive.schema import CategoricalColumn, Schema
+    >>> schema = Schema((CategoricalColumn("a", (0, 1)), CategoricalColumn("b", (0, 1))), (0, 1))
+    >>> codes = np.array([[0, 1, 0, 1], [0, 1, 0, 1]], dtype=np.uint8)
+    >>> rows = CodedRows(schema, codes, np.array([0, 0, 1, 1]))
+    >>> information_of_pairs(rows, np.array([[0, 1]])).round(3).tolist()
+    [0.693]
     """
     scored = [scores for _, scores in _scores(rows.pair_chunks(pairs), rows.schema, n_jobs)]
     return _not_negative(np.concatenate([np.empty(0), *scored]))
 
 
 def group_information(grouped: CodedRows, plain: CodedRows) -> FloatArray:
-    r"""Information :math:`I(X_i;X_M|Y)` of every column with some columns M together; shape (d,).
+    r"""Information :math:`I(X_i;X_M|Y)` of every feature with a set M of features, in nats.
 
     .. math:: I(X_i;X_M|Y) = I(X_i;(Y,X_M)) - I(X_i;Y)
 
-    ``grouped`` are the rows by :meth:`~unnaive.counts.CodedRows.given` M, ``plain`` the same rows
-    by class. For a member of M it is H(X_i|Y).
+    Parameters
+    ----------
+    grouped : CodedRows
+        Coded samples, grouped by :meth:`~unnaive.counts.CodedRows.given` M.
+    plain : CodedRows
+        The same samples, not grouped.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        The information of each feature; H(X_i | Y) for a member of M.
+
+    See Also
+    --------
+    family_information : The same for one feature, from a table.
+
+    Examples
+    --------
+    >>> from unnaive.counts import CodedRows
+    >>> from unnaive.schema import CategoricalColumn, Schema
+    >>> schema = Schema((CategoricalColumn("a", (0, 1)), CategoricalColumn("b", (0, 1))), (0, 1))
+    >>> codes = np.array([[0, 1, 0, 1], [0, 1, 0, 1]], dtype=np.uint8)
+    >>> rows = CodedRows(schema, codes, np.array([0, 0, 1, 1]))
+    >>> group_information(rows.given((0,)), rows).round(3).tolist()
+    [0.693, 0.693]
     """
     return np.maximum(mutual_information(grouped) - mutual_information(plain), 0.0)
 
 
 def family_information(table: CountArray) -> float:
-    """Information I(X;X_parents|Y) of a table (k, contexts, v) in nats."""
+    r"""Information :math:`I(X;X_M|Y)` of a feature with its parents M, in nats.
+
+    Parameters
+    ----------
+    table : ndarray of shape (k, q, v)
+        Counts of the classes, of the joint values of the parents, and of the feature's values.
+
+    Returns
+    -------
+    float
+        The information.
+
+    See Also
+    --------
+    group_information : The same for all features.
+
+    Examples
+    --------
+    >>> round(family_information(np.array([[[1, 0], [0, 1]]])), 3)
+    0.693
+    """
     terms = entropy(table.sum(axis=2)) + entropy(table.sum(axis=1))
     return max(terms - entropy(table.sum(axis=(1, 2))) - entropy(table), 0.0)
 
@@ -125,15 +310,15 @@ def family_information(table: CountArray) -> float:
 def _of_pairs(
     source: JointCounts | CodedRows,
     n_jobs: int | None,
-    guard: float,
-    choose: Callable[[CountArray], CountArray],
+    guard: float = 0.0,
+    choose: Callable[[CountArray], CountArray] = np.asarray,
 ) -> FloatArray:
-    """Score every pair of columns by its table, of which ``choose`` may take a part."""
+    """Score the table of every pair of features; ``choose`` may select or sum its classes."""
     matrix = np.zeros((len(source.schema.sizes), len(source.schema.sizes)))
     chunks = ((pairs, choose(counted)) for pairs, counted in source.pair_chunks())
     for pairs, scores in _scores(chunks, source.schema, n_jobs, guard):
         matrix[pairs[:, 0], pairs[:, 1]] = matrix[pairs[:, 1], pairs[:, 0]] = scores
-    # Terms that a guard leaves out may be what keeps the sum above zero.
+    # With a guard, the sum may be below 0, since some of its terms are left out.
     return np.maximum(matrix, 0.0) if guard > 0 else _not_negative(matrix)
 
 
@@ -152,7 +337,7 @@ def _scores(
 
         def score(part: tuple[int, int]) -> None:
             low, high = part
-            begins, out = starts[low : high + 1], scores[low:high]  # noqa: B023 - run at once
+            begins, out = starts[low : high + 1], scores[low:high]  # noqa: B023 - run inside the loop
             conditional_information(tables, pairs[low:high], begins, sizes, guard, out)  # noqa: B023
 
         _parallel.run(score, _parallel.row_blocks(len(pairs), _PAIRS_A_TASK), n_jobs)
@@ -160,10 +345,10 @@ def _scores(
 
 
 def _not_negative(information: FloatArray) -> FloatArray:
-    """Set what rounding left below zero to zero; more than rounding is a bug."""
+    """Set small negative values, which come from rounding, to 0; larger ones are a bug."""
     if information.min(initial=0.0) < -_ROUNDING:
         raise ArithmeticError(
-            f"information of {information.min()} nats: a measure that cannot be negative is; "
-            "please report this as a bug"
+            f"the information is {information.min()} nats, but it cannot be negative; please "
+            "report this as a bug"
         )
     return np.maximum(information, 0.0)

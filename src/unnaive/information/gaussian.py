@@ -1,4 +1,4 @@
-"""Information between numbers that are Gaussian within every class, in nats."""
+"""Information between columns of numbers that are Gaussian within every class, in nats."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SINGULAR = (
     "the covariance of a class is singular: a column is constant, or a sum of others, or "
     'there are too few rows; raise var_smoothing, or set shrinkage="ledoit-wolf"'
 )
-_CAP = 1e-12  # a squared correlation is at most 1 less this
+_CAP = 1e-12  # squared correlations are capped at 1 − _CAP
 
 
 def solved(covariance: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve a linear system of covariances; a singular one is named as users know it."""
+    """Solve a linear system of covariances; a singular one raises an error with the cure."""
     try:
         return np.asarray(np.linalg.solve(covariance, right))
     except np.linalg.LinAlgError:
@@ -53,7 +53,7 @@ def gaussian_information(covariances: FloatArray, shares: FloatArray) -> FloatAr
 def gaussian_relevance(
     covariances: FloatArray, shares: FloatArray, variances: FloatArray
 ) -> FloatArray:
-    r"""Information of every column on the class, if it were Gaussian; shape (d,).
+    r"""Mutual information of every column with the class, if it were Gaussian; shape (d,).
 
     .. math:: I(X_i;Y) = \tfrac12 \big(\log \sigma_i^2 - \sum_c P(c) \log \sigma_{ic}^2\big)
     """
@@ -71,8 +71,8 @@ def mean_log_derivatives(
 
     .. math:: \log dd_c(x_i) = \log p(x_i \mid x_{-i}, c) - \log p(x_i \mid c)
 
-    is a square of linear forms, so its mean over the rows of a class follows from their
-    covariance ``scatter`` (k, d, d) and mean, without looking at rows again.
+    is a quadratic function, so its mean over the rows of a class follows from their
+    covariance ``scatter`` (k, d, d) and mean, without another pass over the rows.
     """
     k, d = means.shape
     derivatives = np.zeros((k, k, d))

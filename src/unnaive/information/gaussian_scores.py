@@ -1,4 +1,4 @@
-r"""Scores of a number given its parents, in networks of linear Gaussian variables.
+r"""Scores of a numeric variable given its parents, in linear Gaussian networks.
 
 BIC is the log-likelihood of the regression less :math:`\tfrac{\log N}{2} (|pa| + 2)`. BGe is the
 marginal likelihood under a normal–Wishart prior, and gives Markov equivalent networks the same
@@ -27,18 +27,19 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray, IntArray
 
-_LEAST = 1e-12  # of a variance, relative: what is left of a column that others give exactly
+_LEAST = 1e-12  # smallest share of a variance that is left after regression on the parents
 
 
 @dataclass(eq=False)
 class GaussianScores:
-    """Scores of families of numeric rows; a drop-in for discrete ones in every search.
+    """Scores of families of numeric variables; every search accepts them like discrete scores.
 
     Attributes
     ----------
     X : ndarray of shape (n, d)
-        Rows without gaps.
-    kind : {"bic", "bge"}
+        Rows without missing values.
+    kind : {"bic", "bge"}, default="bic"
+        The score.
 
     References
     ----------
@@ -63,7 +64,7 @@ class GaussianScores:
         if self.kind not in {"bic", "bge"}:
             raise UnnaiveError(f"criterion={self.kind!r}; it must be 'bic' or 'bge'")
         if self.X.ndim != 2 or not len(self.X) or not np.isfinite(self.X).all():
-            raise UnnaiveError("Gaussian scores need rows of numbers without gaps")
+            raise UnnaiveError("Gaussian scores need rows of numbers without missing values")
         self._rows, n_columns = self.X.shape
         self._mean = self.X.mean(axis=0)
         centred = self.X - self._mean
@@ -77,11 +78,11 @@ class GaussianScores:
 
     @property
     def sizes(self) -> IntArray:
-        """One entry a variable, as searches count them; shape (d,)."""
+        """Sizes of the variables, 1 for each; shape (d,)."""
         return np.ones(self.X.shape[1], dtype=np.int64)
 
     def score_pairs(self) -> None:
-        """Do nothing: a family costs no pass over the rows."""
+        """Do nothing; scores do not need another pass over the rows."""
 
     def local(self, node: int, parents: tuple[int, ...]) -> float:
         """Score of one variable given its parents."""
@@ -91,7 +92,7 @@ class GaussianScores:
         return self._marginal(tuple(sorted((*above, node)))) - self._marginal(above)
 
     def additions(self, node: int, parents: tuple[int, ...], candidates: IntArray) -> FloatArray:
-        """Scores of a variable with each of some candidates as a further parent; shape (m,)."""
+        """Scores of a variable with each candidate as a further parent; shape (m,)."""
         return np.array([self.local(node, (*parents, int(other))) for other in candidates])
 
     def total(self, parents: Sequence[tuple[int, ...]]) -> float:

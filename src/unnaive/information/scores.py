@@ -1,7 +1,7 @@
-r"""Scores of a variable given its parents, from counts: what structure search maximises.
+r"""Scores of a variable given its parents, from counts; structure search maximizes them.
 
-With N_{jl} the rows in which the parents have their j-th joint value and the variable its l-th,
-q the number of joint values that there could be, and v the number of values:
+N_{jl} is the number of rows in which the parents have their j-th joint value and the variable its
+l-th value, q the number of possible joint values, and v the number of values:
 
 .. math:: LL = \sum_{jl} N_{jl} \log \frac{N_{jl}}{N_j}, \quad
           BIC = LL - \tfrac{\log N}{2}\, q (v-1), \quad AIC = LL - q (v-1)
@@ -34,31 +34,34 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
 
 KINDS = ("bic", "aic", "log-likelihood", "k2", "bd", "bdeu")
-_MOST_SCORES = 1 << 24  # kept in the cache: 128 MB
+_MOST_SCORES = 1 << 24  # in the cache: 128 MB
 _MOST_CELLS = 1 << 27
-_MOST_CONTEXTS = 1 << 12  # with those that never occurred; more are numbered anew
-_CELLS_A_TASK = 1 << 20  # less is not worth the waking of a thread
+_MOST_CONTEXTS = 1 << 12  # possible ones; if there are more, only those that occur are numbered
+_CELLS_A_TASK = 1 << 20  # smaller tasks do not gain from another thread
 
 Family = tuple[int, tuple[int, ...]]
 
 
 @dataclass(eq=False)
 class FamilyScores:
-    """Scores of families of the rows (d, n), each computed once.
+    """Scores of families, each computed only once.
 
-    Rows with a missing cell in a family are left out of it, and its log-likelihood is scaled to
-    the number of all rows, so that families remain comparable.
+    Rows with a missing cell in a family are not counted for it. Its log-likelihood is then scaled
+    to the number of all rows, so that families remain comparable.
 
     Attributes
     ----------
     codes : ndarray of shape (d, n)
-        Values; the code ``sizes[i]`` is missing.
+        Codes of the values; the code ``sizes[i]`` is missing.
     sizes : ndarray of shape (d,)
         Numbers of values.
-    kind : str
-        One of "bic", "aic", "log-likelihood", "k2", "bd", "bdeu", with a strength if you like:
-        "bdeu:10".
-    weights : ndarray of shape (n,), or None
+    kind : str, default="bic"
+        One of "bic", "aic", "log-likelihood", "k2", "bd", "bdeu"; the last two optionally with
+        a strength: "bdeu:10".
+    weights : ndarray of shape (n,), default=None
+        Weights of the rows.
+    n_jobs : int or None, default=None
+        Number of threads.
 
     Examples
     --------
@@ -86,13 +89,13 @@ class FamilyScores:
         if name not in KINDS or not 0 < self._strength < math.inf:
             raise UnnaiveError(
                 f"criterion={self.kind!r}; it must be one of {', '.join(KINDS)}, 'bd' and 'bdeu' "
-                "with a strength above 0 if you like: 'bdeu:10'"
+                "optionally with a strength above 0: 'bdeu:10'"
             )
         self._name = name
         self.codes = np.ascontiguousarray(self.codes)
         n_columns, rows = self.codes.shape
-        gaps = self.codes.max(axis=1, initial=0) >= self.sizes
-        self._extents = np.stack([self.sizes, self.sizes + gaps], axis=1).astype(np.int64)
+        incomplete = self.codes.max(axis=1, initial=0) >= self.sizes
+        self._extents = np.stack([self.sizes, self.sizes + incomplete], axis=1).astype(np.int64)
         self._alone = np.full(n_columns, np.nan)
         self._team = _parallel.Team(self.n_jobs)
         self._total = float(rows if self.weights is None else self.weights.sum())
@@ -113,7 +116,7 @@ class FamilyScores:
         return float(self.additions(node, above[:-1], np.array(above[-1:]))[0])
 
     def additions(self, node: int, parents: tuple[int, ...], candidates: IntArray) -> FloatArray:
-        """Scores of a variable with each of some candidates as a further parent; shape (m,)."""
+        """Scores of a variable with each candidate as a further parent; shape (m,)."""
         above = tuple(sorted(parents))
         known = self._known.get((node, above))
         if known is None:
@@ -126,7 +129,7 @@ class FamilyScores:
         return np.asarray(known[candidates])
 
     def score_pairs(self) -> None:
-        """Score every variable with every single parent, from counts of pairs by bitmaps."""
+        """Score every variable with every single parent, from counts of all pairs."""
         if self.weights is not None or len(self.codes) < 2:
             return
         columns = (CategoricalColumn(str(i), tuple(range(v))) for i, v in enumerate(self.sizes))
@@ -157,7 +160,7 @@ class FamilyScores:
         size, n_rows = int(self.sizes[node]), len(groups)
         extents = self._extents[candidates]
         fits = extents[:, 1] <= _MOST_CELLS // (n_contexts * size + 1)
-        if not fits.all():  # no rows could pay the price of the others
+        if not fits.all():  # the others have more cells than any number of rows can justify
             scores = np.full(len(candidates), -np.inf)
             scores[fits] = self.additions(node, parents, candidates[fits])
             return scores
@@ -189,19 +192,19 @@ class FamilyScores:
         return float(out[0] * scale - settings[0, 2])
 
     def _settings(self, contexts: AnyArray, size: int | IntArray) -> FloatArray:
-        """Whether gammas are summed, their α, and the price, of every family; shape (m, 3)."""
+        """Whether the score sums gammas, their α, and the penalty, of every family; (m, 3)."""
         contexts = np.asarray(contexts, dtype=np.float64)
         settings = np.empty((len(contexts), 3))
         settings[:, 0] = self._name in {"k2", "bd", "bdeu"}
         settings[:, 1] = self._strength
         if self._name == "bdeu":
             settings[:, 1] /= np.maximum(size, 1) * np.maximum(contexts, 1.0)
-        price = {"bic": math.log(max(self._total, 1.0)) / 2, "aic": 1.0}.get(self._name, 0.0)
-        settings[:, 2] = price * contexts * (np.asarray(size) - 1)
+        penalty = {"bic": math.log(max(self._total, 1.0)) / 2, "aic": 1.0}.get(self._name, 0.0)
+        settings[:, 2] = penalty * contexts * (np.asarray(size) - 1)
         return settings
 
     def _groups(self, node: int, parents: tuple[int, ...]) -> tuple[AnyArray, int]:
-        """Give each joint value of parents and variable a number, rows with gaps the last.
+        """Give each joint value of parents and variable a number; rows with missing cells the last.
 
         Returns context · v + value of every row, and the number of contexts.
         """

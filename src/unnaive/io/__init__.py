@@ -1,1 +1,1 @@
-"""Where rows come from and models go: frames, files, the model store."""
+"""Input and output: data frames, data files, network files, and the store of models."""

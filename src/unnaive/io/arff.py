@@ -1,7 +1,7 @@
 """ARFF, the format of WEKA: attributes with declared domains, then dense or sparse rows.
 
-Cells are separated by commas, or by blanks in a row that has no comma. ``%`` starts a
-comment at the beginning of a line or after a blank; within a word it is a letter (``50%``).
+Cells are separated by commas, or by blanks in a row without commas. ``%`` starts a comment at
+the beginning of a line or after a blank; within a word it is an ordinary character (``50%``).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray
 
-    Cell = str | None  # None is a missing cell, an unquoted ?
-    Lines = Iterator[tuple[int, str]]  # line numbers from 1, text without comment
+    Cell = str | None  # None is a missing value, an unquoted ?
+    Lines = Iterator[tuple[int, str]]  # line numbers from 1, text without comments
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _ATTRIBUTE = re.compile(rf"""@attribute\s+({_QUOTED}|[^\s{{'"][^\s{{]*)\s*(.*)""", re.IGNORECASE)
@@ -37,7 +37,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 @dataclass(frozen=True)
 class _Attribute:
-    """One ``@attribute`` line: a type word, and the domain if it is nominal."""
+    """One ``@attribute`` line: its type, and the domain if it is nominal."""
 
     name: str
     kind: str
@@ -45,20 +45,20 @@ class _Attribute:
 
 
 def parse_arff(text: str, source: str = "<ARFF>") -> Frame:
-    r"""Read the text of an ARFF file.
+    r"""Parse the text of an ARFF file.
 
-    Nominal attributes become columns whose categories are the declared domain in its own
-    order; numeric, real and integer attributes become numbers (int64 if declared integer
-    and none is missing or broken); string attributes become labels. A domain that lists an
-    unquoted ``?`` loses it: that is the mark of a missing cell. Cells that a sparse row
-    leaves out are 0, or the first value of the domain.
+    Nominal attributes become categorical columns with the declared domain in its order.
+    Numeric, real and integer attributes become numbers (int64 if they are declared as integer
+    and all cells are integers). String attributes become labels. An unquoted ``?`` in a domain
+    is dropped, since it means a missing value. Cells that a sparse row does not list are 0, or
+    the first value of the domain.
 
     Parameters
     ----------
     text : str
         The whole file.
-    source : str
-        What errors call the file.
+    source : str, default="<ARFF>"
+        Name of the file in error messages.
 
     Returns
     -------
@@ -68,8 +68,8 @@ def parse_arff(text: str, source: str = "<ARFF>") -> Frame:
     Raises
     ------
     DataFileError
-        If the text is not ARFF, has no rows, uses dates, relations or instance weights,
-        or has a row that contradicts the header; the message tells the line.
+        If the text is not ARFF, has no rows, uses dates, relations or instance weights, or has
+        a row that contradicts the header; the message has the line number.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def parse_arff(text: str, source: str = "<ARFF>") -> Frame:
 
 
 def _lines(text: str) -> Lines:
-    """Give the lines that say something, with their numbers."""
+    """Yield the lines that are not empty, with their numbers."""
     for number, line in enumerate(re.split(r"\r\n|\n|\r", text), start=1):
         bare = _COMMENT.sub(lambda match: match[1] or "", line) if "%" in line else line
         if stripped := bare.strip():
@@ -107,12 +107,8 @@ def _read_header(lines: Lines, source: str) -> list[_Attribute]:
         if keyword == "@attribute":
             attributes.append(_read_attribute(line, number, source))
         elif keyword != "@relation":
-            raise _error(
-                source,
-                number,
-                f"found {line[:40]!r} where @relation, @attribute or @data must stand",
-                "is this an ARFF file?",
-            )
+            what = f"found {line[:40]!r} where @relation, @attribute or @data is expected"
+            raise _error(source, number, what, "is this an ARFF file?")
     raise DataFileError(f"{source} has no @data line; it is not an ARFF file, or it is cut off")
 
 
@@ -169,13 +165,13 @@ def _read_rows(
             what = f"the row ends in an instance weight, {line[line.rfind('{') :]}"
             cure = "weights in ARFF are not supported; remove it and pass sample_weight"
             raise _error(source, number, what, cure)
-        sparse = line.startswith("{")
-        cells = (
-            _sparse(line, attributes, number, source) if sparse else _split(line, number, source)
-        )
+        if line.startswith("{"):
+            cells = _sparse(line, attributes, number, source)
+        else:
+            cells = _split(line, number, source)
         if len(cells) != len(attributes):
             what = f"the row has {len(cells)} cells, and {len(attributes)} attributes are declared"
-            cure = "write ? for a missing cell and quotes around a value with commas or blanks"
+            cure = "write ? for a missing value and quotes around a value with commas or blanks"
             raise _error(source, number, what, cure)
         numbers.append(number)
         rows.append(cells)
@@ -200,27 +196,27 @@ def _split(line: str, number: int, source: str) -> list[Cell]:
 
 
 def _sparse(line: str, attributes: list[_Attribute], number: int, source: str) -> list[Cell]:
-    """Fill a sparse row: what it leaves out is 0, or the first value of the domain."""
+    """Expand a sparse row; cells that it does not list are 0 or the first value of the domain."""
     inside = line[1:-1].strip()
-    given: dict[int, Cell] = {}
+    cells: dict[int, Cell] = {}
     position = 0
     while position < len(inside):
         match = _SPARSE_CELL.match(inside, position)
-        if not match or not line.endswith("}") or int(match[1]) in given:
+        if not match or not line.endswith("}") or int(match[1]) in cells:
             what = f"cannot read the sparse row at {inside[position : position + 40]!r}"
             raise _error(source, number, what, "write {0 5, 3 'a'}, each index once, from 0")
-        given[int(match[1])] = None if match[2] == "?" else _unquote(match[2])
+        cells[int(match[1])] = None if match[2] == "?" else _unquote(match[2])
         position = match.end()
-    if given and max(given) >= len(attributes):
+    if cells and max(cells) >= len(attributes):
         last = len(attributes) - 1
-        what = f"the sparse row has index {max(given)}, and attributes are 0 to {last}"
+        what = f"the sparse row has index {max(cells)}, and attributes are 0 to {last}"
         raise _error(source, number, what, "count attributes from 0")
     for index, attribute in enumerate(attributes):
-        if attribute.kind == "string" and index not in given:
+        if attribute.kind == "string" and index not in cells:
             what = f"the sparse row leaves out string attribute {attribute.name!r}"
             raise _error(source, number, what, "write its value, or ? if it is missing")
-    default = [attribute.domain[0] if attribute.domain else "0" for attribute in attributes]
-    return [given.get(index, value) for index, value in enumerate(default)]
+    defaults = [attribute.domain[0] if attribute.domain else "0" for attribute in attributes]
+    return [cells.get(index, default) for index, default in enumerate(defaults)]
 
 
 def _column(

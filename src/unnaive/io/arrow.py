@@ -1,4 +1,4 @@
-"""Arrow tables as plain columns, without any other library between them."""
+"""Convert arrow tables to plain columns, without importing pandas."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def strings(texts: Sequence[str]) -> pa.StringArray:
-    """Make an arrow array of texts; ``pyarrow.array`` would import pandas where it is installed."""
+    """Make an arrow array of strings; ``pyarrow.array`` would import pandas."""
     arrow = import_module("pyarrow")
     encoded = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
@@ -27,22 +27,22 @@ def strings(texts: Sequence[str]) -> pa.StringArray:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether an arrow type is one of strings."""
+    """Whether an arrow type is a string type."""
     types = import_module("pyarrow").types
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def numbers(values: AnyArray) -> pa.Array:
-    """Make an arrow array of numbers, whose memory it shares."""
+    """Make an arrow array that shares the memory of a numpy array of numbers."""
     arrow = import_module("pyarrow")
     kind = arrow.from_numpy_dtype(values.dtype)
     return arrow.Array.from_buffers(kind, len(values), [None, arrow.py_buffer(values)])
 
 
 def values_of(array: pa.Array | pa.ChunkedArray, missing: float) -> AnyArray:
-    """Make a numpy array of arrow's numbers, of the same memory where it can be.
+    """Make a numpy array of arrow numbers, sharing memory where possible.
 
-    ``to_numpy`` would import pandas where it is installed.
+    Missing numbers become ``missing``. ``to_numpy`` would import pandas.
     """
     whole = array.combine_chunks() if hasattr(array, "combine_chunks") else array
     kind = whole.type.to_pandas_dtype()
@@ -58,10 +58,10 @@ def values_of(array: pa.Array | pa.ChunkedArray, missing: float) -> AnyArray:
 def frame_of(
     table: pa.Table | pa.RecordBatch, text: Collection[str], missing: Collection[str] = ()
 ) -> Frame:
-    """Make plain columns of an arrow table or batch of some rows.
+    """Make plain columns of an arrow table or batch.
 
-    Columns ``text`` are labels without a declared order, be they encoded or not; a label that
-    is one of ``missing``, blanks aside, is none.
+    The columns ``text`` hold labels without a declared order, dictionary-encoded or not. If
+    ``missing`` is given, blanks around labels are removed, and labels that it lists are missing.
     """
     types = import_module("pyarrow").types
     names = list(table.schema.names)
@@ -84,7 +84,7 @@ def frame_of(
 
 
 def _numbers(name: str, array: pa.Array) -> Column:
-    """Take numbers as they are; a missing one makes floats of all."""
+    """Make a numeric column; integers with missing values become floats."""
     arrow = import_module("pyarrow")
     if array.null_count or not arrow.types.is_integer(array.type):
         array = array.cast(arrow.float64(), safe=False)
@@ -97,22 +97,22 @@ def _truths(name: str, array: pa.Array) -> Column:
 
 
 def _labels(name: str, column: pa.Array | pa.ChunkedArray, missing: Collection[str]) -> Column:
-    """Give the labels of all chunks common numbers; texts are looked at once each."""
+    """Make a categorical column with the same codes in all chunks."""
     arrow = import_module("pyarrow")
     places: dict[str, int] = {}
-    parts = [np.empty(0, dtype=np.int32)]
+    pieces = [np.empty(0, dtype=np.int32)]
     for chunk in getattr(column, "chunks", [column]):
         encoded = chunk if arrow.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
         texts = encoded.dictionary.to_pylist()
         cleaned = map(str.strip, texts) if missing else texts
         table = [-1 if t in missing else places.setdefault(t, len(places)) for t in cleaned]
         indices = values_of(encoded.indices, -1)
-        parts.append(np.array([*table, -1], dtype=np.int32)[indices])
-    return Column(name, parts[1] if len(parts) == 2 else np.concatenate(parts), tuple(places))
+        pieces.append(np.array([*table, -1], dtype=np.int32)[indices])
+    return Column(name, pieces[1] if len(pieces) == 2 else np.concatenate(pieces), tuple(places))
 
 
 def with_plain_types(table: pa.Table) -> pa.Table:
-    """Undo dictionaries of anything but strings, and string views: to_frame takes neither."""
+    """Decode string views and dictionaries of other types than strings, for ``to_frame``."""
     arrow = import_module("pyarrow")
     fields = []
     for field in table.schema:
@@ -124,11 +124,11 @@ def with_plain_types(table: pa.Table) -> pa.Table:
 
 
 def text_names(schema: pa.Schema) -> set[str]:
-    """Name the columns of strings."""
+    """Return the names of string columns."""
     return {field.name for field in schema if is_text(field.type)}
 
 
 def column_names(schema: pa.Schema) -> tuple[str, ...]:
-    """Name the columns, but for the row index that pandas stores."""
+    """Return the column names without the row index of pandas."""
     index = (schema.pandas_metadata or {}).get("index_columns", ())
     return tuple(name for name in schema.names if name not in index)

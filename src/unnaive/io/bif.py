@@ -1,11 +1,11 @@
-"""BIF, the Interchange Format for Bayesian networks, and the draft that a reader fills.
+"""BIF, the Interchange Format for Bayesian networks, and the draft that a parser fills.
 
-A file has a block for the network, one for every variable and one for the probabilities of
-every variable, ``( x | parents )``: a row for each combination of the parents' states,
-``(yes, no) 0.2, 0.8;``, or all numbers at once after ``table``, where the state of ``x``
-changes slowest (in XMLBIF it changes fastest). ``default`` is for the rows not given.
-Commas and ``|`` may be left out where blanks separate. We read all of that, and write the
-rows, which no program reads in another order.
+A file has a block for the network, one for every variable, and one for the probabilities of
+every variable, ``( x | parents )``. The latter has a row for each combination of states of the
+parents, ``(yes, no) 0.2, 0.8;``, or all numbers after ``table``, where the state of ``x``
+changes slowest (in XMLBIF it changes fastest). ``default`` fills the missing rows. Commas and
+``|`` may be replaced by blanks. The parser accepts all of these; the writer uses rows, which
+all programs read in the same order.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from unnaive.io.networks import Spelling
 
     Entry = tuple[str, str, int]  # "table", "default" or "(", the text after it, its line
-    Parts = tuple[str, list[str], list[tuple[str, ...]], list[tuple[int, ...]], list[FloatArray]]
+    Fields = tuple[str, list[str], list[tuple[str, ...]], list[tuple[int, ...]], list[FloatArray]]
 
-NOTE = "unnaive-names "  # begins the comments that hold true names
-EXACT = 1e-9  # sums this near to 1 are left alone, so that a round trip changes no bit
-_ROUNDED = 1e-2 + EXACT  # sums this near to 1 were rounded by who wrote them
-_CELLS = 1 << 25  # numbers of all tables, which few rows and a default can ask for
+NOTE = "unnaive-names "  # begins the comments that hold the original names
+EXACT = 1e-9  # sums this close to 1 are not normalized, so that a round trip is exact
+_ROUNDED = 1e-2 + EXACT  # sums this close to 1 come from rounded numbers
+_CELLS = 1 << 25  # numbers in all tables; a short file with defaults can ask for many
 _VARIABLES, _STATES = 100_000, 1_000_000
-_PARENTS = 63  # arrays have no more axes than 64
+_PARENTS = 63  # numpy arrays have at most 64 axes
 
 _KEYWORDS = {"network", "variable", "probability", "property"}
 _KEYWORDS |= {"type", "discrete", "default", "table"}
@@ -49,7 +49,7 @@ _NAME = re.compile(r'(?:[^,|"]++|"[^"]*+")++')  # between commas and bars
 _TOKEN = re.compile(r'"[^"]*+"|[^\s,"]++')  # between blanks
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _START = r"(?:[A-Za-z_]|[0-9]+[A-DF-Za-df-z_])"  # 1e5 would be a number
-_SAFE = {  # what pgmpy, pyAgrum and bnlearn all take; pgmpy trips over words within names
+_SAFE = {  # names that pgmpy, pyAgrum and bnlearn read; pgmpy stumbles over words within names
     "network": re.compile(r"(?!.*(?:variable|probability))[A-Za-z_][A-Za-z0-9_]*"),
     "variable": re.compile(rf"(?!.*(?:table|default)[0-9eE]){_START}[A-Za-z0-9_]*"),
     "state": re.compile(rf"{_START}[A-Za-z0-9_.%?-]*|-?[0-9]+"),
@@ -58,7 +58,7 @@ _SIGNS = str.maketrans({"<": " lt ", ">": " gt ", "≤": " le ", "≥": " ge "})
 
 
 def spell_bif(name: str, kind: str) -> str:
-    """Give a name back if all readers of BIF take it, or else one like it that they take.
+    """Return the name if all readers of BIF accept it, otherwise a similar name.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def spell_bif(name: str, kind: str) -> str:
 
 
 def write_bif(spelling: Spelling) -> str:
-    """Write a network whose names are spelled already."""
+    """Write a network with names that BIF allows."""
     network = spelling.network
     *notes, first = [f"    // {NOTE}{note}\n" if note else "" for note in spelling.notes]
     pieces = [f"network {spelling.name} {{\n{first}}}\n"]
@@ -100,8 +100,14 @@ def write_bif(spelling: Spelling) -> str:
     return "".join(pieces)
 
 
-def read_bif(text: str, draft: Draft) -> None:
-    """Fill a draft from the text of a BIF file."""
+def read_bif(content: str | bytes, draft: Draft) -> None:
+    """Fill a draft from the content of a BIF file."""
+    try:
+        text = content if isinstance(content, str) else content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        what = f"the byte 0x{error.object[error.start]:02x} is not UTF-8"
+        raise draft.error(line, what, "save the file as UTF-8") from error
     if text.lstrip().startswith("<"):
         raise draft.error(1, "this is XML, not BIF", "let its name end in .xml, or pass format")
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -124,20 +130,20 @@ def read_bif(text: str, draft: Draft) -> None:
 
 
 def _without_comments(text: str, draft: Draft) -> str:
-    """Blank out comments, lines kept, and take down the names that some of them hold."""
+    """Replace comments by blanks, keeping line numbers, and store the names in our comments."""
     notes: list[tuple[int, str]] = []
 
     def blank(match: re.Match[str]) -> str:
-        found, kind = match[0], match[0][:2]
+        comment, kind = match[0], match[0][:2]
         end = {"//": "", "/*": "*/"}.get(kind, '"')
-        if len(found) < 2 * len(end) or not found.endswith(end):
+        if len(comment) < 2 * len(end) or not comment.endswith(end):
             line = text.count("\n", 0, match.start()) + 1
-            raise draft.error(line, f"{short(found)} is not closed", f"add {end} where it ends")
-        if found.startswith('"'):
-            return found
-        if kind == "//" and found[2:].lstrip().startswith(NOTE):
-            notes.append((match.start(), found[2:].strip().removeprefix(NOTE)))
-        return "\n" * found.count("\n") or " "
+            raise draft.error(line, f"{short(comment)} is not closed", f"add {end} where it ends")
+        if comment.startswith('"'):
+            return comment
+        if kind == "//" and comment[2:].lstrip().startswith(NOTE):
+            notes.append((match.start(), comment[2:].strip().removeprefix(NOTE)))
+        return "\n" * comment.count("\n") or " "
 
     bare = _COMMENT.sub(blank, text)
     line, before = 1, 0
@@ -148,30 +154,28 @@ def _without_comments(text: str, draft: Draft) -> str:
 
 
 class _Scanner:
-    """Walks over a text without comments, and knows the line."""
+    """Reads a text without comments from left to right and counts lines."""
 
     def __init__(self, text: str, draft: Draft) -> None:
-        self.text = text
-        self.draft = draft
-        self.line = 1
-        self._place = 0
+        self.text, self.draft = text, draft
+        self.line, self._position = 1, 0
 
     def word(self) -> str:
-        """Take a word, or else one character; nothing at the end."""
-        match = next(_WORD.finditer(self.text, self._place))
+        """Read a word or a single other character; "" at the end."""
+        match = next(_WORD.finditer(self.text, self._position))
         self._move(match.end())
         return match[1]
 
     def take(self, stop: str) -> str:
-        """Take all up to a character that is not in quotes, and that character."""
-        match = _UNTIL[stop].match(self.text, self._place)
+        """Read up to and including a character that is not in quotes."""
+        match = _UNTIL[stop].match(self.text, self._position)
         if not match:
             raise self.draft.error(self.line, f"no {stop} follows", "the file may be cut off")
         self._move(match.end())
         return match[1]
 
     def entries(self, wanted: set[str]) -> Iterator[Entry]:
-        """Take the inside of a block, which properties may be in too, and its end."""
+        """Read a block to its end, skipping properties."""
         while (word := self.word()) != "}":
             line = self.line
             if word in wanted or word == "property":
@@ -182,15 +186,15 @@ class _Scanner:
                 raise self.surprise(word, ", ".join(sorted({*wanted, "property", "}"})))
 
     def surprise(self, word: str, wanted: str) -> DataFileError:
-        """Make the error for what must not stand here."""
+        """Make the error for an unexpected word."""
         if not word:
             return self.draft.error(self.line, "the file ends within a block", "it is cut off")
-        found = (word + self.text[self._place : self._place + 30]).splitlines()[0]
-        return self.draft.error(self.line, f"found {found!r}", f"here must stand one of {wanted}")
+        rest = (word + self.text[self._position : self._position + 30]).splitlines()[0]
+        return self.draft.error(self.line, f"found {rest!r}", f"expected one of {wanted}")
 
-    def _move(self, place: int) -> None:
-        self.line += self.text.count("\n", self._place, place)
-        self._place = place
+    def _move(self, position: int) -> None:
+        self.line += self.text.count("\n", self._position, position)
+        self._position = position
 
 
 def _read_variable(scanner: _Scanner, draft: Draft) -> None:
@@ -201,11 +205,11 @@ def _read_variable(scanner: _Scanner, draft: Draft) -> None:
         match = _TYPE.fullmatch(kind)
         if not match or not 0 < int(match[1]) <= _STATES:
             what = f"variable {short(name)} has type {short(' '.join(kind.split()))}"
-            raise draft.error(place, what, "only discrete [ number of states ] can be read")
+            raise draft.error(place, what, "only discrete [ number of states ] is supported")
         inside, count = scanner.take("}"), int(match[1])
         states = _split(inside, count)
         if len(states) != count:
-            what = f"variable {short(name)} has not the {count} states it declares"
+            what = f"variable {short(name)} does not have the {count} states that it declares"
             cure = "count them, and put quotes around those with blanks, commas or brackets"
             raise draft.error(place, what, cure)
     draft.add_variable(name, states, line)
@@ -213,15 +217,15 @@ def _read_variable(scanner: _Scanner, draft: Draft) -> None:
 
 def _define(header: str, line: int, entries: list[Entry], draft: Draft) -> None:
     """Make the table of a variable from the rows of its block."""
-    child, *parents = _read_header(header, line, draft)
-    given = tuple(parents)
-    shape = draft.shape(child, given, line)
+    child, *rest = _read_header(header, line, draft)
+    parents = tuple(rest)
+    shape = draft.shape(child, parents, line)
     table = np.full(shape, np.nan)
-    places = [{label: code for code, label in enumerate(draft.states[p])} for p in given]
+    codes = [{label: code for code, label in enumerate(draft.states[p])} for p in parents]
     default = None
     for kind, text, place in entries:
         states, _, numbers = text.rpartition(")") if kind == "(" else ("", "", text)
-        row = _row(states, places, child, place, draft) if kind == "(" else ()
+        row = _row(states, codes, child, place, draft) if kind == "(" else ()
         size = shape[-1] if kind != "table" else math.prod(shape)
         values = draft.numbers(numbers.replace(",", " "), size, child, place)
         if kind == "default":
@@ -236,14 +240,14 @@ def _define(header: str, line: int, entries: list[Entry], draft: Draft) -> None:
         table[missing] = default
     elif missing.any():
         which = np.unravel_index(int(missing.argmax()), missing.shape)
-        row_states = ", ".join(draft.states[p][code] for p, code in zip(given, which, strict=True))
-        what = f"variable {draft.named(child)} has no probabilities for ({row_states})"
+        labels = ", ".join(draft.states[p][code] for p, code in zip(parents, which, strict=True))
+        what = f"variable {draft.named(child)} has no probabilities for ({labels})"
         raise draft.error(line, what, "add the row, or a default")
-    draft.define(child, given, table, line)
+    draft.define(child, parents, table, line)
 
 
 def _read_header(header: str, line: int, draft: Draft) -> list[int]:
-    """Tell the places of a variable and its parents."""
+    """Return the positions of a variable and its parents."""
     inside = header.strip()
     pieces = [piece for piece in _NAME.findall(inside[1:-1]) if piece.strip()]
     if not (pieces and inside.startswith("(") and inside.endswith(")")):
@@ -259,51 +263,51 @@ def _read_header(header: str, line: int, draft: Draft) -> list[int]:
 
 
 def _row(
-    states: str, places: list[dict[str, int]], child: int, line: int, draft: Draft
+    states: str, codes: list[dict[str, int]], child: int, line: int, draft: Draft
 ) -> tuple[int, ...]:
-    """Tell where in a table a row belongs."""
-    labels = _split(states, len(places))
-    if len(labels) != len(places):
-        what = f"a row of variable {draft.named(child)} has not {len(places)} states before it"
+    """Return the index of a row of a table."""
+    labels = _split(states, len(codes))
+    if len(labels) != len(codes):
+        what = f"a row of variable {draft.named(child)} does not begin with {len(codes)} states"
         raise draft.error(line, what, "write one state of each parent, in their order")
-    for label, known in zip(labels, places, strict=True):
+    for label, known in zip(labels, codes, strict=True):
         if label not in known:
             what = f"variable {draft.named(child)} has a row for state {short(label)}"
             cure = f"the states of that parent are {short(', '.join(known))[1:-1]}"
             raise draft.error(line, what, cure)
-    return tuple(known[label] for label, known in zip(labels, places, strict=True))
+    return tuple(known[label] for label, known in zip(labels, codes, strict=True))
 
 
 def _turned(
     values: FloatArray, shape: tuple[int, ...], child: int, line: int, draft: Draft
 ) -> FloatArray:
-    """Bring the axis of the variable, the first in a table of BIF, to the end."""
+    """Move the axis of the variable, the first in a table of BIF, to the end."""
     table = np.moveaxis(values.reshape(shape[-1], *shape[:-1]), 0, -1)
-    away = np.abs(table.sum(axis=-1) - 1).max()
-    if away > _ROUNDED and np.abs(values.reshape(shape).sum(axis=-1) - 1).max() <= _ROUNDED:
+    deviation = np.abs(table.sum(axis=-1) - 1).max()
+    if deviation > _ROUNDED and np.abs(values.reshape(shape).sum(axis=-1) - 1).max() <= _ROUNDED:
         what = f"the table of variable {draft.named(child)} is in the order of XMLBIF"
         raise draft.error(line, what, "in BIF the states of the variable itself change slowest")
     return table
 
 
 def _split(text: str, count: int) -> list[str]:
-    """Split at commas, or at blanks too if that gives as many pieces as there must be."""
-    found = (match[0] for match in _PIECE.finditer(text))
-    pieces = list(islice(filter(str.strip, found), count + 1))
+    """Split at commas; also at blanks if commas do not give the expected number of pieces."""
+    between = (match[0] for match in _PIECE.finditer(text))
+    pieces = list(islice(filter(str.strip, between), count + 1))
     if len(pieces) != count:
         pieces = [match[0] for match in islice(_TOKEN.finditer(text), count + 1)]
     return [_clean(piece) for piece in pieces]
 
 
 def _clean(text: str) -> str:
-    """Take a name out of its quotes, or merge the blanks of one that has none."""
+    """Remove the quotes of a name, or merge the blanks of an unquoted one."""
     words = _TOKEN.findall(text)
     quoted = len(words) == 1 and words[0].startswith('"')
     return words[0][1:-1] if quoted else " ".join(text.split())
 
 
 class Draft:
-    """A network while its file is read; every refusal names the file, the line and a cure."""
+    """A network while its file is parsed; every error names the file, the line and a cure."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -316,7 +320,7 @@ class Draft:
         self._cells = 0
 
     def error(self, line: int, what: str, cure: str) -> DataFileError:
-        """Make the error that refuses the file."""
+        """Make the error for a line of the file."""
         return DataFileError(f"{self.source}, line {line}: {what}; {cure}")
 
     def named(self, place: int) -> str:
@@ -324,35 +328,35 @@ class Draft:
         return short(self.variables[place])
 
     def note(self, text: str, line: int) -> None:
-        """Take down the true names that a comment of ours holds."""
+        """Store the original names that one of our comments holds."""
         try:
             note = json.loads(text)
             key, names = note.get("variable", ""), note.setdefault("states", {})
-            told = [key, note.get("name", ""), note.get("network", ""), *names.values()]
+            texts = [key, note.get("name", ""), note.get("network", ""), *names.values()]
         except (ValueError, TypeError, AttributeError, RecursionError):
-            told = [None]
-        if not all(isinstance(name, str) for name in told):
-            cure = "remove it, and names stay as the file spells them"
+            texts = [None]
+        if not all(isinstance(name, str) for name in texts):
+            cure = "remove it to read the names as they are in the file"
             raise self.error(line, "a comment that holds names was altered", cure)
         self._notes[key] = note
 
     def add_variable(self, name: str, states: Sequence[str], line: int) -> None:
-        """Take down a variable, in the order of the file."""
+        """Add a variable, in the order of the file."""
         if not name or name in self.places:
             what = f"variable {short(name)} is declared twice" if name else "a variable has no name"
-            raise self.error(line, what, "give every variable a name of its own")
+            raise self.error(line, what, "give every variable its own name")
         if not states or len(set(states)) < len(states):
             what = f"variable {short(name)} has {'a state twice' if states else 'no states'}"
             raise self.error(line, what, "list every state once")
         if len(self.places) == _VARIABLES:
             what = f"there are more than {_VARIABLES} variables"
-            raise self.error(line, what, "no network that large can be read")
+            raise self.error(line, what, "larger networks cannot be read")
         self.places[name] = len(self.places)
         self.variables.append(name)
         self.states.append(tuple(states))
 
     def find(self, name: str, line: int) -> int:
-        """Tell the place of a variable."""
+        """Return the position of a variable."""
         if name not in self.places:
             near = get_close_matches(name[:60], self.variables[:1000], n=1)
             cure = f"did you mean {near[0]!r}?" if near else "declare it"
@@ -360,7 +364,7 @@ class Draft:
         return self.places[name]
 
     def shape(self, child: int, parents: tuple[int, ...], line: int) -> tuple[int, ...]:
-        """Tell the shape of a table, once it is clear that there is memory for it."""
+        """Return the shape of a table after checking that it fits into memory."""
         if child in self._defined:
             what = f"variable {self.named(child)} has its probabilities twice"
             raise self.error(line, what, "remove one of them")
@@ -376,11 +380,11 @@ class Draft:
         return shape
 
     def numbers(self, text: str, size: int, child: int, line: int) -> FloatArray:
-        """Read as many probabilities as a table, or one row of it, must have."""
+        """Parse the probabilities of a table or of one of its rows."""
         words = text.split(None, size)
         if len(words) != size:
-            found = len(words) if len(words) < size else f"more than {size}"
-            what = f"variable {self.named(child)} has {found} numbers here, and {size} are needed"
+            amount = len(words) if len(words) < size else f"more than {size}"
+            what = f"variable {self.named(child)} has {amount} numbers here but needs {size}"
             raise self.error(line, what, "give one for each of its states, in every row")
         wrong = next((word for word in words if not _NUMBER.fullmatch(word)), None)
         if wrong is not None:
@@ -394,20 +398,20 @@ class Draft:
         return values
 
     def define(self, child: int, parents: tuple[int, ...], table: FloatArray, line: int) -> None:
-        """Take down the table of a variable, and divide by their sums rows that were rounded."""
+        """Add the table of a variable; rows of rounded numbers are normalized."""
         sums = table.sum(axis=-1, keepdims=True)
-        away = np.abs(sums - 1)
-        if away.max() > _ROUNDED:
-            worst = np.unravel_index(int(away.argmax()), away.shape)
+        deviation = np.abs(sums - 1)
+        if deviation.max() > _ROUNDED:
+            worst = np.unravel_index(int(deviation.argmax()), deviation.shape)
             pairs = zip(parents, worst, strict=False)  # the last axis has length one
-            given = ", ".join(f"{self.variables[p]} = {self.states[p][code]}" for p, code in pairs)
-            row = f"{self.named(child)}{' given ' if given else ''}{short(given)[1:-1]}"
+            where = ", ".join(f"{self.variables[p]} = {self.states[p][code]}" for p, code in pairs)
+            row = f"{self.named(child)}{' given ' if where else ''}{short(where)[1:-1]}"
             what = f"the probabilities of variable {row} sum to {sums[worst]:.9g}"
             raise self.error(line, what, "make them sum to 1")
-        self._defined[child] = (parents, np.where(away <= EXACT, table, table / sums))
+        self._defined[child] = (parents, np.where(deviation <= EXACT, table, table / sums))
 
-    def finish(self) -> Parts:
-        """Give all that a description needs, under true names."""
+    def finish(self) -> Fields:
+        """Return the fields of a description, with the original names."""
         if not self.variables:
             raise DataFileError(f"{self.source} has no variable; is it a network?")
         for place in range(len(self.variables)):
@@ -415,7 +419,7 @@ class Draft:
                 what = f"{self.source}: variable {self.named(place)} has no probabilities"
                 raise DataFileError(f"{what}; add them, or remove the variable")
         notes = [self._notes.get(name, {"states": {}}) for name in self.variables]
-        variables = [n.get("name", own) for n, own in zip(notes, self.variables, strict=True)]
+        variables = [n.get("name", name) for n, name in zip(notes, self.variables, strict=True)]
         states = [
             tuple(note["states"].get(label, label) for label in labels)
             for note, labels in zip(notes, self.states, strict=True)
@@ -426,5 +430,5 @@ class Draft:
 
 
 def short(name: str) -> str:
-    """Quote a name for a message, and not the whole file if it is that long."""
+    """Quote a name for a message, shortened if it is long."""
     return repr(name if len(name) <= 60 else f"{name[:60]}…")

@@ -1,4 +1,4 @@
-"""The cells of a CSV: what separates them, which are missing, and what the others look like."""
+"""The cells of a CSV file: separator, missing values, numbers and labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COMMA_NUMBER = r"^[+-]?(\d+|\d*,\d+)([eE][+-]?\d+)?$"
 
 
 def sniff(path: Path, ending: str) -> str:
-    """Tell the separator of a CSV from its header."""
+    """Find the separator of a CSV file from its header."""
     with open_bytes(path) as stream:
         line = next(line for line in stream if line.strip()).decode(errors="replace")
     bare = re.sub(r'"[^"]*"?', "", line)
@@ -33,7 +33,7 @@ def sniff(path: Path, ending: str) -> str:
 
 
 def diagnose(path: Path, separator: str) -> None:
-    """Raise for the first line that is not UTF-8, has cells too many or few, or an open quote."""
+    """Raise for the first line that is not UTF-8, has a wrong number of cells, or an open quote."""
     rows = csv.reader(StringIO(text_of(path), newline=""), delimiter=separator, strict=True)
     width, first = 0, 1
     try:
@@ -51,7 +51,7 @@ def diagnose(path: Path, separator: str) -> None:
 
 
 def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Take blanks off a column of text, and make the cells that say so missing."""
+    """Remove blanks around the cells of a column and make missing values null."""
     arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     text = compute.utf8_trim_whitespace(column)
     absent = compute.is_in(text, value_set=strings(MISSING))
@@ -59,9 +59,9 @@ def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def kind_of(text: pa.ChunkedArray, separator: str) -> str:
-    """Tell what trimmed cells look like: "int", "float", "bool", "text" or "none".
+    """Return the kind of trimmed cells: "int", "float", "bool", "text" or "none".
 
-    Among semicolons ``1,5`` is a number too: "comma".
+    If semicolons separate the cells, ``1,5`` is a number, too: "comma".
     """
     arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     distinct = text.unique().drop_null()
@@ -78,14 +78,14 @@ def kind_of(text: pa.ChunkedArray, separator: str) -> str:
 
 
 def converted(text: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
-    """Make trimmed cells what their kind says, or raise pyarrow's error."""
+    """Convert trimmed cells to their kind, or raise the error of pyarrow."""
     if kind == "comma":
         text = import_module("pyarrow.compute").replace_substring(text, ",", ".")
     return text.cast(arrow_type("float" if kind == "comma" else kind))
 
 
 def arrow_type(kind: str) -> pa.DataType:
-    """Return the type by which pyarrow reads a kind of cells; "comma" is text to it."""
+    """Return the arrow type of a kind of cells; "comma" is read as text."""
     arrow = import_module("pyarrow")
     types = {"int": arrow.int64, "float": arrow.float64, "bool": arrow.bool_, "none": arrow.null}
     return types.get(kind, arrow.string)()

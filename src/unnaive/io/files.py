@@ -1,14 +1,13 @@
-"""Files of rows: CSV and Parquet through pyarrow, ARFF on our own.
+"""Read a whole data file: CSV, TSV, Parquet or ARFF.
 
-Whatever is wrong is a :class:`~unnaive.exceptions.DataFileError` that names the file, what was
-found and the cure.
+Every problem of a file is a :class:`~unnaive.exceptions.DataFileError` that names the file, the
+problem and the cure.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,41 +15,40 @@ import numpy as np
 
 from unnaive.exceptions import DataFileError
 from unnaive.io.arff import parse_arff
-from unnaive.io.arrow import column_names, frame_of, text_names, with_plain_types
-from unnaive.io.cells import diagnose
-from unnaive.io.content import arrow_for, check_names, checked_ending, open_bytes, text_of
+from unnaive.io.content import checked_ending, text_of
 from unnaive.io.frames import Column, Frame
+from unnaive.io.parts import part_of
 from unnaive.io.parts.text import CsvPart
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Sequence
     from os import PathLike
 
-_ROWS = 1 << 30  # of a frame: as many as a piece of the file has
-_PIECE = 1 << 24  # bytes
-_NO_ROWS = "{} has a header but no rows; add at least one"
+    from unnaive.io.parts import Part
+
+_ROWS = 1 << 20  # of a frame
 
 
 def read(
     path: str | PathLike[str], target: str | None = None, labels: Collection[str] = ()
 ) -> Frame:
-    r"""Read a file of rows: CSV, TSV, Parquet or ARFF, told by its ending.
+    r"""Read a data file; the extension of its name determines the format.
 
-    CSV has a header line and is UTF-8, with or without a byte order mark. Commas,
-    semicolons or tabs separate its cells, whichever the header line has most of. Blanks
-    around a cell do not count, blank lines are skipped, and a cell, quoted or not, that
-    reads one of ``unnaive.io.cells.MISSING`` is missing (``None`` is not in that list: it is a
-    category of many surveys). A column is numbers if every cell of it is; among semicolons
-    ``1,5`` is a number too. true and false make a column of booleans; dates stay labels.
+    A CSV file has a header line and is UTF-8, with or without a byte order mark. Its cells are
+    separated by commas, semicolons or tabs, whichever is most frequent in the header. Blanks
+    around a cell are removed, blank lines are skipped, and a cell, quoted or not, is missing if
+    it is one of ``unnaive.io.cells.MISSING`` (``None`` is not, since it is a category in many
+    surveys). A column is numeric if all its cells are numbers; if semicolons separate the cells,
+    ``1,5`` is a number, too. true and false make a column of booleans; dates stay labels.
 
     Parameters
     ----------
     path : str or path
-        A file whose name ends in one of ``unnaive.io.content.ENDINGS``, in capitals or not.
-    target : str, optional
-        A column that must be there.
-    labels : collection of str, optional
-        Columns of a CSV whose cells are labels even if all of them look like numbers.
+        A file whose name ends in one of ``unnaive.io.content.ENDINGS``, in any case.
+    target : str, default=None
+        A column that the file must have.
+    labels : collection of str, default=()
+        Columns of a CSV file that are text even if all their cells look like numbers.
 
     Returns
     -------
@@ -60,9 +58,9 @@ def read(
     Raises
     ------
     DataFileError
-        If the file is not what its ending says, is damaged, or is no table with rows.
+        If the content does not match the extension, or the file is damaged or has no rows.
     FileNotFoundError
-        If there is no such file.
+        If the file does not exist.
 
     Examples
     --------
@@ -78,65 +76,44 @@ def read(
     ending = checked_ending(path)
     if ending == ".arff":
         frame = parse_arff(text_of(path), str(path))
-    elif ending == ".parquet":
-        frame = _read_parquet(path)
     else:
-        frame = _read_csv(path, ending, labels)
+        frame = _read_batches(path, part_of(path, ending), labels)
     if target is not None and target not in frame.names:
         raise DataFileError(f"{path} has no column {target!r}; {nearest(target, frame.names)}")
     return frame
 
 
 def nearest(wanted: str, names: Sequence[str]) -> str:
-    """Say which column may have been meant, or what columns there are."""
+    """Suggest the column with the most similar name, or list the columns."""
     if close := get_close_matches(wanted, names, n=1):
         return f"did you mean {close[0]!r}?"
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
     return f"its columns are {', '.join(map(repr, names[:20]))}{more}"
 
 
-def _read_parquet(path: Path) -> Frame:
-    arrow, parquet = arrow_for(path), arrow_for(path, "pyarrow.parquet")
-    try:
-        with parquet.ParquetFile(path) as file:
-            check_names(file.schema_arrow.names, path)
-            table = file.read()
-    except (arrow.ArrowException, OSError, EOFError) as error:
-        raise DataFileError(f"{path} is damaged ({error}); write or fetch it again") from error
-    if not table.num_rows:
-        raise DataFileError(_NO_ROWS.format(path))
-    table = with_plain_types(table.select(column_names(table.schema)))
-    try:
-        return frame_of(table, text_names(table.schema))
-    except (TypeError, ValueError, NotImplementedError) as error:
-        raise DataFileError(f"{path}: {error}") from error
-
-
-def _read_csv(path: Path, ending: str, labels: Collection[str]) -> Frame:
-    part, frames = CsvPart(path, ending), list[Frame]()
+def _read_batches(path: Path, part: Part, labels: Collection[str]) -> Frame:
+    frames = list[Frame]()
     for frame in part.frames(_ROWS, dict.fromkeys(labels, "text"), threads=True):
-        if isinstance(frame, str):  # read anew, with more care
+        if isinstance(frame, str):  # the part starts again
             frames.clear()
         else:
             frames.append(frame)
-    with open_bytes(path) as stream:
-        quotes = sum(piece.count(b'"') for piece in iter(partial(stream.read, _PIECE), b""))
-    if quotes % 2:  # the last cell may have swallowed rows
-        diagnose(path, part.separator)
+    if isinstance(part, CsvPart):
+        part.check_quotes()
     if not frames:
-        raise DataFileError(_NO_ROWS.format(path))
+        raise DataFileError(f"{path} has a header but no rows; add at least one")
     columns = zip(*(frame.columns for frame in frames), strict=True)
     n_rows = sum(frame.n_rows for frame in frames)
     return Frame(part.columns, n_rows, tuple(map(_joined, columns)))
 
 
-def _joined(parts: Sequence[Column]) -> Column:
-    """Put pieces of a column together; labels that are not declared get common numbers."""
+def _joined(pieces: Sequence[Column]) -> Column:
+    """Concatenate the pieces of a column; labels get the same codes in all pieces."""
+    if not pieces[0].is_text:
+        return replace(pieces[0], values=np.concatenate([piece.values for piece in pieces]))
     places: dict[Hashable, int] = {}
-    pieces = [part.values for part in parts]
-    if parts[0].is_text and not parts[0].declared:
-        for number, part in enumerate(parts):
-            codes = [places.setdefault(label, len(places)) for label in part.categories or ()]
-            pieces[number] = np.array([*codes, -1], dtype=np.int32)[part.values]
-        return Column(parts[0].name, np.concatenate(pieces), tuple(places))
-    return replace(parts[0], values=np.concatenate(pieces))
+    values = []
+    for piece in pieces:
+        codes = [places.setdefault(label, len(places)) for label in piece.categories or ()]
+        values.append(np.array([*codes, -1], dtype=np.int32)[piece.values])
+    return replace(pieces[0], values=np.concatenate(values), categories=tuple(places))

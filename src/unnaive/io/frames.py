@@ -1,9 +1,8 @@
-"""The one door for tables: numpy, pandas, polars and pyarrow become plain columns.
+"""Plain columns: the common form of tables of numpy, pandas, polars and pyarrow.
 
-Nothing right of this file knows one library from another. A column is numeric (a numpy
-array of integers or floats, NaN = missing) or it is text-like (indices into a list of
-categories, −1 = missing). A two-dimensional numeric array is handed on as it is, so that
-the kernels read it once and nothing is copied.
+The other rooms see only this form. A column is numeric (a numpy array of integers or floats,
+NaN = missing) or categorical (indices into a list of categories, −1 = missing). A numeric array
+with two dimensions is kept as it is, so that the kernels read it without a copy.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import compress
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -27,16 +27,17 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray
 
 _FEW_ROWS = 8
-_MISSING_TYPES = {"NAType", "NaTType"}  # pandas.NA and NaT, without importing pandas
+_MISSING_TYPES = {"NAType", "NaTType"}  # pandas.NA and pandas.NaT, without importing pandas
 
 
 @dataclass(frozen=True)
 class Column:
-    """Plain values of one column.
+    """The values of one column.
 
-    ``categories is None``: ``values`` are numbers. Otherwise ``values`` index
-    ``categories``, −1 where missing, and ``declared`` says that the list is the column's
-    whole domain in its own order (a pandas category, an ARFF nominal), seen or not.
+    If ``categories`` is None, ``values`` are numbers. Otherwise ``values`` are indices into
+    ``categories``, −1 for missing values, and ``declared`` says whether the list is the domain
+    of the column in its order, including categories that do not occur (a pandas category, an
+    ARFF nominal attribute).
     """
 
     name: str
@@ -46,32 +47,39 @@ class Column:
 
     @property
     def is_text(self) -> bool:
-        """Whether the values are labels rather than numbers."""
+        """Whether the column is categorical."""
         return self.categories is not None
 
     @property
     def missing(self) -> BoolArray:
-        """Where the cell is missing; shape (n,)."""
+        """Which values are missing; shape (n,)."""
         if self.is_text:
             return np.asarray(self.values < 0)
         if self.values.dtype.kind == "f":
             return np.isnan(self.values)
         return np.zeros(len(self.values), dtype=bool)
 
+    def cell(self, row: int) -> object:
+        """Return the value of a cell; None for a missing label."""
+        value = self.values[row]
+        if self.categories is not None:
+            return self.categories[value] if value >= 0 else None
+        return value.item()
+
     def take(self, rows: AnyArray) -> Column:
-        """Return the same column for some rows, as if there had never been others."""
-        part = replace(self, values=self.values[rows])
+        """Return some rows of the column; undeclared categories that do not occur are dropped."""
+        column = replace(self, values=self.values[rows])
         if self.categories is None or self.declared:
-            return part
-        seen = np.bincount(part.values[part.values >= 0], minlength=len(self.categories)) > 0
-        place = np.append(np.where(seen, np.cumsum(seen) - 1, -1), -1).astype(np.int32)
-        labels = tuple(label for label, kept in zip(self.categories, seen, strict=True) if kept)
-        return replace(part, values=place[part.values], categories=labels)
+            return column
+        present = np.bincount(column.values[column.values >= 0], minlength=len(self.categories)) > 0
+        codes = np.append(np.where(present, np.cumsum(present) - 1, -1), -1).astype(np.int32)
+        labels = tuple(compress(self.categories, present))
+        return replace(column, values=codes[column.values], categories=labels)
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A table of plain columns; ``matrix`` instead of columns for a numeric array."""
+    """A table of plain columns; a numeric array is kept as ``matrix`` instead."""
 
     names: tuple[str, ...]
     n_rows: int
@@ -85,25 +93,25 @@ class Frame:
         return self.columns[index]
 
     def take(self, rows: AnyArray) -> Frame:
-        """Return the same table for some rows only (a mask or positions)."""
+        """Return some rows of the table, by a mask or by positions."""
         columns = tuple(column.take(rows) for column in self.columns)
         matrix = None if self.matrix is None else self.matrix[rows]
         n_rows = int(rows.sum()) if rows.dtype == bool else len(rows)
         return Frame(self.names, n_rows, columns, matrix)
 
     def block(self, start: int, stop: int) -> Frame:
-        """Return consecutive rows as they are, labels that they lack included; no copy."""
+        """Return consecutive rows with all categories, without a copy."""
         if (start, stop) == (0, self.n_rows):
             return self
-        part = slice(start, stop)
-        columns = tuple(replace(column, values=column.values[part]) for column in self.columns)
-        matrix = None if self.matrix is None else self.matrix[part]
+        rows = slice(start, stop)
+        columns = tuple(replace(column, values=column.values[rows]) for column in self.columns)
+        matrix = None if self.matrix is None else self.matrix[rows]
         return Frame(self.names, stop - start, columns, matrix)
 
     def select(self, names: Sequence[str]) -> Frame:
         """Return some columns, in the order of ``names``."""
-        place = {name: index for index, name in enumerate(self.names)}
-        columns = tuple(self.column(place[name]) for name in names)
+        position = {name: index for index, name in enumerate(self.names)}
+        columns = tuple(self.column(position[name]) for name in names)
         return Frame(tuple(names), self.n_rows, columns)
 
     def split(self, target: str) -> tuple[Frame, Column]:
@@ -111,19 +119,15 @@ class Frame:
         if target not in self.names:
             known = ", ".join(repr(name) for name in self.names)
             raise ValueError(f"there is no column {target!r}; the columns are {known}")
-        at = self.names.index(target)
-        rest = [i for i in range(len(self.names)) if i != at]
-        features = Frame(
-            tuple(self.names[i] for i in rest), self.n_rows, tuple(self.column(i) for i in rest)
-        )
-        return features, self.column(at)
+        features = self.select([name for name in self.names if name != target])
+        return features, self.column(self.names.index(target))
 
 
 def to_frame(X: object) -> Frame:
-    """Turn whatever holds rows into a :class:`Frame`.
+    """Convert an array, a data frame, or a list of rows to a :class:`Frame`.
 
-    Raises for sparse matrices, lazy frames, duplicate column names, and columns (dates,
-    lists, …) that are neither numbers nor labels.
+    Raises for sparse matrices, lazy frames, duplicate column names, and columns (dates, lists,
+    …) that are neither numbers nor labels.
     """
     if isinstance(X, Frame):
         return _at_least_one(X)
@@ -140,32 +144,32 @@ def to_frame(X: object) -> Frame:
 
 
 def is_mappings(X: object) -> TypeIs[Sequence[Mapping[str, object]]]:
-    """Whether X is a list of rows, each a mapping from names to cells."""
+    """Whether X is a list of rows that map column names to values."""
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
 def is_few_rows(X: object) -> bool:
-    """Whether X is a list of mappings, or a pandas frame, whose cells are coded one by one."""
+    """Whether X has so few rows that encoding cell by cell is fastest."""
     kind = type(X)
     is_pandas = kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
     return is_mappings(X) or (is_pandas and isinstance(X, Sized) and 0 < len(X) <= _FEW_ROWS)
 
 
 def _from_mappings(rows: Sequence[Mapping[str, object]]) -> Frame:
-    """Make columns of mappings, in the order in which names come up; what is absent is missing."""
+    """Make columns of mappings, in the order of first appearance; absent names are missing."""
     names = tuple(dict.fromkeys(str(name) for row in rows for name in row))
     columns = tuple(from_objects([row.get(name) for row in rows], name) for name in names)
     return _at_least_one(Frame(names, len(rows), columns))
 
 
 def _is_sparse(X: object) -> bool:
-    """Whether X is a sparse matrix; there is none before scipy.sparse was imported."""
+    """Whether X is a sparse matrix, without importing scipy.sparse."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and sparse.issparse(X)
 
 
 def to_column(y: object, name: str = "y") -> Column:
-    """Turn a vector of labels (series, list, array, pandas categorical) into a column."""
+    """Convert a vector of labels (series, list, array, pandas categorical) to a column."""
     if isinstance(y, Column):
         return y
     if y is None:
@@ -183,7 +187,7 @@ def to_column(y: object, name: str = "y") -> Column:
 
 
 def _as_array(labels: object) -> AnyArray:
-    """Make an array of a list without turning numbers among strings into strings."""
+    """Convert a list to an array, without turning numbers among strings into strings."""
     array = np.asarray(labels)
     if array.dtype.kind in "US" and isinstance(labels, Sequence):
         if all(isinstance(label, str) for label in labels):
@@ -210,7 +214,7 @@ def _at_least_one(frame: Frame) -> Frame:
 
 @lru_cache(maxsize=16)
 def _numbered(n_columns: int) -> tuple[str, ...]:
-    """Names of columns that have none."""
+    """Default names of columns."""
     return tuple(f"x{i}" for i in range(n_columns))
 
 
@@ -219,7 +223,7 @@ def _from_array(X: object) -> Frame:
         return Frame(_numbered(X.shape[1]), len(X), matrix=X)
     array: AnyArray = check_array(X, dtype=None, ensure_all_finite=False)
     if array.dtype.kind in "US" and not hasattr(X, "__array__"):
-        array = np.array(X, dtype=object)  # or numbers and gaps in lists would be strings
+        array = np.array(X, dtype=object)  # keeps numbers and None among strings as they are
     names = _numbered(array.shape[1])
     if array.dtype.kind in "iufb":
         return Frame(names, len(array), matrix=array)
@@ -240,7 +244,7 @@ def _from_vector(values: AnyArray, name: str) -> Column:
 
 
 def from_objects(values: Sequence[object], name: str) -> Column:
-    """Index the distinct values of a list; a list of numbers becomes a numeric column."""
+    """Make a column of a list of values; it is numeric if all values are numbers."""
     index: dict[object, int] = {}
     indices = np.empty(len(values), dtype=np.int32)
     try:
@@ -261,7 +265,7 @@ def from_objects(values: Sequence[object], name: str) -> Column:
 
 
 def _numbers_or_labels(name: str, indices: AnyArray, categories: list[object]) -> Column:
-    """Make a column of distinct objects: numbers if all of them are, else labels."""
+    """Make a column of distinct objects: numeric if all are numbers, else categorical."""
     if any(isinstance(c, complex | np.complexfloating) for c in categories):
         raise ValueError(f"Complex data not supported: column {name!r}")
     numeric = all(isinstance(c, Real) and not isinstance(c, bool | np.bool_) for c in categories)

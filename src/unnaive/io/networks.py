@@ -1,13 +1,13 @@
-"""Bayesian networks in the files of other programs: BIF, and its successor in XML.
+"""Bayesian networks in the file formats of other programs: BIF and XMLBIF.
 
-A network is a table for every variable: how probable its states are, given the states of
-its parents. :class:`NetworkDescription` is that and nothing else; this module checks it and
-knows names, :mod:`unnaive.io.bif` and :mod:`unnaive.io.xmlbif` know how a file spells it.
+A network has one table per variable: the probabilities of its states, given the states of its
+parents. :class:`NetworkDescription` holds these tables. This module checks them and maps names;
+:mod:`unnaive.io.bif` and :mod:`unnaive.io.xmlbif` write and parse the two formats.
 
-Names are the trouble of exchange. BIF knows words of letters, digits and ``_`` only, and no
-program reads more of it than that; XMLBIF has all characters, but its readers merge blanks.
-A name that a format cannot spell is written as one that it can, no two alike, and a comment
-beside it, which other programs skip, holds the true one for :func:`read_network`.
+Names need care. In BIF a name is a word of letters, digits and ``_``, and other programs read
+nothing else. XMLBIF allows all characters, but its readers merge blanks. A name that a format
+cannot hold is replaced by a similar one, and no two names become equal. A comment beside it,
+which other programs ignore, keeps the original name for :func:`read_network`.
 """
 
 from __future__ import annotations
@@ -30,38 +30,43 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
 
-    from unnaive._typing import FloatArray
+    from unnaive._typing import FloatArray, State
 
-    Spell = Callable[[str, str], str]  # a name and what it names, to what the format can spell
+    Spell = Callable[[str, str], str]  # a name and its kind, to a name that the format allows
 
 ENDINGS = {".bif": "bif", ".xml": "xmlbif", ".xmlbif": "xmlbif", ".bifxml": "xmlbif"}
-LARGEST = 1 << 26  # bytes of a file, some three million numbers
+LARGEST = 1 << 26  # bytes of a file, about three million numbers
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkDescription:
-    """A discrete Bayesian network, as files of other programs describe one.
+    """A discrete Bayesian network, as the files of other programs describe it.
 
-    Whether the graph has a cycle is not checked here.
+    Cycles of the graph are not detected here.
 
     Parameters
     ----------
     name : str
-        Of the network; may be empty.
+        Name of the network; may be empty.
     variables : tuple of str
-        In the order of the file.
+        Names of the variables, in the order of the file.
     states : tuple of tuple of str
-        The labels of every variable, in order.
+        States of every variable, in order.
     parents : tuple of tuple of int
-        For every variable the positions of its parents, in the order of its table's axes.
+        Positions of the parents of every variable, in the order of the axes of its table.
     tables : tuple of float64 array
-        ``P(x | parents)`` of every variable: one axis for each parent, then one for the
-        variable itself, over which the numbers sum to 1.
+        ``P(x | parents)`` of every variable. There is one axis per parent and a last one for
+        the variable itself, along which the probabilities sum to 1.
 
     Raises
     ------
     ValueError
-        If these do not fit together; the message names the variable.
+        If the fields do not agree; the message names the variable.
+
+    See Also
+    --------
+    read_network : Read a file.
+    write_network : Write a file.
 
     Examples
     --------
@@ -97,7 +102,8 @@ class NetworkDescription:
     tables: tuple[FloatArray, ...]
 
     def __post_init__(self) -> None:
-        lengths = [len(part) for part in (self.variables, self.states, self.parents, self.tables)]
+        fields = (self.variables, self.states, self.parents, self.tables)
+        lengths = [len(field) for field in fields]
         if not self.variables or len(set(lengths)) > 1:
             what = "variables, states, parents and tables are {}, {}, {} and {}".format(*lengths)
             raise ValueError(f"{what}; give one of each for every variable, and at least one")
@@ -128,7 +134,7 @@ def _check_table(network: NetworkDescription, position: int) -> None:
         what = f"the table of variable {name!r} has shape {np.shape(table)}"
         raise ValueError(f"{what}; its parents and states need {shape}")
     if not (np.min(table) >= 0 and np.max(np.abs(np.sum(table, axis=-1) - 1)) <= EXACT):
-        what = f"the table of variable {name!r} has rows that are no probabilities"
+        what = f"the table of variable {name!r} has rows that are not probabilities"
         raise ValueError(f"{what}; divide each by its sum")
 
 
@@ -137,29 +143,33 @@ def write_network(
     network: NetworkDescription,
     format: str | None = None,  # noqa: A002
 ) -> None:
-    """Write a network to a file that other programs open, or leave what was there untouched.
+    """Write a network to a file for other programs.
 
-    pgmpy opens both formats, bnlearn BIF, WEKA XMLBIF, and pyAgrum both, XMLBIF if the name
-    ends in ``.bifxml``. From BIF pyAgrum takes seven digits of a number, and neither it nor
-    bnlearn a variable that has one state only. For GeNIe, let pyAgrum or pgmpy turn either
-    into XDSL.
+    pgmpy and pyAgrum read both formats (pyAgrum reads XMLBIF if the name ends in ``.bifxml``),
+    bnlearn reads BIF, and WEKA reads XMLBIF. From BIF, pyAgrum keeps only seven digits of a
+    number; pyAgrum and bnlearn refuse a variable with a single state. For GeNIe, convert
+    either format to XDSL with pyAgrum or pgmpy. If writing fails, an existing file is kept.
 
     Parameters
     ----------
     path : str or path
-        Where to. The ending tells the format: ``.bif``, or one of ``.xml``, ``.xmlbif`` and
-        ``.bifxml``.
+        File name. The extension determines the format: ``.bif``, or one of ``.xml``,
+        ``.xmlbif`` and ``.bifxml``.
     network : NetworkDescription
-        What to write; numbers have all their digits, so that they come back exactly.
-    format : {"bif", "xmlbif"}, optional
-        The format, if the ending does not tell it.
+        The network. Numbers are written with all digits, so that they are read back exactly.
+    format : {"bif", "xmlbif"}, default=None
+        The format, if the extension does not determine it.
 
     Raises
     ------
     ValueError
-        If neither tells the format, or the file would be larger than 64 MiB.
+        If the format is unknown or the file would be larger than 64 MiB.
     OSError
-        If the file cannot be written; an older one is still there.
+        If the file cannot be written; an existing file is kept.
+
+    See Also
+    --------
+    read_network : Read the file again.
 
     Examples
     --------
@@ -190,22 +200,26 @@ def read_network(
     ----------
     path : str or path
         A file of at most 64 MiB.
-    format : {"bif", "xmlbif"}, optional
-        The format, if the ending (see :func:`write_network`) does not tell it.
+    format : {"bif", "xmlbif"}, default=None
+        The format, if the extension (see :func:`write_network`) does not determine it.
 
     Returns
     -------
     NetworkDescription
-        Variables, states and parents in the order of the file. Rows of probabilities that
-        were rounded, to as few as two digits, are divided by their sums.
+        Variables, states and parents in the order of the file. Probabilities that were rounded,
+        to two digits or more, are normalized.
 
     Raises
     ------
     DataFileError
-        If the file is not what its ending says, or is no network; the message gives the
+        If the content does not match the extension or is not a network. The message has the
         line, the variable and the cure.
     FileNotFoundError
-        If there is no such file.
+        If the file does not exist.
+
+    See Also
+    --------
+    write_network : Write a network.
 
     Examples
     --------
@@ -218,42 +232,30 @@ def read_network(
     form = _format(path, format)
     with path.open("rb") as stream:
         content = stream.read(LARGEST + 1)
-    draft = _draft(str(path), len(content))
-    if form == "xmlbif":
-        read_xmlbif(content, draft)
-        return _finished(draft)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        what = f"the byte 0x{content[error.start]:02x} is not UTF-8"
-        raise draft.error(line, what, "save the file as UTF-8") from error
-    read_bif(text, draft)
-    return _finished(draft)
+    return _description(read_bif if form == "bif" else read_xmlbif, content, str(path))
 
 
-def _draft(source: str, size: int) -> Draft:
-    if size > LARGEST:
+def _description(
+    parse: Callable[[str | bytes, Draft], None], content: str | bytes, source: str
+) -> NetworkDescription:
+    """Parse the content of a file; errors name the source."""
+    if len(content) > LARGEST:
         what = f"{source} has more than {LARGEST} bytes, the most that can be read"
         raise DataFileError(f"{what}; is it a network?")
-    return Draft(source)
-
-
-def _finished(draft: Draft) -> NetworkDescription:
-    name, variables, states, parents, tables = draft.finish()
+    draft = Draft(source)
+    parse(content, draft)
+    name, *fields = draft.finish()
     try:
-        return NetworkDescription(
-            name, tuple(variables), tuple(states), tuple(parents), tuple(tables)
-        )
-    except ValueError as error:  # true names are all that is not checked yet
+        return NetworkDescription(name, *map(tuple, fields))  # type: ignore[arg-type]
+    except ValueError as error:  # only the original names are not checked yet
         cure = "remove the comments that begin with unnaive-names"
-        raise DataFileError(f"{draft.source}: {error}, or {cure}") from error
+        raise DataFileError(f"{source}: {error}, or {cure}") from error
 
 
 def _format(path: Path, wanted: str | None) -> str:
     if wanted is None and path.suffix.lower() not in ENDINGS:
         cure = f"let its name end in one of {', '.join(ENDINGS)}, or pass format"
-        raise DataFileError(f"{path} has no ending that tells what it is; {cure}")
+        raise DataFileError(f"{path} has no ending of a known format; {cure}")
     form = ENDINGS[path.suffix.lower()] if wanted is None else wanted
     if form not in ENDINGS.values():
         raise ValueError(f"format is {wanted!r}; pass 'bif' or 'xmlbif'")
@@ -261,17 +263,17 @@ def _format(path: Path, wanted: str | None) -> str:
 
 
 def to_bif(network: NetworkDescription) -> str:
-    r"""Spell a network in BIF, the older of the two formats.
+    r"""Write a network as BIF text, the older of the two formats.
 
     Parameters
     ----------
     network : NetworkDescription
-        What to spell.
+        The network.
 
     Returns
     -------
     str
-        ASCII, in the words and the layout that pgmpy, pyAgrum and bnlearn all read.
+        ASCII text in the dialect that pgmpy, pyAgrum and bnlearn read.
 
     Examples
     --------
@@ -285,19 +287,19 @@ def to_bif(network: NetworkDescription) -> str:
 
 
 def of_bif(text: str, source: str = "text") -> NetworkDescription:
-    """Read the text of a BIF file.
+    """Parse the text of a BIF file.
 
     Parameters
     ----------
     text : str
         The whole file.
-    source : str
-        What errors call it.
+    source : str, default="text"
+        Name of the file in error messages.
 
     Returns
     -------
     NetworkDescription
-        What it describes; see :func:`read_network`, also for what is refused.
+        The network; see :func:`read_network`, also for the errors.
 
     Examples
     --------
@@ -312,24 +314,22 @@ def of_bif(text: str, source: str = "text") -> NetworkDescription:
     array([[0.6 , 0.4 ],
            [0.05, 0.95]])
     """
-    draft = _draft(source, len(text))
-    read_bif(text, draft)
-    return _finished(draft)
+    return _description(read_bif, text, source)
 
 
 def to_xmlbif(network: NetworkDescription) -> str:
-    """Spell a network in XMLBIF 0.3.
+    """Write a network as XMLBIF 0.3 text.
 
     Parameters
     ----------
     network : NetworkDescription
-        What to spell.
+        The network.
 
     Returns
     -------
     str
-        XML that asks for UTF-8. It has no DTD, with which pyAgrum could not read it; WEKA
-        complains of that and reads it all the same.
+        XML that declares UTF-8. It has no DTD, since pyAgrum could not read one; WEKA warns
+        about the missing DTD but reads the file.
 
     Examples
     --------
@@ -341,19 +341,19 @@ def to_xmlbif(network: NetworkDescription) -> str:
 
 
 def of_xmlbif(text: str, source: str = "text") -> NetworkDescription:
-    """Read the text of an XMLBIF file.
+    """Parse the text of an XMLBIF file.
 
     Parameters
     ----------
     text : str
-        The whole file; what encoding it says it has does not matter.
-    source : str
-        What errors call it.
+        The whole file; the encoding that it declares is ignored.
+    source : str, default="text"
+        Name of the file in error messages.
 
     Returns
     -------
     NetworkDescription
-        What it describes; see :func:`read_network`, also for what is refused.
+        The network; see :func:`read_network`, also for the errors.
 
     Examples
     --------
@@ -361,20 +361,18 @@ def of_xmlbif(text: str, source: str = "text") -> NetworkDescription:
     Traceback (most recent call last):
     unnaive.exceptions.DataFileError: empty.xml has no variable; is it a network?
     """
-    draft = _draft(source, len(text))
-    read_xmlbif(text, draft)
-    return _finished(draft)
+    return _description(read_xmlbif, text, source)
 
 
 @dataclass(frozen=True)
 class Spelling:
-    """A network whose names a format can spell, and notes on those that had to change."""
+    """A network with names that a format allows, and notes on the names that were changed."""
 
     network: NetworkDescription
     name: str
     variables: list[str]
     states: list[list[str]]
-    notes: list[str]  # on every variable, then on the network; empty where nothing changed
+    notes: list[str]  # for every variable, then for the network; empty where nothing changed
 
 
 def _spelling(network: NetworkDescription, spell: Spell, fold: Callable[[str], str]) -> Spelling:
@@ -382,11 +380,12 @@ def _spelling(network: NetworkDescription, spell: Spell, fold: Callable[[str], s
     variables = _distinct(network.variables, spell, "variable", fold)
     states = [_distinct(labels, spell, "state", str) for labels in network.states]
     notes = []
-    for own, written, labels, new in zip(
+    for original, written, labels, new in zip(
         network.variables, variables, network.states, states, strict=True
     ):
         changed = {b: a for a, b in zip(labels, new, strict=True) if a != b}
-        note = ({"name": own} if own != written else {}) | ({"states": changed} if changed else {})
+        note: State = {"name": original} if original != written else {}
+        note |= {"states": changed} if changed else {}
         notes.append(json.dumps({"variable": written} | note) if note else "")
     notes.append(json.dumps({"network": network.name}) if name != network.name else "")
     return Spelling(network, name, variables, states, notes)
@@ -395,17 +394,17 @@ def _spelling(network: NetworkDescription, spell: Spell, fold: Callable[[str], s
 def _distinct(
     names: Sequence[str], spell: Spell, kind: str, fold: Callable[[str], str]
 ) -> list[str]:
-    """Spell names so that no two are alike; one that can stay never makes way for another."""
+    """Map names to allowed ones, all different; a name that is allowed always stays."""
     spelled = [spell(name, kind) for name in names]
     taken: dict[str, int] = {}
-    for place, (name, new) in enumerate(zip(names, spelled, strict=True)):
+    for position, (name, new) in enumerate(zip(names, spelled, strict=True)):
         if name == new:
-            taken.setdefault(fold(name), place)
-    times: dict[str, int] = {}
-    for place, new in enumerate(spelled):
+            taken.setdefault(fold(name), position)
+    times: Counter[str] = Counter()
+    for position, new in enumerate(spelled):
         candidate = new
-        while taken.setdefault(fold(candidate), place) != place:
-            times[new] = times.get(new, 1) + 1
-            candidate = f"{new}_{times[new]}"
-        spelled[place] = candidate
+        while taken.setdefault(fold(candidate), position) != position:
+            times[new] += 1
+            candidate = f"{new}_{times[new] + 1}"
+        spelled[position] = candidate
     return spelled

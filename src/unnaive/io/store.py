@@ -1,9 +1,10 @@
-"""One file for a model or for counts: a zip of JSON and plain arrays, never pickle.
+"""The file format of models and counts: a zip of JSON and plain arrays, never pickle.
 
-``unnaive.json`` tells format, version, kind and writer, then the state; arrays are members
-of their own, little-endian, in C order. The zip is not compressed, so what a file claims to
-hold can be checked against its size before memory is taken. SHA-256 sums of every array and
-of the JSON find alterations. The same state, keys in the same order, gives the same bytes.
+The member ``unnaive.json`` has format, version, kind and writer, then the state. Every array is
+a separate member, little-endian and in C order. The zip is not compressed, so the sizes that a
+file claims can be checked against its length before memory is allocated. SHA-256 checksums of
+every array and of the JSON detect changes. The same state with keys in the same order always
+gives the same bytes.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ FORMAT = "unnaive"
 VERSION = 1
 _MEMBER = "unnaive.json"
 _ARRAY, _FLOAT = "__array__", "__float__"
-_TYPES = {"|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8"}
-_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON may join to another
-_DEPTH = 100  # levels; a state deeper than that is a mistake or an attack
+TYPES = {"|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8"}
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character; JSON may merge two of them
+_DEPTH = 100  # levels; a deeper state is a mistake or an attack
 _AGAIN = "save it or copy it again"
 _OTHER = "this is not a file that unnaive saved, check its name"
 _DOUBT = "unnaive does not write such files, do not trust it"
@@ -46,27 +47,27 @@ _DOUBT = "unnaive does not write such files, do not trust it"
 def save(
     path: str | os.PathLike[str], state: State, kind: str = "model", written_by: str = ""
 ) -> None:
-    """Write a state to one file, or leave what was there untouched.
+    """Write a state to one file; if that fails, an existing file is kept.
 
     Parameters
     ----------
     path : str or path
-        Where to. A new file takes this name once all of it is on the disk; a symbolic link
-        stays one, and a file that is replaced leaves its permissions to the new one.
+        File name. The file appears under this name only when it is complete. A symbolic link
+        stays a link, and a replaced file passes its permissions on.
     state : dict
         Nested dictionaries with string keys, lists, strings, numbers, booleans, None, and
-        numpy arrays of booleans, integers and floats; all come back bit for bit.
-    kind : str
-        What the state is of; :func:`load` must be asked for the same.
-    written_by : str
-        Version of the library, which a reader too old for the file will name.
+        numpy arrays of booleans, integers and floats. All are read back bit for bit.
+    kind : str, default="model"
+        Kind of object; :func:`load` must be called with the same one.
+    written_by : str, default=""
+        Version of the library, for the error message of a version that is too old.
 
     Raises
     ------
     TypeError
-        If something in the state cannot be stored; the message gives its place.
+        If a value of the state cannot be stored; the message says where it is.
     OSError
-        If the file cannot be written, a full disk for one; an older file is still there.
+        If the file cannot be written, for example on a full disk; an existing file is kept.
 
     Examples
     --------
@@ -87,26 +88,26 @@ def save(
 
 
 def load(path: str | os.PathLike[str], kind: str = "model") -> State:
-    """Read back a state that :func:`save` wrote.
+    """Read a state that :func:`save` wrote.
 
     Parameters
     ----------
     path : str or path
-        The file.
-    kind : str
-        What it must hold.
+        File name.
+    kind : str, default="model"
+        Kind of object that the file must hold.
 
     Returns
     -------
     dict
-        The state; its arrays are writable and belong to the caller.
+        The state; its arrays are writable copies.
 
     Raises
     ------
     WrongKindError
-        If the file is of another kind.
+        If the file holds another kind of object.
     ModelFileError
-        If it is truncated, altered, or from a newer version.
+        If the file is truncated, altered, or written by a newer version.
 
     Examples
     --------
@@ -126,18 +127,18 @@ def load(path: str | os.PathLike[str], kind: str = "model") -> State:
             return _read(stream, kind)
         except MemoryError:
             raise
-        except Exception as error:  # zipfile meets altered bytes with a dozen kinds of error
+        except Exception as error:  # zipfile raises a dozen kinds of errors for altered bytes
             if isinstance(error, ModelFileError):
-                error.args = (f"{path} {error}",)  # below, nobody knows the name of the file
+                error.args = (f"{path} {error}",)  # the functions below do not know the path
                 raise
             what = f"is {'damaged or cut off' if head else 'empty'}; {_AGAIN}"
             if not b"PK\x03\x04".startswith(head):
-                what = f"is not a zip file; {_OTHER} (a model comes before the rows)"
+                what = f"is not a zip file; {_OTHER} (the model comes before the data file)"
             raise ModelFileError(f"{path} {what}") from error
 
 
 def _encode(value: object, place: str, arrays: list[AnyArray], depth: int) -> object:
-    """Turn a state into strict JSON, its arrays into references."""
+    """Convert a state to strict JSON and its arrays to references."""
     if depth > _DEPTH:
         raise TypeError(f"{place[:60]}… is nested deeper than {_DEPTH} levels; flatten it")
     if value is None or isinstance(value, bool | int):
@@ -161,7 +162,7 @@ def _encode(value: object, place: str, arrays: list[AnyArray], depth: int) -> ob
 
 def _encode_array(array: AnyArray, place: str, arrays: list[AnyArray]) -> State:
     kind = array.dtype.newbyteorder("<")
-    if kind.str not in _TYPES:
+    if kind.str not in TYPES:
         raise TypeError(f"{place} is an array of {array.dtype}; store bool, int, uint or float")
     arrays.append(array.astype(kind, order="C", copy=False))
     return {
@@ -185,7 +186,7 @@ def _dump(document: State) -> bytes:
 
 
 def _write_member(archive: zipfile.ZipFile, name: str, content: bytes | memoryview) -> None:
-    info = zipfile.ZipInfo(name)  # dated 1980, on every machine the same
+    info = zipfile.ZipInfo(name)  # dated 1980 on every machine
     info.create_system = 3
     info.external_attr = 0o644 << 16
     archive.writestr(info, content)
@@ -193,7 +194,7 @@ def _write_member(archive: zipfile.ZipFile, name: str, content: bytes | memoryvi
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file that takes the place of ``path`` if all goes well."""
+    """Open a new file that replaces ``path`` if no error occurs."""
     final = path.resolve()
     if final.exists() and not (final.is_file() and os.access(final, os.W_OK)):
         what = "this is a folder, a device or a protected file; save elsewhere"
@@ -216,7 +217,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _read(stream: IO[bytes], kind: str) -> State:
-    """Read a whole file, trusting nothing that it claims."""
+    """Read a whole file and check everything that it claims."""
     size = os.fstat(stream.fileno()).st_size
     with zipfile.ZipFile(stream) as archive:
         if _MEMBER not in archive.namelist():
@@ -238,7 +239,7 @@ def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
 
 
 def _parse(content: bytes, kind: str) -> State:
-    """Check the JSON before anything of the state is believed."""
+    """Check the JSON before the state is used."""
     try:
         document: State = json.loads(content)
     except RecursionError as error:
@@ -250,18 +251,17 @@ def _parse(content: bytes, kind: str) -> State:
         raise ModelFileError(f"{what}; upgrade with pip install -U unnaive")
     if document.pop("sha256") != _checksum(_dump(document)):
         raise ModelFileError(f"was altered after it was saved; {_AGAIN}")
-    if (found := document["kind"]) != kind:
-        what = f"is of kind {found!r}, not {kind!r}; open it as what it is"
-        raise WrongKindError(what, found=found, wanted=kind)
+    if (actual := document["kind"]) != kind:
+        what = f"is of kind {actual!r}, not {kind!r}; pass a file of the right kind"
+        raise WrongKindError(what, found=actual, wanted=kind)
     return document
 
 
 class _Reader:
-    """Puts arrays back into a state; each member is read once, in order."""
+    """Replaces references in a state by arrays; each member is read once, in order."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
-        self.archive = archive
-        self.expected = 0
+        self.archive, self.expected = archive, 0
 
     def decode(self, value: Any, depth: int) -> Any:
         if depth > _DEPTH:
@@ -281,23 +281,19 @@ class _Reader:
         if name != f"arrays/{self.expected}" or name not in self.archive.namelist():
             raise ModelFileError(f"lacks its member {name!r}; {_AGAIN}")
         self.expected += 1
-        if dtype not in _TYPES:
+        if dtype not in TYPES:
             raise ModelFileError(f"has an array of type {dtype!r}; {_DOUBT}")
         size = self.archive.getinfo(name).file_size
         if min(shape, default=0) < 0 or math.prod(shape) * np.dtype(dtype).itemsize != size:
             raise ModelFileError(f"has {size} bytes for shape {shape} of {dtype}; {_DOUBT}")
         array = np.empty(shape, dtype=dtype)
-        if self.fill(name, _bytes_of(array)) != reference["sha256"]:
-            raise ModelFileError(f"was altered after it was saved, in {name!r}; {_AGAIN}")
-        if dtype == "|b1" and array.size and array.view(np.uint8).max() > 1:
-            raise ModelFileError(f"has booleans that are neither 0 nor 1; {_DOUBT}")
-        return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-    def fill(self, name: str, buffer: memoryview) -> str:
-        """Read one member into memory that is already there; return its checksum."""
-        done = 0
+        buffer, done = _bytes_of(array), 0
         with self.archive.open(name) as member:
             while piece := member.read(1 << 20):
                 buffer[done : done + len(piece)] = piece
                 done += len(piece)
-        return _checksum(buffer[:done])
+        if _checksum(buffer[:done]) != reference["sha256"]:
+            raise ModelFileError(f"was altered after it was saved, in {name!r}; {_AGAIN}")
+        if dtype == "|b1" and array.size and array.view(np.uint8).max() > 1:
+            raise ModelFileError(f"has booleans that are neither 0 nor 1; {_DOUBT}")
+        return array.astype(array.dtype.newbyteorder("="), copy=False)

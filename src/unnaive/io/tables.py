@@ -1,4 +1,4 @@
-"""Tables of other libraries (pandas, polars, pyarrow) as plain columns, through narwhals."""
+"""Convert tables of other libraries (pandas, polars, pyarrow) to plain columns by narwhals."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def from_table(X: object) -> Frame | None:
-    """Turn a data frame into a :class:`Frame`; None if it is none."""
-    if nw.dependencies.is_pandas_dataframe(X):  # narwhals would refuse it in words of its own
+    """Convert a data frame to a :class:`Frame`; None if X is not a data frame."""
+    if nw.dependencies.is_pandas_dataframe(X):  # the error of narwhals has no cure
         _refuse_duplicates(X.columns)
     table = nw.from_native(X, pass_through=True, eager_only=False)
     if isinstance(table, nw.LazyFrame):
@@ -38,27 +38,22 @@ def from_table(X: object) -> Frame | None:
 
 
 def from_series(y: object, name: str) -> Column | None:
-    """Turn a series, or a data frame of one column, into a column; None if it is neither."""
-    if type(y).__name__ == "Categorical":  # pandas' own, and no series
+    """Convert a series, or a data frame of one column, to a column; None if y is neither."""
+    if type(y).__name__ == "Categorical":  # of pandas, which is not a series
         y = nw.dependencies.get_pandas().Series(y)
-    series = nw.from_native(_unwrap_single_column(y), pass_through=True, allow_series=True)
+    series = nw.from_native(y, pass_through=True, eager_only=False, allow_series=True)
+    if isinstance(series, nw.DataFrame) and len(series.columns) == 1:
+        series = series[series.columns[0]]
     if not isinstance(series, nw.Series):
         return None
     return _from_series(series, name if series.name is None else str(series.name))
 
 
-def _unwrap_single_column(y: object) -> object:
-    table = nw.from_native(y, pass_through=True, eager_only=False)
-    if isinstance(table, nw.DataFrame) and len(table.columns) == 1:
-        return table[table.columns[0]].to_native()
-    return y
-
-
 def _refuse_duplicates(names: Iterable[object]) -> None:
-    """Raise if a column name occurs twice, be it as a number and as its text."""
-    often = [name for name, times in Counter(map(str, names)).items() if times > 1]
-    if often:
-        raise ValueError(f"column name {often[0]!r} occurs more than once; rename the columns")
+    """Raise if a column name occurs twice; the number 1 and the text "1" are the same name."""
+    repeated = [name for name, times in Counter(map(str, names)).items() if times > 1]
+    if repeated:
+        raise ValueError(f"column name {repeated[0]!r} occurs more than once; rename the columns")
 
 
 def _from_series(series: Series, name: str) -> Column:
@@ -105,7 +100,7 @@ def _from_categorical(series: Series, name: str) -> Column:
         return Column(
             name, indices.astype(np.int32), tuple(merged.dictionary.to_pylist()), declared=True
         )
-    # A polars Categorical lists every label of the session, in order of appearance: no domain.
+    # A polars Categorical lists all labels of the session, so they are not a declared domain.
     declared = series.dtype != nw.Categorical
     text = series.cast(nw.String)
     labels = series.cat.get_categories() if declared else text.drop_nulls().unique()
@@ -113,7 +108,7 @@ def _from_categorical(series: Series, name: str) -> Column:
 
 
 def _indexed(series: Series, name: str, labels: list[str], *, declared: bool) -> Column:
-    """Index a series by its labels inside its own library."""
+    """Replace the labels of a series by their positions, with the library of the series."""
     if not labels:
         return Column(name, np.full(len(series), -1, dtype=np.int32), (), declared)
     codes = series.replace_strict(labels, list(range(len(labels))), return_dtype=nw.Int32)

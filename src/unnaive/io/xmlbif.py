@@ -1,11 +1,11 @@
 """XMLBIF 0.3, the Interchange Format for Bayesian networks in XML.
 
-A ``VARIABLE`` has a ``NAME`` and its states, ``OUTCOME``; a ``DEFINITION`` tells what it is
-``FOR``, the parents, ``GIVEN``, and all numbers in one ``TABLE``, where the state of the
-variable changes fastest and that of its first parent slowest: the order of our arrays.
+A ``VARIABLE`` has a ``NAME`` and its states, ``OUTCOME``. A ``DEFINITION`` names its variable
+(``FOR``) and its parents (``GIVEN``) and has all numbers in one ``TABLE``. There the state of
+the variable changes fastest and that of its first parent slowest, as in our arrays.
 
-The XML is read by expat, with nothing fetched and nothing expanded: a document type may
-declare elements, as that of XMLBIF does, but entities and files elsewhere are refused.
+The XML is parsed by expat, which loads and expands nothing. A document type may declare
+elements, as that of XMLBIF does; entities and external files are refused.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 _ELEMENTS = 1_000_000
 _DEPTH = 20
-_DEFAULTS = 20  # attributes that a document type declares; XMLBIF has two
-_LONGEST = 100  # characters of the value that it gives to an attribute by default
+_DEFAULTS = 20  # attributes that a document type may declare; XMLBIF has two
+_LONGEST = 100  # characters of the default value of an attribute
 _BLANK = re.compile(r"[ \t\r\n]+")
 _STRANGE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_DOUBT = "no network needs that, do not trust the file"
+_DOUBT = "no network needs this, so do not trust the file"
 
 
 def spell_xmlbif(name: str, _kind: str) -> str:
-    r"""Give a name back if all readers of XMLBIF keep it, or else one like it that they keep.
+    r"""Return the name if all readers of XMLBIF keep it, otherwise a similar name.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def spell_xmlbif(name: str, _kind: str) -> str:
 
 
 def write_xmlbif(spelling: Spelling) -> str:
-    """Write a network whose names are spelled already."""
+    """Write a network with names that XMLBIF keeps."""
     network = spelling.network
     variables = [html.escape(name, quote=False) for name in spelling.variables]
     *notes, first = [_comment(note) if note else "" for note in spelling.notes]
@@ -66,9 +66,9 @@ def write_xmlbif(spelling: Spelling) -> str:
 
 
 def _comment(note: str) -> str:
-    """Hide a note from other programs; XML has no two hyphens in a comment."""
-    hidden = note.replace("-", "\\u002d")
-    return f"<!-- {NOTE}{hidden} -->\n"
+    """Write a note as a comment; XML comments must not have two hyphens in a row."""
+    escaped = note.replace("-", "\\u002d")
+    return f"<!-- {NOTE}{escaped} -->\n"
 
 
 def read_xmlbif(content: str | bytes, draft: Draft) -> None:
@@ -83,12 +83,12 @@ def read_xmlbif(content: str | bytes, draft: Draft) -> None:
         name = variable.one("NAME", draft).name
         if (kind := variable.kind.lower()) in {"decision", "utility"}:
             what = f"variable {short(name)} is of type {kind}"
-            raise draft.error(variable.line, what, "only networks of chance variables can be read")
+            raise draft.error(variable.line, what, "only random variables can be read")
         draft.add_variable(name, [state.name for state in variable.all("OUTCOME")], variable.line)
     for definition in networks[0].all("DEFINITION"):
         element = definition.one("FOR", draft)
         child = draft.find(element.name, element.line)
-        parents = tuple(draft.find(given.name, given.line) for given in definition.all("GIVEN"))
+        parents = tuple(draft.find(one.name, one.line) for one in definition.all("GIVEN"))
         shape = draft.shape(child, parents, definition.line)
         table = definition.one("TABLE", draft)
         numbers = draft.numbers(table.text, math.prod(shape), child, table.line)
@@ -96,45 +96,41 @@ def read_xmlbif(content: str | bytes, draft: Draft) -> None:
 
 
 class _Element:
-    """One element of the file, and the line it starts on."""
+    """One element of the file and the line where it starts."""
 
     __slots__ = ("children", "kind", "line", "tag", "text", "texts")
 
     def __init__(self, tag: str, kind: str, line: int) -> None:
-        self.tag = tag
-        self.kind = kind
-        self.line = line
-        self.text = ""
+        self.tag, self.kind, self.line, self.text = tag, kind, line, ""
         self.texts: list[str] = []
         self.children: list[_Element] = []
 
     @property
     def name(self) -> str:
-        """What it holds, blanks merged, as all programs do."""
+        """Its text with blanks merged, as all programs do."""
         return _merged(self.text)
 
     def all(self, tag: str) -> list[_Element]:
-        """Elements of one kind within it."""
+        """Return the children with a tag."""
         return [child for child in self.children if child.tag == tag]
 
     def one(self, tag: str, draft: Draft) -> _Element:
-        """Take the element of a kind that must be there once."""
-        found = self.all(tag)
-        if len(found) != 1:
-            what = f"a <{self.tag}> has {len(found)} <{tag}>"
+        """Return the child with a tag that must occur exactly once."""
+        children = self.all(tag)
+        if len(children) != 1:
+            what = f"a <{self.tag}> has {len(children)} <{tag}>"
             raise draft.error(self.line, what, "it must have exactly one")
-        return found[0]
+        return children[0]
 
 
 class _Builder:
-    """Puts the elements together that expat finds, and refuses what could do harm."""
+    """Builds the tree of elements from expat's events and refuses harmful content."""
 
     def __init__(self, draft: Draft, encoding: str | None) -> None:
         self.draft = draft
         self.root = _Element("", "", 1)
         self._open = [self.root]
-        self._elements = 0
-        self._defaults = 0
+        self._elements = self._defaults = 0
         self.parser = expat.ParserCreate(encoding)
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
@@ -171,31 +167,33 @@ class _Builder:
 
     def _doctype(self, _name: str, system: str | None, public: str | None, _inside: bool) -> None:
         if system is not None or public is not None:
-            self.refuse(f"the document type is in another place, {short(system or public or '')}")
+            self.refuse(f"the document type is external, {short(system or public or '')}")
 
     def _attribute(
         self, _element: str, name: str, _kind: str, default: str | None, _required: bool
     ) -> None:
         self._defaults += 1
         if self._defaults > _DEFAULTS or len(default or "") > _LONGEST:
-            self.refuse(f"the document type gives too much to attributes, {short(name)} for one")
+            self.refuse(
+                f"the document type declares too many or too long attributes: {short(name)}"
+            )
 
     def _entity(self, name: str, *_rest: object) -> None:
         self.refuse(f"the document type declares the entity {short(name)}")
 
 
 def _parse(content: str | bytes, draft: Draft) -> _Element:
-    """Read the XML; a string is UTF-8 by now, whatever encoding it declares."""
+    """Parse the XML; a string is already decoded, so the encoding that it declares is ignored."""
     builder = _Builder(draft, "utf-8" if isinstance(content, str) else None)
     try:
         builder.parser.Parse(content.encode() if isinstance(content, str) else content, True)
     except expat.ExpatError as error:
-        what = f"this is not XML, or cut off ({expat.ErrorString(error.code)})"
+        what = f"this is not XML, or it is cut off ({expat.ErrorString(error.code)})"
         raise draft.error(error.lineno, what, "write or fetch the file again") from error
     except DataFileError:
         raise
     except (LookupError, ValueError) as error:
-        what = f"the text does not have its encoding ({error})"
+        what = f"the text does not match its encoding ({error})"
         raise draft.error(1, what, "save the file as UTF-8") from error
     return builder.root.children[0]
 

@@ -1,4 +1,4 @@
-"""Adjusted probability naive Bayes: a weight for every class."""
+"""Adjusted probability naive Bayes: the probability of every class is multiplied by a weight."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unnaive._core.adjust import right_spans, weigh_right
 from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.base import CountsClassifier
-from unnaive.models.classifier import Shown
+from unnaive.models.fitted import Shown
 from unnaive.models.makers import TreeFactors
 from unnaive.models.nb import no_parents
 from unnaive.models.recipe import Learned, Recipe
@@ -30,21 +30,22 @@ if TYPE_CHECKING:
     from unnaive.tables.network import Network
     from unnaive.tables.trees import HeldOut, TreeTables
 
-LEAST_WEIGHT = 1e-6  # Paper: 0, which forbids a class for ever
+LEAST_WEIGHT = 1e-6  # Paper: 0, with which a class is never predicted
 _INDIVIDUALS_A_TASK = 8
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedRows:
-    """Rows as naive Bayes sees them: what class weights are judged by.
+    """Log joint probabilities of rows by naive Bayes, from which class weights are learned.
 
     Attributes
     ----------
     joint : ndarray of shape (n, k)
-        Log P(c, x), with a chance for one class at least.
+        Log P(c, x), finite for at least one class.
     classes, weights : ndarray of shape (n,)
-        The rows' own classes, and how much each row weighs.
+        True classes and weights of the rows.
     n_jobs : int or None
+        Number of threads.
     """
 
     joint: FloatArray
@@ -53,12 +54,12 @@ class JudgedRows:
     n_jobs: int | None = None
 
     def accuracies(self, log_weights: FloatArray) -> FloatArray:
-        """Weighted share of rows that m lists of class weights (m, k) get right; shape (m,)."""
+        """Accuracy of m lists of class weights (m, k); shape (m,)."""
         right = np.empty(len(log_weights))
         by_class = self._by_class
 
-        def judge(part: tuple[int, int]) -> None:
-            weigh_right(*by_class, log_weights[slice(*part)], right[slice(*part)])
+        def judge(bounds: tuple[int, int]) -> None:
+            weigh_right(*by_class, log_weights[slice(*bounds)], right[slice(*bounds)])
 
         blocks = _parallel.row_blocks(len(right), _INDIVIDUALS_A_TASK)
         _parallel.run(judge, blocks, self.n_jobs)
@@ -66,16 +67,16 @@ class JudgedRows:
 
     @cached_property
     def _by_class(self) -> tuple[FloatArray, IntArray, FloatArray]:
-        """Log joint (k, n) of the rows class by class, where classes begin, and the weights."""
+        """Log joint (k, n) of the rows in order of class, first row of each class, and weights."""
         order = np.argsort(self.classes, kind="stable")
         bounds = np.searchsorted(self.classes[order], np.arange(self.joint.shape[1] + 1))
         return np.ascontiguousarray(self.joint[order].T), bounds, self.weights[order]
 
     def best_step(self, log_weights: FloatArray, label: int) -> tuple[float, float]:
-        """Find the best log w of one class, the others as they are, and its accuracy.
+        """Return the best accuracy by the weight of one class, and its log; the others stay.
 
-        One sweep over the rows in the order of the log w at which the class draws level with
-        the best of the others: O(n log n). Of equals the nearest to what it was.
+        One sweep over the rows in the order of the log weight at which the class ties with the
+        best of the others: O(n log n). On ties the value nearest to the present one is taken.
         """
         spans = np.empty((3, len(self.classes)))
         right_spans(self.joint, self.classes, log_weights, label, spans)
@@ -92,7 +93,7 @@ class JudgedRows:
         return float(right.max()), float(tied[first_best(-np.abs(tied - log_weights[label]))])
 
     def _reached(self, marks: FloatArray, rows: BoolArray, tried: FloatArray) -> FloatArray:
-        """Weighted share of rows whose mark is no more than each of the values tried."""
+        """Weighted share of rows whose mark is at most each of the values tried."""
         order = np.argsort(marks, kind="stable")
         shares = self.weights[rows][order] / self.weights.sum()
         passed = np.searchsorted(marks[order], tried, side="right")
@@ -101,16 +102,16 @@ class JudgedRows:
     def climb(self, start: FloatArray) -> FloatArray:
         """Take the best step of one class as long as it is strictly better; shape (k,).
 
-        Of two classes one is enough, and its first step the global optimum.
+        With two classes one weight is enough, and its first step is the global optimum.
         """
         log_weights, current = start.copy(), self.accuracies(start[None])[0]
         labels = range(1 if len(start) == 2 else len(start))
         while True:
-            found = _parallel.run(
+            steps = _parallel.run(
                 lambda label: self.best_step(log_weights, label), labels, self.n_jobs
             )
-            label = first_best(np.array([accuracy for accuracy, _ in found]))
-            accuracy, value = found[label]
+            label = first_best(np.array([accuracy for accuracy, _ in steps]))
+            accuracy, value = steps[label]
             if accuracy <= current + TIE_TOLERANCE:
                 return np.asarray(log_weights - log_weights[-1])
             log_weights[label], current = value, accuracy
@@ -118,12 +119,12 @@ class JudgedRows:
 
 @dataclass(frozen=True, eq=False)
 class AdjustedFactors(TreeFactors):
-    """Naive Bayes' tables, and a weight for every class; 1 before they are known."""
+    """Makes the tables of naive Bayes with a weight for every class; 1 before they are learned."""
 
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> TreeTables:
-        """Estimate naive Bayes' tables, and add the log weights to the prior."""
+        """Estimate the tables of naive Bayes, and add the log weights to the log prior."""
         tree: TreeTables = super().tables(counts, learned, how, held_out)  # type: ignore[assignment]
         prior = tree.tables[:, :1].reshape(-1, tree.n_classes) + log_weights_of(counts, learned)
         return replace(tree, tables=np.hstack([prior.reshape(-1, 1), tree.tables[:, 1:]]))
@@ -131,11 +132,11 @@ class AdjustedFactors(TreeFactors):
     def log_prior(
         self, counts: JointCounts, learned: Learned, how: Estimate, held: HeldOut = PLAIN
     ) -> FloatArray:
-        """Log of w_c P(c), not normalised; shape (k,)."""
+        """Log of w_c P(c), not normalized; shape (k,)."""
         return how.log_prior(counts, held) + log_weights_of(counts, learned)
 
     def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:
-        """Return naive Bayes with the prior w_c P(c), normalised."""
+        """Return naive Bayes with the prior w_c P(c), normalized."""
         prior = self.log_prior(counts, learned, how)
         prior = np.exp(prior - np.logaddexp.reduce(prior))
         return super().network(counts, learned, replace(how, class_prior=prior))
@@ -143,7 +144,7 @@ class AdjustedFactors(TreeFactors):
 
 def log_weights_of(counts: JointCounts, learned: Learned) -> FloatArray:
     """Log weights of the classes; shape (k,)."""
-    if "class_log_weights" not in learned.parameters:  # while they are searched for
+    if "class_log_weights" not in learned.parameters:  # during the search
         return np.zeros(counts.n_classes)
     weights = learned.array("class_log_weights")
     if weights.shape != (counts.n_classes,) or not np.isfinite(weights).all():
@@ -153,52 +154,64 @@ def log_weights_of(counts: JointCounts, learned: Learned) -> FloatArray:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AdjustedNB(CountsClassifier):
-    r"""Adjusted probability naive Bayes: each class's probability times a weight of its own.
+    r"""Adjusted probability naive Bayes: class probabilities are multiplied by learned weights.
 
     .. math:: P(c \mid x) \propto w_c\, P(c) \prod_i P(x_i \mid c)
 
-    The weights are those that classify most rows right; that of the last class is 1. Naive
-    Bayes errs in how sure it is, not so often in what is more likely, and a weight moves the
-    border back to where errors balance. It is naive Bayes with another prior, so its
-    probabilities are made for decisions.
+    The weights maximize the accuracy on the training samples; that of the last class is 1. Naive
+    Bayes ranks classes well, but its probabilities are too extreme; the weights move the decision
+    thresholds to where errors balance. Use it where accuracy matters: it is naive Bayes with
+    another prior, and the probabilities are adjusted for decisions, not calibrated.
 
-    The search by hill climbing begins with weights of 1 and changes the one that helps most, by
-    an exact sweep over all values that make a difference; for two classes it finds the global
-    optimum. ``search="eda"`` looks at all weights together. Where weights are equally good,
-    those nearest to 1 are taken, so that naive Bayes stays as it is where nothing helps.
+    Hill climbing starts with weights of 1 and changes the one that improves most, by an exact
+    sweep over all values that make a difference; for two classes it finds the global optimum.
+    ``search="eda"`` searches all weights together. On ties the weights nearest to 1 are taken, so
+    that naive Bayes is unchanged if nothing improves it.
 
-    ``fit_counts``, ``partial_fit`` and ``forget`` keep the weights that the first ``fit``, or
-    batch, found in its rows.
+    ``fit_counts``, ``partial_fit`` and ``forget`` keep the weights of the first ``fit`` or batch.
 
     Parameters
     ----------
     search : {"hill", "eda"}, default="hill"
         Hill climbing, or an estimation-of-distribution algorithm.
     criterion : {"training", "loo"}, default=None
-        Whose accuracy is maximised: that on the rows that were learned from, or exact
-        leave-one-out. None: "training" with "hill" and "loo" with "eda", as in the papers.
+        Accuracy that is maximized: on the training samples, or exact leave-one-out. None:
+        "training" with "hill" and "loo" with "eda", as in the papers.
     algorithm : EstimationOfDistribution, default=None
-        What ``search="eda"`` runs, one of those for numbers in :mod:`unnaive.search`. None:
-        ``UMDAc(bound=1.0)``. ``UMDAc.paper()`` with ``polish=False`` is the paper's setting.
+        Algorithm of ``search="eda"``, one for real numbers of :mod:`unnaive.search`. None:
+        ``UMDAc(bound=1.0)``. ``UMDAc.paper()`` with ``polish=False`` is the setting of the paper.
     max_weight : float, default=5.0
-        Largest weight that ``algorithm`` tries; the least is 1e-6.
+        Largest weight that ``algorithm`` tries; the smallest is 1e-6.
     polish : bool, default=True
-        Whether hill climbing begins where ``algorithm`` ended. It leaves the bounds where that
-        is strictly better.
+        Whether hill climbing continues from the result of ``algorithm``. It leaves the bounds
+        where that is strictly better.
     random_state : int, Generator, RandomState or None, default=None
-        Chance of ``search="eda"``.
+        Random seed of ``search="eda"``.
     {parameters}
 
     Attributes
     ----------
     class_weights_ : ndarray of shape (k,)
-        w, infinite where it is too large for a float.
+        The weights w; infinite if too large for a float.
     class_log_weights_ : ndarray of shape (k,)
         Log w.
-    adjusted_accuracy_, naive_accuracy_ : float
-        The criterion with the weights, and that of naive Bayes, which is never larger.
+    adjusted_accuracy_ : float
+        The criterion with the weights.
+    naive_accuracy_ : float
+        The criterion of naive Bayes, which is never larger.
     search_result_ : Result
-        After ``fit`` with ``search="eda"`` and two classes at least: how that went.
+        Result and history of the search; only with ``search="eda"`` and two or more classes.
+    {attributes}
+
+    See Also
+    --------
+    NaiveBayes : All weights 1.
+    IENB : Changes the probabilities of values instead.
+
+    Notes
+    -----
+    Assumption: within a class, features are independent. The probability of each class is then
+    multiplied by a weight, so that more samples are classified correctly.
 
     References
     ----------
@@ -228,13 +241,9 @@ class AdjustedNB(CountsClassifier):
 
     family: ClassVar[str] = "naive"
     counts_twice: ClassVar[bool] = True
-    assumption: ClassVar[str] = (
-        "Within a class, columns are taken to be independent. The probability of each class is "
-        "then multiplied by a weight, so that more rows are told right."
-    )
 
     class_log_weights_ = Shown("Log w of every class; shape (k,).", "class_log_weights")
-    search_result_ = Shown("How the search by an algorithm went.")
+    search_result_ = Shown("Result and history of the search.")
 
     @property
     def class_weights_(self) -> FloatArray:
@@ -244,23 +253,22 @@ class AdjustedNB(CountsClassifier):
 
     @property
     def adjusted_accuracy_(self) -> float:
-        """What was maximised."""
+        """The criterion with the weights."""
         return float(self._accuracies[0])
 
     @property
     def naive_accuracy_(self) -> float:
-        """The same of naive Bayes."""
+        """The criterion of naive Bayes."""
         return float(self._accuracies[1])
 
-    _accuracies = Shown("The criterion with the weights, and without.", "accuracies")
+    _accuracies = Shown("The criterion with the weights, and of naive Bayes.", "accuracies")
 
     def recipe(self) -> Recipe:
-        """Take naive Bayes, and find the weights of the classes from rows."""
-        tables = AdjustedFactors()
-        return Recipe(no_parents, tables, self._adjust, counts="values", keeps=True)
+        """Take naive Bayes, and learn the weights of the classes from samples."""
+        return Recipe(no_parents, AdjustedFactors(), self._adjust, counts="values", keeps=True)
 
     def _adjust(self, learned: Learned, task: Task) -> Learned:
-        """Search for the weights that classify most rows right."""
+        """Search for the weights of largest accuracy."""
         rows, judged = task.rows, self._judged(learned, task)
         log_weights, trace = np.zeros(rows.n_classes), {}
         if self.search == "eda" and rows.n_classes > 1:
@@ -280,7 +288,7 @@ class AdjustedNB(CountsClassifier):
             require_algorithm("algorithm", self.algorithm, Box)
 
     def _judged(self, learned: Learned, task: Task) -> JudgedRows:
-        """Let naive Bayes look at the rows, each with or without its own counts."""
+        """Compute the log joint of the rows by naive Bayes, with or without their own counts."""
         counts, rows, maker = task.counts, task.rows, task.maker
         criterion = self.criterion or ("training" if self.search == "hill" else "loo")
         weights = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
@@ -298,7 +306,7 @@ class AdjustedNB(CountsClassifier):
         return JudgedRows(joint, rows.classes, weights, self.n_jobs)
 
     def _searched(self, judged: JudgedRows) -> Result:
-        """Run the algorithm, naive Bayes among its first individuals."""
+        """Run the algorithm; naive Bayes is one of its first individuals."""
         from unnaive.search import Box, UMDAc  # noqa: PLC0415 - costs time to import
 
         genes = judged.joint.shape[1] - 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from unnaive.information import (
     pairwise_mutual_information,
 )
 from unnaive.models.base import CountsClassifier
-from unnaive.models.recipe import Learned, Recipe, TableMaker
+from unnaive.models.recipe import Estimate, Learned, Recipe, Source, TableMaker, Task
 from unnaive.parameters import flag, number, one_of
 from unnaive.structure import independent
 from unnaive.structure.parents import SuperParents
@@ -26,35 +26,31 @@ from unnaive.tables.super_parents import FirstAnswer, all_super_parents, table_b
 from unnaive.tables.trees import tree_tables
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from unnaive._typing import FloatArray, State
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.models.recipe import Estimate, Source, Task
     from unnaive.schema import Schema
     from unnaive.tables.super_parents import SuperParentTables
 
 _MOST_ENTRIES = 20_000_000  # that weights are fitted to; of more rows, a share of each class
-_ALIKE = (
-    "There is no single graph to draw: every column in turn is the parent of all others, and the "
-    "model averages over all of these"
-)
+_ALL = "There is no single graph to draw: every {} in turn is the parent of all others."
 
 
 @dataclass(frozen=True, eq=False)
 class SuperParentMean(TableMaker):
-    """Averages over super-parents; naive Bayes answers where no column can be one.
+    """Makes tables that average over super-parents, with naive Bayes where there is none.
 
     Attributes
     ----------
     min_count : float
         How often a value must occur to be a super-parent.
     critical : float or None
-        How often a value must occur to imply another; None: nothing is implied.
+        How often a value must occur to imply another one; None: no subsumption resolution.
     weighted : bool
-        Whether super-parents weigh what the structure says.
+        Whether super-parents have the weights of the structure.
     pairs : bool
-        Whether pairs of columns are super-parents, too, and answer first.
+        Whether pairs of columns are super-parents; single columns are then the fallback.
     pair_weights : bool
-        Whether these pairs weigh what they tell about the class together.
+        Whether pairs are weighted by their joint mutual information with the class.
     """
 
     min_count: float = 1
@@ -76,28 +72,20 @@ class SuperParentMean(TableMaker):
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> FirstAnswer:
-        """Estimate the tables of single super-parents, and of pairs if they are asked for."""
+        """Estimate the tables of single super-parents and, with ``pairs``, of pairs."""
         schema, graph = counts.schema, learned.graph(SuperParents)
         self.require(schema, how, 1 if held_out is None else 2)
         average = self.average(counts, how, held_out, graph.weights if self.weighted else None)
-        simplest = tree_tables(
-            counts,
-            independent(schema.names, schema.target),
-            how.smoothing,
-            class_prior=how.class_prior,
-            held_out=held_out,
-        )
+        fixed: State = {"class_prior": how.class_prior, "held_out": held_out}
+        star = independent(schema.names, schema.target)
+        simplest = tree_tables(counts, star, how.smoothing, **fixed)
         if not self.pairs or len(schema.names) < 2:
             return FirstAnswer((average,), simplest)
-        pairs = all_pairs_of_parents(
-            counts,
-            how.smoothing,
-            class_prior=how.class_prior,
-            pair_weights=pair_information(counts, how.n_jobs) if self.pair_weights else None,
-            min_count=self.min_count,
-            held_out=held_out,
+        weights = pair_information(counts, how.n_jobs) if self.pair_weights else None
+        fixed |= {"pair_weights": weights, "min_count": self.min_count}
+        return FirstAnswer(
+            (all_pairs_of_parents(counts, how.smoothing, **fixed), average), simplest
         )
-        return FirstAnswer((pairs, average), simplest)
 
     def average(
         self,
@@ -119,47 +107,61 @@ class SuperParentMean(TableMaker):
 
 
 def all_alike(source: Source, rows: CodedRows | None) -> Learned:
-    """Let every column be everyone's parent, all of the same weight."""
+    """Return the structure in which every column is a super-parent of equal weight."""
     return Learned(SuperParents.alike(source.schema.names, source.schema.target))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AODE(CountsClassifier):
-    r"""Averaged one-dependence estimators: every column in turn is the parent of all others.
+    r"""Averaged one-dependence estimators: every feature in turn is the parent of all others.
 
     .. math:: P(c, x) = \frac{1}{|A|} \sum_{p \in A} P(c, x_p) \prod_{i \ne p} P(x_i \mid c, x_p)
 
-    A holds the columns whose value is observed and occurs at least ``min_count`` times; where
-    it is empty, naive Bayes answers. Nothing is searched for, so the variance is low.
+    A holds the features whose value is observed and occurs at least ``min_count`` times; where
+    A is empty, naive Bayes is used. No structure is searched, so the variance is low. AODE is a
+    good first choice for up to some hundred features; time and memory grow with the square of the
+    number of values.
 
-    With ``weights="discriminative"`` super-parents weigh what serves prediction:
+    With ``weights="discriminative"`` super-parents have weights that are learned for prediction:
 
     .. math:: P(c, x) \propto \sum_{p \in A} w_p\, P(c, x_p) \prod_{i \ne p} P(x_i \mid c, x_p),
               \qquad w_p \ge 0, \quad \sum_p w_p = 1
 
-    The weights maximise the conditional likelihood of the classes, each row left out, less half
-    the sum of squares of :math:`\log w_p` around their mean; so members that say the same of the
-    classes weigh the same, and one that misleads is not heard. Leave-one-out, ``partial_fit``,
-    ``forget`` and ``fit_counts`` hold the weights at those of the rows of the last ``fit``.
+    They maximize the leave-one-out conditional likelihood of the classes, minus half the sum of
+    squares of :math:`\log w_p` around their mean. Super-parents with the same predictions get the
+    same weight, and a misleading one gets nearly none. Leave-one-out, ``partial_fit``, ``forget``
+    and ``fit_counts`` keep the weights of the last ``fit``.
 
     Parameters
     ----------
     min_count : int, default=1
         How often a value must occur to be a super-parent (30 in the paper).
     subsumption : bool, default=False
-        Leave out a value that another one of the row implies ("pregnant" makes "female"
-        superfluous): AODE with subsumption resolution, AODEsr.
+        Leave out a value that another value of the sample implies ("pregnant" implies "female"):
+        AODE with subsumption resolution, AODEsr.
     critical : int, default=50
-        A value implies another if it occurs more often than this, and always with the other.
+        A value implies another one if it occurs more often than this, and always with the other.
     weights : {"discriminative", None}, default=None
-        "discriminative": weights of super-parents are fitted to rows, before any calibration;
-        None: super-parents weigh the same.
+        "discriminative": fit the weights of super-parents to the samples, before any calibration;
+        None: equal weights.
     {parameters}
 
     Attributes
     ----------
     feature_importances_ : ndarray of shape (d,)
         The weights, which sum to 1; only with ``weights="discriminative"``.
+    {attributes}
+
+    See Also
+    --------
+    WAODE : Weights by mutual information.
+    A2DE : Pairs of features as super-parents.
+    SPODE : One super-parent, chosen by a criterion.
+
+    Notes
+    -----
+    Assumption: every feature in turn is the only parent of all others, and the predictions are
+    averaged. Each feature is seen together with every other one, but with one at a time.
 
     References
     ----------
@@ -180,7 +182,7 @@ class AODE(CountsClassifier):
     >>> float(model.score(X, X[:, 0] ^ X[:, 1]))
     1.0
 
-    The third column tells nothing, and what the first two tell is not seen from it:
+    The third feature is irrelevant, and as a super-parent it gets nearly no weight:
 
     >>> weighted = AODE(weights="discriminative").fit(X, X[:, 0] ^ X[:, 1])
     >>> float(weighted.feature_importances_[2]) < 0.05
@@ -193,47 +195,33 @@ class AODE(CountsClassifier):
     weights: str | None = one_of(None, "discriminative")
 
     family: ClassVar[str] = "super-parents"
-    assumption: ClassVar[str] = (
-        "Every column in turn is taken as the one parent of all others, and the answers are "
-        "averaged. So each column speaks in the light of every other one, but of one at a time."
-    )
-    without_graph: ClassVar[str] = f"{_ALIKE}."
+    without_graph: ClassVar[str] = _ALL.format("column")
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Weights of the columns as super-parents; shape (d,)."""
+        """Weights of the features as super-parents; shape (d,)."""
         learned, maker = self.fitted_.learned, self.fitted_.made_by.maker
         if not (isinstance(maker, SuperParentMean) and maker.weighted):
             raise AttributeError(
-                "columns have no weights where all super-parents weigh the same; fit with "
-                'weights="discriminative"'
+                'all super-parents have equal weights; fit with weights="discriminative"'
             )
         return learned.graph(SuperParents).weights
 
     def recipe(self) -> Recipe:
-        """Average over all columns as super-parents, weighted if that is asked for."""
-        weighted = self.weights is not None
-        return Recipe(
-            learn=all_alike,
-            tables=self._means(),
-            choose=self._weigh if weighted else None,
-            structure=SuperParents,
-            keeps=weighted,
-        )
+        """Average over all features as super-parents, with equal or learned weights."""
+        weighted, critical = self.weights is not None, self.critical if self.subsumption else None
+        means = SuperParentMean(self.min_count, critical, weighted)
 
-    def _means(self) -> SuperParentMean:
-        critical = self.critical if self.subsumption else None
-        return SuperParentMean(self.min_count, critical, self.weights is not None)
+        def weigh(learned: Learned, task: Task) -> Learned:
+            weights = weighing(task.rows, means, task.maker.how).fit()
+            return Learned(replace(learned.graph(SuperParents), weights=weights))
 
-    def _weigh(self, learned: Learned, task: Task) -> Learned:
-        """Find the weights that predict the rows best, each left out."""
-        graph = learned.structure
-        weights = weighing(task.rows, self._means(), task.maker.how).fit()
-        return Learned(SuperParents(graph.names, graph.target, weights))
+        choose = weigh if weighted else None
+        return Recipe(all_alike, means, choose, structure=SuperParents, keeps=weighted)
 
 
 def weighing(rows: CodedRows, means: SuperParentMean, how: Estimate) -> MemberWeighing:
-    """Look rows up in the tables of super-parents without them, to find weights.
+    """Look rows up in tables of super-parents that leave them out, in order to fit weights.
 
     Rows of other weights are left out as if of weight 1.
     """
@@ -247,13 +235,13 @@ def weighing(rows: CodedRows, means: SuperParentMean, how: Estimate) -> MemberWe
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class WAODE(CountsClassifier):
-    r"""Weighted AODE: super-parents weigh what they tell about the class.
+    r"""Weighted AODE: super-parents are weighted by their mutual information with the class.
 
     .. math:: P(c, x) = \frac{\sum_p W_p\, P(c, x_p) \prod_{i \ne p} P(x_i \mid c, x_p)}
               {\sum_p W_p}, \qquad W_p = I(X_p;Y)
 
-    Where all weights are 0, all columns weigh the same. Leave-one-out holds the weights at
-    those of all rows.
+    Where all weights are 0, all features have equal weights. Leave-one-out keeps the weights of
+    all samples. Use it instead of :class:`AODE` if many features are irrelevant.
 
     Parameters
     ----------
@@ -263,6 +251,16 @@ class WAODE(CountsClassifier):
     ----------
     feature_importances_ : ndarray of shape (d,)
         The weights, which sum to 1.
+    {attributes}
+
+    See Also
+    --------
+    AODE : Equal weights, or weights that are learned for prediction.
+
+    Notes
+    -----
+    Assumption: every feature in turn is the only parent of all others, and the predictions are
+    averaged, weighted by the mutual information of that feature with the class.
 
     References
     ----------
@@ -278,19 +276,15 @@ class WAODE(CountsClassifier):
 
     default_smoothing: ClassVar[Smoothing] = MEstimate(1.0)
     family: ClassVar[str] = "super-parents"
-    assumption: ClassVar[str] = (
-        "Every column in turn is taken as the one parent of all others, and the answers are "
-        "averaged, weighted by what that column tells of the class."
-    )
-    without_graph: ClassVar[str] = f"{_ALIKE}, by weight."
+    without_graph: ClassVar[str] = _ALL.format("column")
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Weights of the columns; shape (d,)."""
+        """Weights of the features as super-parents; shape (d,)."""
         return self.fitted_.learned.graph(SuperParents).weights
 
     def recipe(self) -> Recipe:
-        """Average over all columns as super-parents, weighted by their information."""
+        """Average over all features as super-parents, weighted by mutual information."""
         tables = SuperParentMean(min_count=0, weighted=True)
         return Recipe(self._weigh, tables, structure=SuperParents)
 
@@ -305,21 +299,36 @@ class WAODE(CountsClassifier):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class A2DE(CountsClassifier):
-    r"""Averaged two-dependence estimators: every pair of columns in turn is all others' parents.
+    r"""Averaged two-dependence estimators: every pair of features is the parents of all others.
 
     .. math:: P(c, x) = \frac{1}{|A|} \sum_{(p,q) \in A} P(c, x_p, x_q)
               \prod_{i \notin \{p,q\}} P(x_i \mid c, x_p, x_q)
 
-    A holds the pairs whose values occur together at least ``min_count`` times; where it is
-    empty AODE answers, then naive Bayes. Counts all triples of columns: n·d³ time, k·V³ memory.
+    A holds the pairs whose values occur together at least ``min_count`` times; where A is empty,
+    AODE is used, then naive Bayes. It counts all triples of features: n·d³ time, k·V³ memory for V
+    values in all. Use it with many samples and few features, where AODE leaves a bias.
 
     Parameters
     ----------
     min_count : int, default=1
         How often a pair of values must occur to be super-parents.
     weighted : bool, default=False
-        Weigh the pairs by I(X_p, X_q; Y), what they tell about the class together.
+        Weight the pairs by I(X_p, X_q; Y), their joint mutual information with the class.
     {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    AODE : Single features as super-parents.
+    KDB : A few parents per feature, chosen by information.
+
+    Notes
+    -----
+    Assumption: every pair of features in turn is the parents of all others, and the predictions
+    are averaged. Each feature is seen together with any two others.
 
     References
     ----------
@@ -340,17 +349,10 @@ class A2DE(CountsClassifier):
     weighted: bool = flag(False)
 
     family: ClassVar[str] = "super-parents"
-    assumption: ClassVar[str] = (
-        "Every pair of columns in turn is taken as the parents of all others, and the answers are "
-        "averaged. So each column speaks in the light of any two others."
-    )
-    without_graph: ClassVar[str] = (
-        "There is no single graph to draw: every pair of columns in turn are the parents of all "
-        "others, and the model averages over all of these."
-    )
+    without_graph: ClassVar[str] = _ALL.format("pair of columns")
 
     def recipe(self) -> Recipe:
-        """Average over all pairs of columns, then over single ones."""
+        """Average over all pairs of features; single features are the fallback."""
         tables = SuperParentMean(self.min_count, pairs=True, pair_weights=self.weighted)
         return Recipe(all_alike, tables, structure=SuperParents, counts="triples")
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray, FloatArray, Label, State
     from unnaive.io.frames import Frame
-    from unnaive.models.classifier import Given
     from unnaive.models.fitted import Normalise
+    from unnaive.models.inputs import Given
     from unnaive.schema import Schema
     from unnaive.tables.terms import Terms
 
@@ -333,7 +333,7 @@ class AutoBayes(Classifier):
         return self._each("forget", X, y, sample_weight)
 
     def _each(self, method: str, X: object, y: object, sample_weight: object) -> Self:
-        frame = self._frame(X)
+        frame = self.known_frame(X)
         changed = [copy(member.model) for member in self.members_]
         for model in changed:
             getattr(model, method)(frame, y, sample_weight=sample_weight)

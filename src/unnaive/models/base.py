@@ -1,4 +1,4 @@
-"""The estimator that runs any recipe: count, learn, choose, tabulate, calibrate."""
+"""Base class of the models of counts: count, learn, choose, make tables, calibrate."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from unnaive.counts.engines.dispatch import engine_of
 from unnaive.discretize import discretizer
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import is_few_rows, is_mappings
-from unnaive.models.classifier import Classifier, Given, Shown
-from unnaive.models.fitted import MOST_WEIGHTS, Fitting, Names, calibrate
+from unnaive.models.classifier import Classifier
+from unnaive.models.fitted import Fitting, Names, Shown, calibrate
+from unnaive.models.inputs import has_names_of
 from unnaive.models.partitioned import fit_partitions
 from unnaive.models.recipe import Estimate
 from unnaive.parameters import number, one_of, whole
@@ -28,67 +29,83 @@ from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, Label, State
-    from unnaive.discretize import Discretizer
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, Label, State
     from unnaive.io.frames import Frame
     from unnaive.models.fitted import Fitted, Normalise
+    from unnaive.models.inputs import Given
     from unnaive.models.recipe import Recipe
     from unnaive.models.trial import LeftOutRows, Trial
     from unnaive.tables.network import Network
     from unnaive.tables.terms import Terms
 
 _BLOCK_ROWS = 1 << 13
-_COMMON = """
-    discretize : str, a discretiser, or None, default="mdlp"
-        How numeric columns are cut into bins, learned in ``fit`` from its rows alone: "mdlp",
-        "auto", "quantile", "frequency" or "width", see :mod:`unnaive.discretize`. None: every
-        column's distinct values are its categories.
-    bins : int, default=5
-        Number of bins for the discretisers that take one.
-    categorical_features : "auto", list of names or positions, or mask, default="auto"
-        Which numeric columns are categories. "auto": those of whole numbers with at most ten
-        distinct values, each twice on average. Labels (strings, booleans, category types)
-        always are.
-    categories : dict or list, default=None
-        Declared values of some columns, ``{"smoker": ["no", "ex", "yes"]}``, or a list with an
-        entry (or None) a column. Values count in smoothing even if no row has them.
-    smoothing : policy, str or None, default=None
-        None: {smoothing}. See :mod:`unnaive.tables.smoothing`.
-    class_prior : array of shape (k,), default=None
-        Prior probabilities of the classes; None: estimated from the counts.
-    threshold_bias : dict or array of shape (k,), default=None
-        What is added to each class's probability before ``predict`` takes the largest, as in
-        ``{"ill": 0.2}``: more of the ill are found, and more of the well are alarmed.
-    handle_unknown : {"missing", "error"}, default="missing"
-        What a category never seen in fit is at prediction.
-    calibrate : {"loo", None}, default=None
-        "loo": a temperature and a bias a class make the left-out probabilities of the rows fit
-        their classes best; exact and without folds, see :mod:`unnaive.tables.calibration`.
-    max_memory : int, default=2 GiB
-        Bytes that tables may take; a model that needs more says so before it takes them.
-    n_jobs : int, default=None
-        Threads, as in scikit-learn. The result is the same to the bit for any number.
-"""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CountsClassifier(Classifier):
-    """Base of the classifiers that learn from :class:`~unnaive.counts.JointCounts`.
+    """Base class of the classifiers that learn from :class:`~unnaive.counts.JointCounts`.
 
-    A model says by :meth:`recipe` which parts make it; this class runs the recipe.
+    A model returns the parts that define it by :meth:`recipe`; this class runs the recipe: code
+    the samples, count, learn the structure, choose among candidates by leave-one-out, make the
+    tables, and calibrate. Counts add up, so ``partial_fit``, ``forget`` and ``fit_counts`` give
+    the same model as a fit to all samples. Derive from it to add a model.
 
     Parameters
     ----------
-    {parameters}
+    discretize : str, discretizer or None, default="mdlp"
+        How numeric features are cut into bins; the bin edges are learned in ``fit``: "mdlp",
+        "auto", "quantile", "frequency" or "width", see :mod:`unnaive.discretize`. None: every
+        distinct value is a category.
+    bins : int, default=5
+        Number of bins, for the discretizers that take one.
+    categorical_features : "auto", list of names or positions, or mask, default="auto"
+        Which numeric features are categorical. "auto": those of whole numbers with at most ten
+        distinct values that occur twice or more on average. Strings, booleans and category types
+        are always categorical.
+    categories : dict or list, default=None
+        Declared categories of some features, ``{"smoker": ["no", "ex", "yes"]}``, or a list with
+        one entry (or None) per feature. Smoothing counts declared categories even if no sample
+        has them.
+    smoothing : policy, str or None, default=None
+        How probabilities are estimated from counts, see :mod:`unnaive.tables.smoothing`; None:
+        {smoothing}.
+    class_prior : array of shape (k,), default=None
+        Prior probabilities of the classes; None: estimated from the counts.
+    threshold_bias : dict or array of shape (k,), default=None
+        Number added to the probability of each class before ``predict`` takes the largest.
+        ``{"ill": 0.2}`` gives fewer false negatives and more false positives.
+    handle_unknown : {"missing", "error"}, default="missing"
+        Whether an unseen category counts as a missing value at prediction, or is an error.
+    calibrate : {"loo", None}, default=None
+        "loo": fit a temperature and a bias per class to the leave-one-out probabilities of the
+        training samples; exact and without folds, see :mod:`unnaive.tables.calibration`.
+    max_memory : int, default=2 GiB
+        Most bytes that tables may take; a model that needs more raises before it allocates them.
+    n_jobs : int, default=None
+        Number of threads, as in scikit-learn. Results do not depend on it.
 
     Attributes
     ----------
     counts_ : JointCounts
-        What was counted.
+        Counts that the model was estimated from; they can be merged with ``+`` and saved.
     structure_ : Graph
-        What depends on what; it can be drawn (``plot``) and exported (``to_networkx``, ``to_dot``).
+        Dependence structure: which features depend on which, with ``plot``, ``to_networkx`` and
+        ``to_dot``.
     path_ : dict of arrays
-        Where leave-one-out chose among models: what each was, and its scores.
+        Candidates that leave-one-out compared, and their scores; only if a parameter is "loo".
+    {attributes}
+
+    See Also
+    --------
+    Classifier : Base class of all models, those of Gaussian densities included.
+    register : Give a new model a key.
+
+    Examples
+    --------
+    >>> from unnaive import TAN
+    >>> from unnaive.models import CountsClassifier
+    >>> issubclass(TAN, CountsClassifier)
+    True
     """
 
     discretize: Any = "mdlp"
@@ -102,16 +119,17 @@ class CountsClassifier(Classifier):
 
     default_smoothing: ClassVar[Smoothing] = Laplace(1.0)
 
-    path_ = Shown("Models that leave-one-out chose among, and their scores.")
-
-    @classmethod
-    def common_parameters(cls) -> str:
-        """Describe the parameters that all models of counts share."""
-        return _COMMON.replace("{smoothing}", f"``{cls.default_smoothing}``", 1)
+    path_ = Shown("Candidates that leave-one-out compared, and their scores.")
 
     @abstractmethod
     def recipe(self) -> Recipe:
-        """Say which parts make the model, with the parameters as they are now."""
+        """Define the model by its parts, with the current parameters.
+
+        Returns
+        -------
+        Recipe
+            Learner of the structure, choice by leave-one-out, and maker of the tables.
+        """
 
     if TYPE_CHECKING:
 
@@ -119,30 +137,41 @@ class CountsClassifier(Classifier):
         def fitted_(self) -> Fitted: ...  # noqa: D102
 
     @property
+    def marginalizes(self) -> bool:
+        """Whether missing values are summed out, in models that have the parameter ``missing``."""
+        return getattr(self, "missing", "marginalize") == "marginalize"
+
+    @property
     def counts_(self) -> JointCounts:
-        """What was counted."""
+        """Counts that the model was estimated from."""
         return self.fitted_.counts
 
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
-        """Learn from rows.
+        """Fit the model to samples.
 
         Parameters
         ----------
         X : array, pandas, polars or pyarrow table of shape (n, d), Dask or Spark frame
-            Missing cells (NaN, None, NA, null) are welcome.
-        y : array of shape (n,)
+            Features. Missing values (NaN, None, NA, null) are allowed.
+        y : array of shape (n,), or str
             Class labels: strings, integers, floats or booleans. With a Dask or Spark frame, the
-            name of a column in it; likewise ``sample_weight``.
-        sample_weight : array of shape (n,), default=None
-            Weights of the rows; counts are then sums of weights.
+            name of its target column.
+        sample_weight : array of shape (n,), or str, default=None
+            Weights of the samples; counts are then sums of weights. With a Dask or Spark frame,
+            the name of the column of weights.
+
+        Returns
+        -------
+        Self
+            The fitted model.
         """
         self._check()
         engine = engine_of(X)
         if engine is not None:
             self._fitted = fit_partitions(self, engine, y, sample_weight)
             return self
-        given = self._given(X, y, sample_weight, first=True)
-        return self._fit_rows(*self.coded(given), given.names)
+        batch = self._given(X, y, sample_weight, first=True)
+        return self._fit_rows(*self.coded(batch), batch.names)
 
     def partial_fit(
         self,
@@ -151,40 +180,87 @@ class CountsClassifier(Classifier):
         classes: Sequence[Label] | None = None,
         sample_weight: object = None,
     ) -> Self:
-        """Add rows to what was learned.
+        """Add samples to the model.
 
-        The first call fixes the schema: categories, bin edges and, by ``classes``, the class
-        labels. Declare by ``categories=`` what the first rows may lack.
+        The result is the model that ``fit`` would give on all samples, with the categories, bin
+        edges and classes of the first call.
+
+        Parameters
+        ----------
+        X : array or table of shape (n, d)
+            Features. The first call fixes categories and bin edges; declare by ``categories=``
+            those that its samples may lack.
+        y : array of shape (n,)
+            Class labels.
+        classes : list, default=None
+            All class labels, on the first call; None: those in ``y``.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        Self
+            The updated model.
         """
         self._check()
         first = "_fitted" not in self.__dict__
-        given = self._given(X, y, sample_weight, first=first)
+        batch = self._given(X, y, sample_weight, first=first)
         if first:
-            rows, labels = self.coded(given, classes)
-            return self._fit_rows(rows, labels, given.names, keep_all=True)
+            rows, labels = self.coded(batch, classes)
+            return self._fit_rows(rows, labels, batch.names, keep_all=True)
         require_same_classes(classes, self.schema_)
-        return self._refit(self._counts_to_change() + self.count(given))
+        return self._refit(self._counts_to_change() + self.count(batch))
 
     def forget(self, X: object, y: object, sample_weight: object = None) -> Self:
-        """Take rows out of what was learned, as if they had never been there."""
+        """Unlearn samples: the model becomes what it would be without them.
+
+        Their counts are subtracted, so the result is exact for unweighted samples. Categories and
+        bin edges stay.
+
+        Parameters
+        ----------
+        X : array or table of shape (n, d)
+            Features of samples that the model was fitted to.
+        y : array of shape (n,)
+            Their class labels.
+        sample_weight : array of shape (n,), default=None
+            Their weights.
+
+        Returns
+        -------
+        Self
+            The updated model.
+        """
         check_is_fitted(self)
         self._check()
-        given = self._given(X, y, sample_weight, first=False)
-        return self._refit(self._counts_to_change() - self.count(given))
+        batch = self._given(X, y, sample_weight, first=False)
+        return self._refit(self._counts_to_change() - self.count(batch))
 
     def _counts_to_change(self) -> JointCounts:
-        """Return the counts, if they hold all that other rows may call for."""
+        """Return the counts; raises if they lack pairs that other samples could need."""
         counts = self.counts_
         by_pairs = self.recipe().counts != "values"
         if by_pairs and not (counts.has_all_pairs or counts.families):
             raise TableTooLarge(
-                "this model was fitted beyond max_memory and kept the pairs of its own structure "
-                "alone, so rows can neither be added nor taken out; raise max_memory and fit anew"
+                "all pairs of columns did not fit into max_memory, so this model kept only the "
+                "pairs of its structure; rows can be neither added nor removed: raise max_memory "
+                "and fit again"
             )
         return counts
 
     def fit_counts(self, counts: JointCounts) -> Self:
-        """Learn from counts, wherever they were made."""
+        """Fit the model to counts: of other machines, merged, or read from a file.
+
+        Parameters
+        ----------
+        counts : JointCounts
+            As :func:`unnaive.count` or ``counts_`` of a model gives them.
+
+        Returns
+        -------
+        Self
+            The fitted model, the same as from the samples that were counted.
+        """
         if not isinstance(counts, JointCounts):
             raise TypeError(f"fit_counts takes JointCounts, not {type(counts).__name__}; see fit")
         self._check()
@@ -192,40 +268,54 @@ class CountsClassifier(Classifier):
         return self._refit(counts, Names.of_schema(counts.schema), labels)
 
     def loo_predict_proba(self, X: object, y: object, sample_weight: object = None) -> FloatArray:
-        """P(c | x) for rows of the fit, each by the model without that row; shape (n, k).
+        """Compute leave-one-out posterior probabilities of the training samples.
 
-        Exact and without refits: leaving a row out changes only its own class's tables, each
-        by one count. Structure, learned weights, bins and categories stay those of all rows. Rows
-        (and weights) must be among those that were learned from.
+        Each sample is predicted by the model without that sample. This is exact and needs no
+        refit: leaving a sample out changes only the tables of its class, each by one count.
+        Structure, learned weights, bins and categories stay those of all samples.
+
+        Parameters
+        ----------
+        X : array or table of shape (n, d)
+            Samples that the model was fitted to.
+        y : array of shape (n,)
+            Their class labels.
+        sample_weight : array of shape (n,), default=None
+            Their weights.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            Posterior probabilities, classes in the order of ``classes_``.
         """
         check_is_fitted(self)
         fitted = self.fitted_
-        given = self._given(X, y, sample_weight, first=False, keep_all=True)
-        weights = np.ones(1) if given.weights is None else np.unique(given.weights)
+        batch = self._given(X, y, sample_weight, first=False, keep_all=True)
+        weights = np.ones(1) if batch.weights is None else np.unique(batch.weights)
         tables = {weight: fitted.left_out_tables(weight) for weight in weights.tolist()}
-        classes = fitted.schema.encode_target(given.target)
-        chances = np.empty((given.frame.n_rows, len(fitted.labels)))
+        classes = fitted.schema.encode_target(batch.target)
+        chances = np.empty((batch.frame.n_rows, len(fitted.labels)))
 
-        def predict_block(block: tuple[int, int], n_jobs: int | None) -> None:
-            part = slice(*block)
-            codes = self.codes_of(given.frame.block(*block), n_jobs, fitted.schema)
-            some = None if given.weights is None else given.weights[part]
-            for group in by_weight(CodedRows(fitted.schema, codes, classes[part], some)):
+        def predict_block(bounds: tuple[int, int], n_jobs: int | None) -> None:
+            block = slice(*bounds)
+            codes = self.codes_of(batch.frame.block(*bounds), n_jobs, fitted.schema)
+            weights = None if batch.weights is None else batch.weights[block]
+            for group in by_weight(CodedRows(fitted.schema, codes, classes[block], weights)):
                 joint = fitted.left_out_of(group, tables[group.weight], n_jobs or 1)
                 if fitted.calibration is not None:
                     fitted.calibration.apply(joint)
                 out = np.empty_like(joint)
                 posterior(joint, out)
-                chances[part][group.places] = out
+                chances[block][group.places] = out
 
-        self._in_blocks(given.frame, predict_block)
+        self._in_blocks(batch.frame, predict_block)
         return chances
 
     def _predict_rows(self, frame: Frame, normalise: Normalise | None = None) -> FloatArray:
-        """Log joint of a frame's rows, or what ``normalise`` makes of it; shape (n, k).
+        """Log joint of a frame's rows, or its normalized form; shape (n, k).
 
-        An array is coded, looked up and normalised block by block: its codes are never all in
-        memory.
+        An array is coded, looked up and normalized block by block, so that its codes are never
+        all in memory.
         """
         fitted = self.fitted_
         out = np.empty((frame.n_rows, len(fitted.labels)))
@@ -238,7 +328,7 @@ class CountsClassifier(Classifier):
         return out
 
     def _in_blocks(self, frame: Frame, work: Callable[[tuple[int, int], int | None], None]) -> None:
-        """Work on blocks of an array's rows in threads, or on a table at once with threads."""
+        """Process blocks of an array's rows in threads, or a whole table with threads inside."""
         if frame.matrix is None:
             work((0, frame.n_rows), self.n_jobs)
             return
@@ -248,22 +338,27 @@ class CountsClassifier(Classifier):
         _parallel.run(lambda rows: work(rows, 1), blocks, self.n_jobs)
 
     def _answer(self, X: object, normalise: Normalise | None = None) -> FloatArray:
-        """Answer for a few rows without making columns of them."""
+        """Predict; a few samples are coded without making columns of them."""
         check_is_fitted(self)
         few = self.handle_unknown == "missing" and is_few_rows(X)
-        if not few or not (is_mappings(X) or self._has_names_of(X)):
+        if not few or not (is_mappings(X) or has_names_of(self, X)):
             return super()._answer(X, normalise)
-        fitted = self.fitted_  # read once: another thread may fit the model anew
+        fitted = self.fitted_  # read once: another thread may refit the model
         codes = fitted.schema.encode_few(X)
         out = np.empty((codes.shape[1], len(fitted.labels)))
         fitted.answer(codes, normalise, out)
         return out
 
     def to_network(self) -> Network:
-        """Return the model as a Bayesian network over the columns and the class.
+        """Convert the model to a Bayesian network over the features and the class.
 
-        It answers any question, ``network.query("age", {"ill": "yes"})``, draws samples, and
-        ``network.write("model.bif")`` makes a file for other programs.
+        The network answers any query, ``network.query("age", {"ill": "yes"})``, draws samples, and
+        is written for other programs by ``network.write("model.bif")``.
+
+        Returns
+        -------
+        Network
+            The same distribution; models that are not one network raise an error.
         """
         check_is_fitted(self)
         return self.fitted_.network()
@@ -276,48 +371,97 @@ class CountsClassifier(Classifier):
         return fitted.log_conditionals(codes, mode, self.n_jobs)
 
     def terms_of(self, frame: Frame) -> Terms:
-        """Split the log joint of a frame's rows, as ``predict_proba`` takes it, into terms."""
+        """Split the log joint probability of samples into additive terms of features."""
         fitted = self.fitted_
         return fitted.terms(self.codes_of(frame, self.n_jobs, fitted.schema))
 
     def codes_of(self, frame: Frame, n_jobs: int | None, schema: Schema | None = None) -> CodeArray:
-        """Code a frame's rows by a schema, that of the fit by default; shape (d, n)."""
+        """Code samples: every value becomes the index of its category or bin.
+
+        Parameters
+        ----------
+        frame : Frame
+            Samples.
+        n_jobs : int or None
+            Number of threads.
+        schema : Schema, default=None
+            Categories and bin edges; None: those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (d, n)
+            Codes; one more than the last code of a feature is a missing value.
+        """
         schema = self.schema_ if schema is None else schema
         return schema.encode(frame, handle_unknown=self.handle_unknown, n_jobs=n_jobs)
 
     def coded(
-        self, given: Given, classes: Sequence[Label] | None = None
+        self, batch: Given, classes: Sequence[Label] | None = None
     ) -> tuple[CodedRows, AnyArray]:
-        """Learn what the columns are, and code the rows; also return the class labels."""
+        """Learn categories and bin edges from samples, and code the samples.
+
+        Parameters
+        ----------
+        batch : Given
+            Checked samples.
+        classes : list, default=None
+            All class labels; None: those of the samples.
+
+        Returns
+        -------
+        rows : CodedRows
+            Codes, classes and weights of the samples.
+        labels : ndarray of shape (k,)
+            Class labels.
+        """
+        cut = None if self.discretize is None else discretizer(self.discretize, self.bins)
         schema, codes, class_codes = learn_schema(
-            given.frame,
-            given.target,
-            discretizer=self._discretizer,
+            batch.frame,
+            batch.target,
+            discretizer=cut,
             categorical_features=self.categorical_features,
             categories=self.categories,
             classes=classes,
-            weights=given.weights,
+            weights=batch.weights,
             n_jobs=self.n_jobs,
         )
-        rows = CodedRows(schema, codes, class_codes, given.weights, self.n_jobs)
-        return rows, label_array(schema.classes, given.target)
+        rows = CodedRows(schema, codes, class_codes, batch.weights, self.n_jobs)
+        return rows, label_array(schema.classes, batch.target)
 
-    def rows_of(self, given: Given, schema: Schema) -> CodedRows:
-        """Code rows by a schema."""
-        classes = schema.encode_target(given.target)
-        codes = self.codes_of(given.frame, self.n_jobs, schema)
-        return CodedRows(schema, codes, classes, given.weights, self.n_jobs)
+    def count(self, batch: Given) -> JointCounts:
+        """Count samples in the tables that ``counts_`` has.
 
-    def count(self, given: Given) -> JointCounts:
-        """Count rows by the schema that is there, as ``counts_`` was counted."""
+        Parameters
+        ----------
+        batch : Given
+            Checked samples.
+
+        Returns
+        -------
+        JointCounts
+            Counts that can be added to ``counts_`` or subtracted from them.
+        """
         known = self.counts_
-        rows = self.rows_of(given, known.schema)
+        codes = self.codes_of(batch.frame, self.n_jobs, known.schema)
+        classes = known.schema.encode_target(batch.target)
+        rows = CodedRows(known.schema, codes, classes, batch.weights, self.n_jobs)
         families = rows.count_families([family.columns for family in known.families])
         triples = None if known.triples is None else rows.count_triples()
         return replace(rows.select(known.pair_columns), families=families, triples=triples)
 
     def fitting(self, schema: Schema) -> Fitting:
-        """Make a run of the recipe, for these columns and classes."""
+        """Prepare a run of the recipe for some features and classes.
+
+        Parameters
+        ----------
+        schema : Schema
+            Features and classes.
+
+        Returns
+        -------
+        Fitting
+            The recipe, how probabilities are estimated, and the previous fit.
+        """
         how = Estimate(
             smoothing_policy(self.smoothing, self.default_smoothing),
             self._prior_of(list(schema.classes)),
@@ -325,8 +469,7 @@ class CountsClassifier(Classifier):
             self.n_jobs,
             type(self).__name__,
         )
-        settings = self.settings()
-        return Fitting(self.recipe(), how, settings, self.__dict__.get("_fitted"))
+        return Fitting(self.recipe(), how, self.settings(), self.__dict__.get("_fitted"))
 
     def _fit_rows(
         self,
@@ -345,40 +488,22 @@ class CountsClassifier(Classifier):
         return self
 
     def fit_and_leave_out(self, trial: Trial) -> LeftOutRows:
-        """Fit to all rows of a trial, and predict some of them, each left out."""
+        """Fit the model to all samples of a trial, and leave some of them out of the tables."""
         self._check()
         return trial.of_counts(self)
-
-    def fit_coded_and_leave_out(
-        self, rows: CodedRows, labels: AnyArray, names: Names, chosen: IntArray
-    ) -> FloatArray:
-        """Fit to coded rows; left-out log joint of the chosen ones; shape (m, k)."""
-        fitting = self.fitting(rows.schema)
-        fitting.recipe.tables.require(rows.schema, fitting.how, 2)  # before it fits in vain
-        fitted, left_out = fitting.of_rows_and_left_out(rows, names, labels)
-        self._fitted = fitted if self.calibrate is None else calibrate(fitted, rows)
-        joint = None if left_out is None else left_out()
-        if joint is None:
-            some = rows.take(chosen)
-            joint = self._fitted.left_out_joint(some, MOST_WEIGHTS)
-        else:
-            joint = joint[chosen]
-        if self._fitted.calibration is not None:
-            self._fitted.calibration.apply(joint)
-        return joint
 
     def _refit(
         self, counts: JointCounts, names: Names | None = None, labels: AnyArray | None = None
     ) -> Self:
-        """Fit to counts alone; what only rows can teach stays as it was."""
+        """Fit to counts only; what was learned from samples stays as it was."""
         self.bias_of(list(counts.schema.classes))
         fitting = self.fitting(counts.schema)
         before = fitting.before
         kept = None if before is None or self.calibrate is None else before.calibration
         if self.calibrate is not None and kept is None:
             raise UnnaiveError(
-                'calibrate="loo" leaves rows out, and counts have none; fit on rows, after which '
-                "fit_counts, partial_fit and forget keep the calibration"
+                'calibrate="loo" leaves rows out, and counts have none; fit on rows first, '
+                "after which fit_counts, partial_fit and forget keep the calibration"
             )
         names = self.fitted_.names if names is None else names
         labels = self.fitted_.labels if labels is None else labels
@@ -399,13 +524,9 @@ class CountsClassifier(Classifier):
 
         return replace(fitted, calibration=Calibration(**state["calibration"]))
 
-    @property
-    def _discretizer(self) -> Discretizer | None:
-        return None if self.discretize is None else discretizer(self.discretize, self.bins)
-
 
 def require_same_classes(classes: Sequence[Label] | None, schema: Schema) -> None:
-    """Raise an error if later calls of ``partial_fit`` name other classes than the first."""
+    """Raise an error if a later call of ``partial_fit`` names other classes than the first."""
     if classes is not None and sorted_labels(set(classes)) != schema.classes:
         raise ValueError(
             f"classes={list(classes)!r} is not the same as on the first call to partial_fit: "

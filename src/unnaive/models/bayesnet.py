@@ -1,4 +1,4 @@
-"""Bayesian networks as classifiers: any graph over the columns and the class."""
+"""Bayesian networks as classifiers: any directed graph over the features and the class."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.information import mutual_information
 from unnaive.information.scores import FamilyScores
 from unnaive.models.base import CountsClassifier
-from unnaive.models.recipe import Learned, Recipe, TableMaker
+from unnaive.models.recipe import Estimate, Learned, Recipe, Source, TableMaker
 from unnaive.models.tree import column_position
 from unnaive.parameters import flag, number, one_of, whole
 from unnaive.schema.columns import code_type
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from unnaive._typing import BoolArray, FloatArray
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.models.recipe import Estimate, Source
     from unnaive.schema import Schema
     from unnaive.structure.climb import Found
     from unnaive.structure.dag import PDAG
@@ -36,18 +35,18 @@ if TYPE_CHECKING:
 
     Arc = tuple[str | int, str | int]
 
-_TABU = (100, 30)  # moves that may not be undone, and moves in a row that may fail
+_TABU = (100, 30)  # length of the tabu list, and moves without improvement before it stops
 _PERTURBATIONS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkFactors(TableMaker):
-    """Tables of a network, in which the class is a node like any other."""
+    """Makes the tables of a network in which the class is a node like any other."""
 
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> NetworkTables:
-        """Estimate the table of every node, once they are known to fit into memory."""
+        """Estimate the table of every node; raises if they do not fit into memory."""
         dag = learned.graph(NetworkGraph)
         sizes = np.append(counts.schema.sizes, counts.n_classes).astype(object)
         nodes = enumerate(dag.parents)
@@ -57,12 +56,12 @@ class NetworkFactors(TableMaker):
         return NetworkTables(network, counts, how.smoothing, held_out)
 
     def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:
-        """Return the network itself."""
+        """Return the network."""
         return network_of(counts, learned.graph(NetworkGraph), how.smoothing, how.class_prior)
 
 
 def extended(graph: PDAG) -> DAG:
-    """Make a network of a graph; where there is none, arcs that close cycles turn."""
+    """Extend a partially directed graph to a DAG; arcs that would close a cycle are reversed."""
     try:
         return graph.to_dag()
     except UnnaiveError:
@@ -75,46 +74,61 @@ def extended(graph: PDAG) -> DAG:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BayesNet(CountsClassifier):
-    r"""A Bayesian network learned from the rows.
+    r"""Bayesian network classifier with a structure learned by search.
 
     .. math:: P(c, x) = P(c \mid \mathrm{pa}_c) \prod_i P(x_i \mid \mathrm{pa}_i)
 
-    By default the class is a parent of every column, and the search adds arcs between columns.
-    With ``augmented=False`` the class is a variable like any other; only its Markov blanket then
-    matters. ``network_`` answers any other question: the posterior of any variable given any
-    evidence, samples, files for other programs.
+    By default the class is a parent of every feature, and the search adds arcs between features.
+    With ``augmented=False`` the class is a variable like any other, and only its Markov blanket
+    affects predictions. Use it where the whole network is of interest: ``network_`` gives the
+    posterior of any variable given any evidence, draws samples, and is written for other programs.
+    For classification only, :class:`TAN` or :class:`KDB` are faster.
 
     ``partial_fit`` keeps the graph of the first batch.
 
     Parameters
     ----------
     criterion : str, default="bic"
-        "bic", "aic", "k2", "bd" or "bdeu", the last two with a strength if you like: "bdeu:10".
+        Score of the search: "bic", "aic", "k2", "bd" or "bdeu"; the last two take an equivalent
+        sample size, as in "bdeu:10".
     search : {"hill-climbing", "tabu", "k2", "annealing", "pc", "ges"}, default="hill-climbing"
-        "pc" tests independence instead of scoring, "ges" scores classes of equivalent graphs;
-        both need ``augmented=False``.
+        Search algorithm. "pc" tests independence instead of scoring, "ges" scores equivalence
+        classes of graphs; both need ``augmented=False``.
     augmented : bool, default=True
-        Whether the class is a parent of every column.
+        Whether the class is a parent of every feature.
     max_parents : int, default=3
-        Most parents of a variable, an augmenting class not counted.
-    required, forbidden : lists of (parent, child), default=()
-        Arcs that must, or may not, be there; columns by name or position, the class by its name.
+        Largest number of parents of a variable, not counting an augmenting class.
+    required : list of (parent, child), default=()
+        Arcs that must be in the network; features by name or position, the class by its name.
+    forbidden : list of (parent, child), default=()
+        Arcs that must not be in the network.
     n_restarts : int, default=0
-        Further climbs from randomly changed networks; the best counts.
+        Number of further climbs from randomly changed networks; the best network is kept.
     alpha : float, default=0.05
-        Level of the tests of "pc".
+        Significance level of the tests of "pc".
     time_limit : float, default=None
-        Seconds of search; the best network so far is kept, as upon an interrupt.
+        Seconds of search; the best network so far is kept, also after an interrupt.
     random_state : int or None, default=0
-        Seed of restarts and of annealing; None: another one each time.
+        Random seed of restarts and of annealing; None: a new one each time.
     {parameters}
 
     Attributes
     ----------
     structure_ : DAG
-        Over the columns and, last, the class.
+        Network over the features and the class, which is last.
     network_ : Network
-        The graph with its tables.
+        The network with its tables.
+    {attributes}
+
+    See Also
+    --------
+    TAN : The best tree, without a search.
+    KDB : Up to k parents by information.
+
+    Notes
+    -----
+    Assumption: each feature, and the class, depends only on its parents in the graph. The graph was
+    learned from the samples by a search.
 
     References
     ----------
@@ -144,22 +158,14 @@ class BayesNet(CountsClassifier):
     random_state: int | None = whole(0, also=(None,))
 
     family: ClassVar[str] = "networks"
-    assumption: ClassVar[str] = (
-        "Each column, and the class, depends on its parents in the graph and on nothing else. The "
-        "graph was searched in the rows."
-    )
 
     @property
     def network_(self) -> Network:
-        """The graph with its tables."""
+        """The network with its tables."""
         return self.fitted_.network()
 
-    def to_network(self) -> Network:
-        """Return ``network_``."""
-        return self.network_
-
     def recipe(self) -> Recipe:
-        """Search for the graph in rows, and make a table for every node and its parents."""
+        """Search for the graph, and make a table for every node and its parents."""
         return Recipe(self._search, NetworkFactors(), structure=NetworkGraph, keeps=True)
 
     def _search(self, source: Source, rows: CodedRows | None) -> Learned | None:
@@ -178,7 +184,7 @@ class BayesNet(CountsClassifier):
         return Learned(NetworkGraph(names, parents))
 
     def _climbed(self, schema: Schema, scores: FamilyScores, relevance: FloatArray) -> Found:
-        """Search by moves from the network of required arcs."""
+        """Search by moves that start from the network of required arcs."""
         required, forbidden = self._arcs(schema)
         label = len(schema.names)
         most = self.max_parents + int(self.augmented)
@@ -201,7 +207,7 @@ class BayesNet(CountsClassifier):
         best = climb(start)
         for _ in range(self.n_restarts):
             again = climb([set(above) for above in best.parents], _PERTURBATIONS)
-            best = max(best, again, key=lambda found: found.score)
+            best = max(best, again, key=lambda result: result.score)
         return best
 
     def _arcs(self, schema: Schema) -> tuple[BoolArray, BoolArray]:
@@ -226,7 +232,7 @@ class BayesNet(CountsClassifier):
         return required, forbidden
 
     def _of_equivalence(self, names: tuple[str, ...], scores: FamilyScores) -> DAG:
-        """Search for a class of equivalent networks, and take one of them."""
+        """Search for an equivalence class of networks, and take one of its members."""
         if self.augmented:
             raise ValueError(f'search="{self.search}" needs augmented=False: it places every arc')
         if self.search == "ges":
@@ -239,7 +245,7 @@ class BayesNet(CountsClassifier):
 
 
 def node_of(node: object, schema: Schema, name: str) -> int:
-    """Read a node given by name or position; the class by its name."""
+    """Return the position of a node that is given by name or position; the class by its name."""
     if isinstance(node, str) and node == class_node(schema):
         return len(schema.names)
     return column_position(node, schema, name)

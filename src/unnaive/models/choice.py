@@ -1,4 +1,4 @@
-"""Choosing by leave-one-out: candidates and their scores make a path, and the best is taken."""
+"""Choice by leave-one-out: candidates, their scores, and the best of them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
+    from unnaive.models.base import CountsClassifier
     from unnaive.models.recipe import Learned, Maker, Source, Task
     from unnaive.tables.left_out import LeftOut
     from unnaive.tables.trees import TreeTables
@@ -37,12 +38,12 @@ class Path(NamedTuple):
 
 
 def criterion_of(*others: str) -> str:
-    """Declare the parameter that says by which score a candidate is the best."""
+    """Declare the parameter ``criterion``: the score that leave-one-out optimizes."""
     return one_of("log_loss", "accuracy", *others)
 
 
 def features_of() -> int | float | str | None:
-    """Declare the parameter that says how many columns to keep."""
+    """Declare the parameter ``n_features``: how many columns to keep."""
     return parameter(
         None,
         "a share between 0 and 1, a whole number of columns",
@@ -54,11 +55,11 @@ def features_of() -> int | float | str | None:
 def select(
     scores: FloatArray, criterion: str, *, then: str | None = None, **candidates: AnyArray
 ) -> Path:
-    """Take the best of some candidates, the first of those that tie.
+    """Return the best candidate, the first one on ties, and the table of all candidates.
 
     ``scores`` has a column for each of :data:`~unnaive.tables.left_out.SCORES`, or for the first
-    of them; ``then`` decides among candidates that tie by the criterion. What the ``candidates``
-    are is kept beside their scores.
+    of them; ``then`` is a second criterion for ties. ``candidates`` are arrays that describe the
+    candidates; the table holds them beside the scores.
     """
     columns = dict(zip(SCORES, scores.reshape(-1, scores.shape[-1]).T, strict=False))
     good = {name: column if name == "accuracy" else -column for name, column in columns.items()}
@@ -71,14 +72,13 @@ def select(
 
 
 def counted(rows: CodedRows, learned: Learned) -> JointCounts:
-    """Count what the tables of a candidate need, and no more."""
-    structure = learned.structure
-    families = rows.count_families(structure.families)
-    return replace(rows.select(structure.pairs), families=families)
+    """Count what the tables of a candidate need."""
+    families = rows.count_families(learned.structure.families)
+    return replace(rows.select(learned.structure.pairs), families=families)
 
 
 def left_out_candidates(rows: CodedRows, maker: Maker, candidates: Sequence[Learned]) -> FloatArray:
-    """Leave-one-out scores of models that are made one by one; shape (m, 3)."""
+    """Leave-one-out scores of candidates, whose tables are made one by one; shape (m, 3)."""
     scores = []
     for learned in candidates:
         counts = counted(rows, learned)
@@ -95,7 +95,7 @@ def left_out_candidates(rows: CodedRows, maker: Maker, candidates: Sequence[Lear
 
 
 def entering_order(graph: ParentGraph, source: Source) -> IntArray:
-    """Columns of a tree that have values by falling I(X_i;Y), each after its parent; (m,)."""
+    """Columns of a tree by decreasing I(X_i;Y), each after its parent; shape (m,)."""
     parents = np.where(source.schema.sizes > 0, graph.parents, LEFT_OUT)
     relevance = mutual_information(source)
     order: list[int] = []
@@ -107,19 +107,28 @@ def entering_order(graph: ParentGraph, source: Source) -> IntArray:
     return np.array(order, dtype=np.int64)
 
 
+def order_of_features(model: CountsClassifier) -> IntArray:
+    """Columns of a fitted tree by decreasing I(X_i;Y), parents before children; shape (m,)."""
+    graph = model.structure_
+    if not isinstance(graph, ParentGraph):
+        raise AttributeError("every class has its own tree, so the columns have no common order")
+    return entering_order(graph, model.counts_)
+
+
 @dataclass(frozen=True, eq=False)
 class Prefixes:
-    """The first few columns of a tree, in an order with parents before children.
+    """Keeps the first columns of a tree, in an order with parents before children.
 
     Attributes
     ----------
     n_features : int, float, "loo" or None
-        How many columns, or which share; "loo": as many as score best.
+        Number of columns, or their share; "loo": the number with the best score.
     criterion : str
-        What "loo" looks at; fewer columns on ties.
+        Score that "loo" optimizes; fewer columns on ties.
     order : callable (graph, source) -> ndarray
+        Order of the columns.
     least : int
-        Fewest columns that may be asked for.
+        Smallest number of columns.
     """
 
     n_features: int | float | str | None
@@ -129,16 +138,16 @@ class Prefixes:
 
     @property
     def by_rows(self) -> bool:
-        """Whether leave-one-out finds the number of columns."""
+        """Whether leave-one-out chooses the number of columns."""
         return self.n_features == "loo"
 
     def __call__(self, learned: Learned, task: Task) -> Learned:
-        """Keep as many columns as were asked for, or as score best."""
+        """Keep the given number of columns, or the one with the best score."""
         if self.n_features is None:
             return learned
         if isinstance(learned.structure, ClassGraphs):
             raise UnnaiveError(
-                "per_class=True makes a tree for every class, so that the columns have no common "
+                "with per_class=True every class has its own tree, so the columns have no common "
                 "order; leave n_features out"
             )
         graph = learned.graph(ParentGraph)
@@ -170,7 +179,7 @@ class Prefixes:
 
 
 def asked(number: object, most: int, least: int = 0) -> int:
-    """Read ``n_features``: a number of columns or a share; all of them where nothing is asked."""
+    """Read ``n_features``: a number of columns, a share of them, or None for all."""
     least = min(least, most)
     if number is None:
         return most

@@ -1,4 +1,4 @@
-"""Chordal graphs below the class: decomposable models and cherry trees."""
+"""Chordal graphs of features below the class: decomposable models and cherry trees."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unnaive.information import (
 from unnaive.models.choice import counted, left_out_candidates, select
 from unnaive.models.makers import FamilyFactors, families_counted
 from unnaive.models.ordered import OrderedClassifier
-from unnaive.models.recipe import Learned, Recipe
+from unnaive.models.recipe import Learned, Maker, Recipe, Source, Task
 from unnaive.parameters import one_of, whole
 from unnaive.structure.decomposable import cherry_tree, chordal_graph, families_of
 from unnaive.structure.graph import FamilyGraph
@@ -30,50 +30,45 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray, IntArray
     from unnaive.counts import CodedRows
-    from unnaive.models.recipe import Maker, Source, Task
 
-_LARGEST = 6  # "loo" tries clusters up to this size
+_LARGEST = 6  # size of the largest clusters that "loo" tries
 
 Families = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Learns clusters of up to some size, which leave-one-out may find.
+    """Learns clusters of a largest size, which leave-one-out may choose.
 
     Attributes
     ----------
     size : int or "loo"
-        Most members of a cluster, the class counted.
+        Largest number of members of a cluster, including the class.
     families : callable (source, rows, size) -> families
         Every column with its parents in the model of that size.
     model : str
-        Whose clusters they are, for messages.
+        Name of the model, for messages.
     """
 
     size: int | str
     families: Callable[[Source, CodedRows, int], Families]
     model: str
 
-    def recipe(self, missing: str) -> Recipe:
+    def recipe(self, marginalizes: bool) -> Recipe:
         """Return the recipe of a model of clusters."""
-        return Recipe(
-            learn=self.learn,
-            choose=self.choose if self.size == "loo" else None,
-            tables=FamilyFactors(missing == "marginalize"),
-            structure=FamilyGraph,
-            keeps=self.size == "loo",
-        )
+        by_rows = self.size == "loo"
+        parts = (self.learn, FamilyFactors(marginalizes), self.choose if by_rows else None)
+        return Recipe(*parts, structure=FamilyGraph, keeps=by_rows)
 
     def learn(self, source: Source, rows: CodedRows | None) -> Learned:
-        """Learn the clusters from rows; of counts of families, take these."""
+        """Learn the clusters from rows; counts of families have their own."""
         if rows is None:
             return Learned(families_counted(source, self.model))  # type: ignore[arg-type]
         size = 2 if self.size == "loo" else int(self.size)
         return self._learned(self.families(source, rows, size), rows)
 
     def choose(self, learned: Learned, task: Task) -> Learned:
-        """Try all sizes, and take the one of least leave-one-out log loss."""
+        """Try all sizes, and take the one of smallest leave-one-out log loss."""
         source, rows, maker = task.source, task.rows, task.maker
         sizes = np.arange(2, max(3, min(_LARGEST, len(rows.schema.names) + 1) + 1))
         tried = [self._learned(self.families(source, rows, int(size)), rows) for size in sizes]
@@ -88,7 +83,7 @@ class Clusters:
 
 
 def training_accuracy(rows: CodedRows, maker: Maker, learned: Learned) -> float:
-    """Share of the rows that a model gets right which it learned from."""
+    """Accuracy of a model on the rows that it was fitted to."""
     counts = counted(rows, learned)
     joint = maker.tables(counts, learned).joint(rows.codes, None, rows.n_jobs)
     weights = np.ones(len(joint)) if rows.weights is None else rows.weights
@@ -99,37 +94,40 @@ def training_accuracy(rows: CodedRows, maker: Maker, learned: Learned) -> float:
 
 
 def grouped(
-    rows: CodedRows, columns: tuple[int, ...], cells: int, max_memory: float, model: str
+    rows: CodedRows, columns: tuple[int, ...], cells: int, model: OrderedClassifier
 ) -> CodedRows:
-    """Group rows by some columns, once a table of so many cells a group is known to fit."""
-    groups = rows.given(columns)
+    """Group rows by columns; raises if tables of so many cells per group do not fit."""
+    groups, name = rows.given(columns), type(model).__name__
     needed = 8 * groups.n_classes * cells
-    require_memory(rows.schema, needed, int(max_memory), f"a table of {model}")
+    require_memory(rows.schema, needed, int(model.max_memory), f"a table of {name}")
     return groups
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DecomposableNB(OrderedClassifier):
-    r"""Decomposable naive Bayes: a chordal graph of columns, the class in every clique.
+    r"""Decomposable naive Bayes: a chordal graph of features, with the class in every clique.
 
     .. math:: P(c, x) = \prod_C P(c, x_C) \Big/ \prod_S P(c, x_S)
 
-    over cliques C and their separators S. Grows from naive Bayes by the edge {a, b} of largest
-    :math:`N\,I(X_a;X_b|Y,X_S)` less its price, as long as that is positive, the graph stays
-    chordal and no clique gets too large. It is estimated column by column along a perfect
-    order, P(x_i | c, x_parents); under BDeu and without smoothing that is the formula above.
+    over cliques C and their separators S. The graph grows from naive Bayes by the edge {a, b} of
+    largest :math:`N\,I(X_a;X_b|Y,X_S)` minus its penalty, as long as that is positive, the graph
+    stays chordal and no clique gets too large. The tables are estimated feature by feature along
+    a perfect order, P(x_i | c, x_parents); under BDeu, and without smoothing, that equals the
+    formula above. Use it where small groups of features interact; the penalty keeps the graph
+    sparse with few samples.
 
     ``partial_fit`` keeps the graph of the first batch.
 
     Parameters
     ----------
     max_clique : int or "loo", default=4
-        Most members of a clique, the class counted: 2 is naive Bayes, 3 a forest, TAN's tree if
-        there is no penalty. "loo": of 2 to 6 the one of least exact leave-one-out log loss.
+        Largest number of members of a clique, including the class: 2 is naive Bayes, 3 a forest,
+        and without a penalty the tree of TAN. "loo": of 2 to 6 the one of smallest exact
+        leave-one-out log loss.
     penalty : {"bic", "aic", None}, default="bic"
-        Price of an edge: log(N)/2, 1 or nothing for each of its parameters.
+        Penalty of an edge: log(N)/2, 1 or 0 for each of its parameters.
     start : {"star", "tan"}, default="star"
-        Begin with naive Bayes, or with TAN's tree (from cliques of 3 on).
+        Start with naive Bayes, or with the tree of TAN (for cliques of 3 or more).
     missing : {"marginalize", "drop"}, default="marginalize"
         A missing parent is summed out exactly; "drop" uses the counts without that parent.
     {parameters}
@@ -138,7 +136,19 @@ class DecomposableNB(OrderedClassifier):
     ----------
     path_ : dict of arrays
         With ``max_clique="loo"``: ``size``, ``accuracy`` and ``log_loss`` by leave-one-out, and
-        ``training_accuracy``, which shows what overfitting hides.
+        ``training_accuracy``, which shows overfitting.
+    {attributes}
+
+    See Also
+    --------
+    CherryTreeNB : Clusters of one size.
+    TAN : Cliques of at most three variables.
+    BayesNet : Any directed graph.
+
+    Notes
+    -----
+    Assumption: features that depend on each other within a class form small cliques. Given the
+    class and the features that two cliques share, the rest of the two is independent.
 
     References
     ----------
@@ -161,15 +171,11 @@ class DecomposableNB(OrderedClassifier):
 
     default_smoothing: ClassVar[Smoothing] = BDeu(1.0)
     family: ClassVar[str] = "clusters"
-    assumption: ClassVar[str] = (
-        "Columns that depend on each other within a class form small clusters, which overlap like "
-        "tiles. Given the columns that two clusters share, they are independent."
-    )
 
     def recipe(self) -> Recipe:
-        """Grow a chordal graph, and make a table for every column and its parents in it."""
+        """Grow a chordal graph, and make a table for every feature and its parents in it."""
         name = type(self).__name__
-        return Clusters(self.max_clique, self._families, name).recipe(self.missing)
+        return Clusters(self.max_clique, self._families, name).recipe(self.marginalizes)
 
     def _families(self, source: Source, rows: CodedRows, size: int) -> Families:
         information = conditional_mutual_information(source, self.n_jobs)
@@ -178,14 +184,14 @@ class DecomposableNB(OrderedClassifier):
         price = {"bic": np.log(max(total, 1.0)) / 2, "aic": 1.0, None: 0.0}[self.penalty]
 
         def gains_of(separator: tuple[int, ...], pairs: IntArray) -> FloatArray:
-            told = information[pairs[:, 0], pairs[:, 1]]
+            gains = information[pairs[:, 0], pairs[:, 1]]
             if separator:
                 cells = int(np.prod(sizes[pairs].astype(object), axis=1).max())
-                given = grouped(rows, separator, cells, self.max_memory, type(self).__name__)
-                told = information_of_pairs(given, pairs, self.n_jobs)
+                groups = grouped(rows, separator, cells, self)
+                gains = information_of_pairs(groups, pairs, self.n_jobs)
             contexts = float(np.prod(sizes[list(separator)].astype(float))) * rows.n_classes
             freedom = np.prod(np.maximum(sizes[pairs] - 1, 0).astype(float), axis=1)
-            return np.asarray(total * told - price * contexts * freedom)
+            return np.asarray(total * gains - price * contexts * freedom)
 
         tree = self.start == "tan" and size > 2
         start = maximum_spanning_tree(information, active).tolist() if tree else []
@@ -195,21 +201,22 @@ class DecomposableNB(OrderedClassifier):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CherryTreeNB(OrderedClassifier):
-    r"""Cherry-tree naive Bayes: clusters of one size, each with the class, grown like GNB-A.
+    r"""Cherry-tree naive Bayes: overlapping clusters of one size, each with the class.
 
     .. math:: P(c, x) = P(c) \prod_i P(x_i \mid c, x_{M(i)})
 
-    Begins with the pair of columns that tells most, and always adds the column w, and the
-    columns M of one cluster, of largest :math:`I(X_w;(Y,X_M))`. Order 2 is naive Bayes, order
-    3 is GNB-A; higher orders fit the data ever better and new rows soon worse.
+    Like GNB-A it starts with the most informative pair of features, and always adds the feature w,
+    below features M of one cluster, of largest :math:`I(X_w;(Y,X_M))`. Order 2 is naive Bayes,
+    order 3 is GNB-A. Higher orders fit the training data better and overfit soon:
+    use ``order="loo"``.
 
     ``partial_fit`` keeps the clusters of the first batch.
 
     Parameters
     ----------
     order : int or "loo", default=3
-        Members of a cluster, the class counted. "loo": of 2 to 6 the one of least exact
-        leave-one-out log loss.
+        Number of members of a cluster, including the class. "loo": of 2 to 6 the one of smallest
+        exact leave-one-out log loss.
     missing : {"marginalize", "drop"}, default="marginalize"
         A missing parent is summed out exactly; "drop" uses the counts without that parent.
     {parameters}
@@ -218,6 +225,17 @@ class CherryTreeNB(OrderedClassifier):
     ----------
     path_ : dict of arrays
         With ``order="loo"``, as in :class:`DecomposableNB`.
+    {attributes}
+
+    See Also
+    --------
+    GeneralizedNB : Order 3, with several methods of growing.
+    DecomposableNB : Cliques of different sizes, with a penalty.
+
+    Notes
+    -----
+    Assumption: features form overlapping clusters of one size. Given the class and the features
+    that two clusters share, the rest of the two is independent.
 
     References
     ----------
@@ -237,22 +255,17 @@ class CherryTreeNB(OrderedClassifier):
     missing: str = one_of("marginalize", "drop")
 
     family: ClassVar[str] = "clusters"
-    assumption: ClassVar[str] = (
-        "Columns form clusters of one size that overlap like tiles. Given the columns that two "
-        "clusters share and the class, the clusters are taken to be independent."
-    )
 
     def recipe(self) -> Recipe:
-        """Grow a cherry tree, and make a table for every column and its parents in it."""
-        return Clusters(self.order, self._families, type(self).__name__).recipe(self.missing)
+        """Grow a cherry tree, and make a table for every feature and its parents in it."""
+        return Clusters(self.order, self._families, type(self).__name__).recipe(self.marginalizes)
 
     def _families(self, source: Source, rows: CodedRows, size: int) -> Families:
         information = conditional_mutual_information(source, self.n_jobs)
         cells = int(rows.schema.sizes.sum())
 
         def beyond(columns: tuple[int, ...]) -> FloatArray:
-            given = grouped(rows, columns, cells, self.max_memory, type(self).__name__)
-            return group_information(given, rows.seen(columns))
+            return group_information(grouped(rows, columns, cells, self), rows.seen(columns))
 
         active = rows.schema.sizes > 0
         return cherry_tree(mutual_information(source), information, size, active, beyond)

@@ -1,30 +1,78 @@
-"""What a model says of itself in its docstring: in one line, and where it comes from."""
+"""Docstrings of models: shared sections are filled in, and reports read what they say.
+
+The docstring of a model has two placeholders: ``{parameters}`` and ``{attributes}`` stand for
+the parameters and the fitted attributes of its base class, which describes them once.
+"""
+
+from __future__ import annotations
 
 import re
 from inspect import cleandoc
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unnaive.models.classifier import Classifier
+
+_ANY = re.MULTILINE | re.DOTALL
+
+
+def complete(kind: type[Classifier]) -> None:
+    """Fill in the placeholders of a model's docstring, and read its assumption from it.
+
+    An entry that the model describes itself is not repeated. ``{smoothing}`` stands for the
+    default smoothing of the model. The assumption is the paragraph that
+    begins with ``Assumption:``; reports and ``unnaive models`` show it, and they speak of columns
+    and rows. A method that overrides another one, and has no sections, gets the sections
+    (Parameters, Returns) of the overridden method.
+    """
+    kind.own_docstring = text = cleandoc(kind.__doc__ or "")
+    for base in kind.__mro__[1:]:
+        inherited = vars(base).get("own_docstring") or cleandoc(base.__doc__ or "")
+        for section in ("Parameters", "Attributes"):
+            shared = re.search(rf"^{section}\n-+\n(.+?)(?=\n\n|\Z)", inherited, _ANY)
+            entries = re.split(r"^(?=\S)", shared[1] + "\n" if shared else "", flags=re.MULTILINE)
+            new = [entry for entry in entries if f"\n{entry.split(' :')[0]} :" not in text]
+            if shared:
+                text = text.replace(f"{{{section.lower()}}}", "".join(new).strip())
+    if hasattr(kind, "default_smoothing"):
+        text = text.replace("{smoothing}", f"``{kind.default_smoothing}``", 1)
+    kind.__doc__ = text or None
+    if stated := re.search(r"^Assumption: (.+?)(?=\n\n|\Z)", text, _ANY):
+        words = for_reports(stated[1])
+        kind.assumption = words[0].upper() + words[1:]
+    for name, method in vars(kind).items():
+        above = getattr(getattr(super(kind, kind), name, None), "__doc__", None)
+        if isinstance(method, FunctionType) and method.__doc__ and above:
+            sections = re.search(r"^\w+\n---.*", cleandoc(above), _ANY)
+            if sections and "---" not in method.__doc__:
+                method.__doc__ = f"{cleandoc(method.__doc__)}\n\n{sections[0]}"
+
+
+def for_reports(text: str) -> str:
+    """Put a text on one line, in the words of reports: a feature is a column, a sample a row."""
+    return " ".join(text.split()).replace("feature", "column").replace("sample", "row")
 
 
 def summary_of(kind: type) -> str:
-    """Return the first line of a class's docstring.
+    """Return the first line of a class's docstring, in the words of reports.
 
     >>> from unnaive import NaiveBayes
     >>> summary_of(NaiveBayes)
-    'Naive Bayes for categories.'
+    'Naive Bayes for categorical columns.'
     """
-    return cleandoc(kind.__doc__ or kind.__name__).split("\n", 1)[0]
+    return for_reports(cleandoc(kind.__doc__ or kind.__name__).split("\n", 1)[0])
 
 
 def references_of(kind: type) -> list[str]:
-    """Return the papers of a class's docstring, each as one line.
+    """Return the references of a class's docstring, each as one line.
 
-    A paper ends with its year: before a full stop, or before a semicolon and the next paper.
+    A reference ends with its year: before a full stop, or before a semicolon and the next one.
 
     >>> from unnaive import TAN
     >>> references_of(TAN)
     ['Friedman, Geiger & Goldszmidt, "Bayesian network classifiers", Machine Learning 29, 1997.']
     """
-    section = re.search(
-        r"^References\n-+\n(.+?)(?=\n\n|\Z)", cleandoc(kind.__doc__ or ""), re.MULTILINE | re.DOTALL
-    )
-    cited = " ".join(section.group(1).split()) if section else ""
+    section = re.search(r"^References\n-+\n(.+?)(?=\n\n|\Z)", cleandoc(kind.__doc__ or ""), _ANY)
+    cited = " ".join(section[1].split()) if section else ""
     return [one for one in re.split(r"(?<=\d{4}\.) |(?<=\d{4}); ", cited) if one]

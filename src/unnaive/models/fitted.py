@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray, CodeArray, FloatArray, State
     from unnaive.counts import CodedRows, JointCounts
+    from unnaive.models.classifier import Classifier
     from unnaive.models.recipe import Estimate, Recipe, Source, Structure
     from unnaive.schema import Schema
     from unnaive.tables.base import Tables
@@ -29,6 +30,40 @@ if TYPE_CHECKING:
     Normalise = Callable[[FloatArray, FloatArray], None]
 
 MOST_WEIGHTS = 16  # of more distinct ones, rows are left out as if of the mean weight
+
+
+class Shown:
+    """A fitted attribute that is looked up in the learned parameters or in the trace.
+
+    ``hasattr`` is False before ``fit``, and where the learner did not set the attribute.
+
+    Parameters
+    ----------
+    doc : str
+        Docstring of the attribute.
+    key : str, default=None
+        Name in the learned parameters or in the trace; None: the name of the attribute.
+    """
+
+    def __init__(self, doc: str, key: str | None = None) -> None:
+        self.__doc__, self.key = doc, key
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Use the name of the attribute unless another key was given."""
+        self.name, self.key = name, self.key or name
+
+    def __get__(self, model: Classifier | None, owner: type | None = None) -> Any:
+        """Return the value in the fitted model; raises AttributeError if there is none."""
+        if model is None:
+            return self
+        learned = getattr(model.__dict__.get("_fitted"), "learned", None)
+        for known in () if learned is None else (learned.parameters, learned.trace):
+            if self.key in known:
+                return known[self.key]
+        raise AttributeError(
+            f"this {type(model).__name__} has no {self.name}: it is not fitted, or its settings "
+            "do not compute it; see the docstring"
+        )
 
 
 class Names(NamedTuple):

@@ -1,4 +1,4 @@
-"""Gaussian models: numbers stay numbers, and every class has a Gaussian density of its own."""
+"""Gaussian models: numeric features without bins, and a Gaussian density for every class."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unnaive.counts.expectation import maximum_likelihood
 from unnaive.counts.moments import Moments, moments_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.base import require_same_classes
-from unnaive.models.classifier import Classifier, Given
+from unnaive.models.classifier import Classifier
 from unnaive.models.gaussian_parts import (
     GaussianFitted,
     GaussianRecipe,
@@ -35,59 +35,59 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, FloatArray, IntArray, Label, State
     from unnaive.io.frames import Column, Frame
     from unnaive.models.fitted import Names, Normalise
+    from unnaive.models.inputs import Given
     from unnaive.models.nb import NaiveBayes
     from unnaive.models.trial import LeftOutRows, Trial
     from unnaive.tables.terms import Terms
 
-_COMMON = """
-    var_smoothing : float, default=1e-9
-        Share of {largest} variance over all rows that is added to {added}.
-    ddof : int, default=0
-        Variances are divided by the number of rows less this.
-    class_prior : array of shape (k,), default=None
-        Prior probabilities of the classes; None: their shares of the rows.
-    threshold_bias : dict or array of shape (k,), default=None
-        What is added to each class's probability before ``predict`` takes the largest.
-    n_jobs : int, default=None
-        Threads, as in scikit-learn. The result is the same to the bit for any number.
-"""
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GaussianClassifier(Classifier):
-    """Base of the models that learn from :class:`~unnaive.counts.moments.Moments`.
+    """Base class of the models that learn from :class:`~unnaive.counts.moments.Moments`.
 
-    A model says by :meth:`recipe` which parts make it.
+    A model returns the parts that define it by :meth:`recipe`.
+
+    Parameters
+    ----------
+    var_smoothing : float, default=1e-9
+        Share of the variance of a feature over all samples that is added to its variance in every
+        class.
+    ddof : int, default=0
+        Variances are divided by the number of samples minus this.
+    class_prior : array of shape (k,), default=None
+        Prior probabilities of the classes; None: their shares of the samples.
+    threshold_bias : dict or array of shape (k,), default=None
+        Number added to the probability of each class before ``predict`` takes the largest.
+    n_jobs : int, default=None
+        Number of threads, as in scikit-learn. Results do not depend on it.
 
     Attributes
     ----------
     moments_ : Moments
-        What was added up.
+        Sums that means and covariances are computed from; they can be merged with ``+``.
     structure_ : Graph
-        What depends on what.
+        Dependence structure: which features depend on which.
+    {attributes}
     """
 
     var_smoothing: float = number(1e-9)
     ddof: float = number(0)
 
-    smoothed: ClassVar[dict[str, str]] = {
-        "largest": "a column's",
-        "added": "its variance in every class",
-    }
     family: ClassVar[str] = "gaussian"
-
-    @classmethod
-    def common_parameters(cls) -> str:
-        """Describe the parameters that all Gaussian models share."""
-        return _COMMON.format(**cls.smoothed)
 
     @abstractmethod
     def recipe(self) -> GaussianRecipe:
-        """Say which parts make the model, with the parameters as they are now."""
+        """Define the model by its parts, with the current parameters.
+
+        Returns
+        -------
+        GaussianRecipe
+            What is learned from moments, and the densities that are made of it.
+        """
 
     @property
     def learns_from_moments(self) -> bool:
-        """Whether rows that fit takes are all numbers, and their moments merge."""
+        """Whether all features are numeric, so that moments of folds can be merged."""
         return True
 
     if TYPE_CHECKING:
@@ -97,19 +97,11 @@ class GaussianClassifier(Classifier):
 
     @property
     def moments_(self) -> Moments:
-        """What was added up."""
+        """Sums that means and covariances are computed from."""
         return self.fitted_.moments
 
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
-        """Learn from rows of numbers; missing cells (NaN, None, NA, null) are welcome.
-
-        Parameters
-        ----------
-        X : array, pandas, polars or pyarrow table of shape (n, d)
-        y : array of shape (n,)
-            Class labels.
-        sample_weight : array of shape (n,), default=None
-        """
+        """Fit the model to samples of numeric features; missing values are allowed."""
         self._check()
         self._fitted = self._fit_given(self._given(X, y, sample_weight, first=True))
         return self
@@ -121,46 +113,82 @@ class GaussianClassifier(Classifier):
         classes: Sequence[Label] | None = None,
         sample_weight: object = None,
     ) -> Self:
-        """Add rows to what was learned; ``classes`` names all classes on the first call."""
+        """Add samples to the model.
+
+        Parameters
+        ----------
+        X : array or table of shape (n, d)
+            Features.
+        y : array of shape (n,)
+            Class labels.
+        classes : list, default=None
+            All class labels, on the first call; None: those in ``y``.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        Self
+            The updated model.
+        """
         self._check()
         if "_fitted" not in self.__dict__:
-            given = self._given(X, y, sample_weight, first=True)
-            self._fitted = self._fit_given(given, classes)
+            batch = self._given(X, y, sample_weight, first=True)
+            self._fitted = self._fit_given(batch, classes)
             return self
         require_same_classes(classes, self.schema_)
-        given = self._given(X, y, sample_weight, first=False)
-        categories = self._changed_categories("partial_fit", given)
-        moments = self.moments_ + self._moments(given)
-        self._fitted = self._refitted(moments, categories)
-        return self
+        return self._changed("partial_fit", X, y, sample_weight)
 
     def forget(self, X: object, y: object, sample_weight: object = None) -> Self:
-        """Take rows out of what was learned; up to rounding as if they had never been there."""
+        """Unlearn samples: the model becomes what it would be without them, up to rounding.
+
+        Parameters
+        ----------
+        X : array or table of shape (n, d)
+            Features of samples that the model was fitted to.
+        y : array of shape (n,)
+            Their class labels.
+        sample_weight : array of shape (n,), default=None
+            Their weights.
+
+        Returns
+        -------
+        Self
+            The updated model.
+        """
         check_is_fitted(self)
         self._check()
-        given = self._given(X, y, sample_weight, first=False)
-        categories = self._changed_categories("forget", given)
-        self._fitted = self._refitted(self.moments_ - self._moments(given), categories)
+        return self._changed("forget", X, y, sample_weight)
+
+    def _changed(self, action: str, X: object, y: object, sample_weight: object) -> Self:
+        """Add samples to the moments (``partial_fit``), or subtract them (``forget``)."""
+        fitted, batch = self.fitted_, self._given(X, y, sample_weight, first=False)
+        categories = self._changed_categories(action, batch)
+        codes, known = fitted.schema.encode_target(batch.target), fitted.moments
+        numbers = self.numbers(batch.frame, fitted.columns)
+        moments = moments_of(numbers, codes, known.schema, batch.weights, known.origin)
+        moments = known + moments if action == "partial_fit" else known - moments
+        self._fitted = self.of_moments(
+            moments, None, fitted.labels, fitted.names, fitted.columns, categories
+        )
         return self
 
-    def _fit_given(self, given: Given, classes: Sequence[Label] | None = None) -> GaussianFitted:
-        frame, target = given.frame, given.target
+    def _fit_given(self, batch: Given, classes: Sequence[Label] | None = None) -> GaussianFitted:
+        frame, target = batch.frame, batch.target
         labels, codes = learn_target(target, classes)
         self.bias_of(labels.tolist())  # raises here rather than at the first prediction
         columns = self._number_columns(frame)
-        categories = self._fit_categories(given, columns, labels)
+        categories = self._fit_categories(batch, columns, labels)
         names = [frame.names[column] for column in columns]
         schema = Schema.of_numbers(names, labels.tolist(), target.name)
-        rows = NumberRows(self.numbers(frame, columns), codes, given.weights)
-        empty = np.flatnonzero(np.isnan(rows.X).all(axis=0))
-        if len(empty):
+        rows = NumberRows(self.numbers(frame, columns), codes, batch.weights)
+        if empty := np.flatnonzero(np.isnan(rows.X).all(axis=0)).tolist():
             listed = ", ".join(repr(names[column]) for column in empty)
-            warnings.warn(
-                f"column {listed} has no value in any row and is ignored", UserWarning, stacklevel=3
-            )
+            message = f"column {listed} has no value in any row and is ignored"
+            warnings.warn(message, UserWarning, stacklevel=3)
         ready = self._prepared(rows)
         moments = moments_of(ready.X, ready.classes, schema, ready.weights)
-        return self.of_moments(moments, rows, labels, given.names, columns, categories)
+        return self.of_moments(moments, rows, labels, batch.names, columns, categories)
 
     def of_moments(  # noqa: PLR0917 - all that a fitted value is made of
         self,
@@ -172,11 +200,34 @@ class GaussianClassifier(Classifier):
         categories: NaiveBayes | None = None,
         learned: State | None = None,
     ) -> GaussianFitted:
-        """Run the recipe on moments, and on rows where there are any."""
-        given = self._prior_of(labels.tolist())
-        recipe = self.recipe()
+        """Run the recipe on moments, and on samples if there are any.
+
+        Parameters
+        ----------
+        moments : Moments
+            Sums over samples.
+        rows : NumberRows or None
+            The samples; None: there are only moments.
+        labels : ndarray of shape (k,)
+            Class labels.
+        names : Names
+            Names of all features.
+        columns : ndarray of shape (m,)
+            Positions of the numeric features.
+        categories : NaiveBayes, default=None
+            Model of the other features.
+        learned : dict, default=None
+            What was learned before, of a saved model.
+
+        Returns
+        -------
+        GaussianFitted
+            The fitted value.
+        """
+        class_prior, recipe = self._prior_of(labels.tolist()), self.recipe()
+        shares = shares_of(moments.class_weights) if class_prior is None else class_prior
         with np.errstate(divide="ignore"):
-            prior = np.log(shares_of(moments.class_weights) if given is None else given)
+            prior = np.log(shares)
         scale = (float(self.var_smoothing), float(self.ddof), self._adds_largest)
         spread = Spread(moments, prior, *scale)
         if learned is None:
@@ -188,52 +239,52 @@ class GaussianClassifier(Classifier):
         return GaussianFitted(spread, shape, columns, *known)
 
     def fit_and_leave_out(self, trial: Trial) -> LeftOutRows:
-        """Fit to all rows of a trial, and predict some of them, each left out."""
-        with warnings.catch_warnings():  # of what only the candidate's own parameters could cure
+        """Fit the model to all samples of a trial, and without each fold."""
+        with warnings.catch_warnings():  # about parameters of the candidate, which users do not set
             warnings.simplefilter("ignore", UserWarning)
             if not self.learns_from_moments:
                 return super().fit_and_leave_out(trial)
             self._check()
             return trial.of_moments(self)
 
-    def _refitted(self, moments: Moments, categories: NaiveBayes | None) -> GaussianFitted:
-        fitted = self.fitted_
-        known = (fitted.labels, fitted.names, fitted.columns)
-        return self.of_moments(moments, None, *known, categories)
-
     @property
     def _adds_largest(self) -> bool:
-        """Whether a share of the largest variance is added to all, as scikit-learn does."""
+        """Whether a share of the largest variance is added to all variances, as in scikit-learn."""
         return False
 
     def _number_columns(self, frame: Frame) -> IntArray:
-        """Positions of the columns that are numbers: all of them."""
+        """Positions of the numeric columns: all of them."""
         return np.arange(len(frame.names))
 
     def _fit_categories(
-        self,
-        given: Given,
-        columns: IntArray,
-        labels: AnyArray,
+        self, batch: Given, columns: IntArray, labels: AnyArray
     ) -> NaiveBayes | None:
-        """Fit a model to the columns that are no numbers; as a rule there are none."""
+        """Fit a model to the columns that are not numeric; most models have none."""
         return None
 
-    def _changed_categories(self, action: str, given: Given) -> NaiveBayes | None:
-        """Add rows to that model, or take them out."""
+    def _changed_categories(self, action: str, batch: Given) -> NaiveBayes | None:
+        """Add rows to that model, or remove them."""
         return None
 
     def _prepared(self, rows: NumberRows) -> NumberRows:
-        """Change the rows before they are learned from; none does, but in a thesis."""
+        """Change the rows before the fit, as one paper does; other models do not."""
         return rows
 
-    def _moments(self, given: Given) -> Moments:
-        codes, origin = self.schema_.encode_target(given.target), self.moments_.origin
-        X = self.numbers(given.frame, self.fitted_.columns)
-        return moments_of(X, codes, self.moments_.schema, given.weights, origin)
-
     def numbers(self, frame: Frame, columns: IntArray) -> FloatArray:
-        """Return the cells of number columns as floats, missing ones as NaN; shape (n, d)."""
+        """Return numeric features as floats.
+
+        Parameters
+        ----------
+        frame : Frame
+            Samples.
+        columns : ndarray of shape (m,)
+            Positions of the numeric features.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            Values, NaN where missing.
+        """
         if frame.matrix is not None and len(columns) == len(frame.names):
             X = np.asarray(frame.matrix, dtype=np.float64)
             if not np.isfinite(X.sum(axis=0)).all() and np.isinf(X).any():
@@ -269,7 +320,7 @@ class GaussianClassifier(Classifier):
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         fitted = self.fitted_
         if not isinstance(fitted.shape.tables, GaussianTables):
-            raise UnnaiveError("the thesis' programs have no densities to compare")
+            raise UnnaiveError("models of unnaive.papers.barrow have no densities to compare")
         used = fitted.moments.used
         places = {int(column): place for place, column in enumerate(fitted.columns[used])}
 
@@ -281,12 +332,12 @@ class GaussianClassifier(Classifier):
         X = self.numbers(frame, fitted.columns)[:, used]
         logs = log_conditionals(X, fitted.shape.tables, parents)
         shape = (frame.n_rows, len(fitted.labels), len(frame.names))
-        given, alone = np.zeros(shape), np.zeros(shape)
-        given[:, :, fitted.columns[used]], alone[:, :, fitted.columns[used]] = logs
-        return given, alone, fitted.prior
+        conditional, alone = np.zeros((2, *shape))
+        conditional[:, :, fitted.columns[used]], alone[:, :, fitted.columns[used]] = logs
+        return conditional, alone, fitted.prior
 
     def terms_of(self, frame: Frame) -> Terms:
-        """Split the log joint of a frame's rows, as ``predict_proba`` takes it, into terms."""
+        """Split the log joint probability of samples into additive terms of features."""
         fitted = self.fitted_
         return fitted.terms(self.numbers(frame, fitted.columns)).answered(fitted.prior)
 
@@ -298,11 +349,11 @@ class GaussianClassifier(Classifier):
         return self.of_moments(moments, None, labels, names, columns, categories, learned)
 
     def _restored_categories(self, state: State | None, labels: AnyArray) -> NaiveBayes | None:
-        """Make the model of the columns that are no numbers."""
+        """Restore the model of the columns that are not numeric."""
         return None
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that labels are for others."""
+        """Tell scikit-learn that strings and categories are not accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = False
         tags.input_tags.categorical = False
@@ -310,7 +361,7 @@ class GaussianClassifier(Classifier):
 
 
 def shrinkage_of() -> float | str | None:
-    """Declare the parameter that says how far covariances shrink."""
+    """Declare the parameter ``shrinkage``."""
     return parameter(
         None,
         "a number from 0 to 1",
@@ -321,18 +372,39 @@ def shrinkage_of() -> float | str | None:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ShrinkingClassifier(GaussianClassifier):
-    """Base of the Gaussian models that need whole covariance matrices.
+    """Base class of the Gaussian models that need whole covariance matrices.
 
-    From rows with missing cells ``fit`` takes those that make them most likely; ``partial_fit``
-    and ``forget`` have moments alone, and each covariance then is that of the rows with both
-    cells.
+    With missing values ``fit`` estimates them by maximum likelihood; ``partial_fit`` and
+    ``forget`` have only moments, and each covariance is that of the samples with both values.
+
+    Parameters
+    ----------
+    shrinkage : float, "ledoit-wolf" or None, default=None
+        Share of the mean variance, on the diagonal, in the covariance of each class.
+    pooling : float, default=0.0
+        Share of the common covariance of all classes (Friedman's λ): 0 is a quadratic
+        discriminant, 1 a linear one. Applied before shrinkage.
+    {parameters}
     """
 
     shrinkage: float | str | None = shrinkage_of()
     pooling: float = number(0.0, 0.0, most=1.0)
 
     def learn_spread(self, spread: Spread, rows: NumberRows | None) -> State:
-        """Learn how far covariances shrink, and what rows with missing cells say of them."""
+        """Learn the shrinkage, and covariances of samples with missing values.
+
+        Parameters
+        ----------
+        spread : Spread
+            Moments and settings.
+        rows : NumberRows or None
+            The samples; None: there are only moments.
+
+        Returns
+        -------
+        dict
+            Plain values and arrays by name.
+        """
         moments = spread.moments
         self._warn_of_few_rows(moments)
         learned: State = {
@@ -361,9 +433,9 @@ class ShrinkingClassifier(GaussianClassifier):
 
     def _shrinkage(self, moments: Moments, rows: NumberRows | None) -> FloatArray:
         """Share of the mean variance in each class's covariance; shape (k,)."""
-        given, k = self.shrinkage, len(moments.class_weights)
-        if not isinstance(given, str):
-            return np.full(k, 0.0 if given is None else float(given))
+        k = len(moments.class_weights)
+        if not isinstance(self.shrinkage, str):
+            return np.full(k, float(self.shrinkage or 0.0))
         if rows is None or rows.weights is not None:
             raise UnnaiveError(
                 'shrinkage="ledoit-wolf" looks at whole rows without weights; call fit, or give '
@@ -373,12 +445,12 @@ class ShrinkingClassifier(GaussianClassifier):
 
         X = rows.X[:, moments.used]
         whole = ~np.isnan(X).any(axis=1)
-        parts = [X[whole & (rows.classes == label)] for label in range(k)]
-        return np.array([ledoit_wolf_shrinkage(part) if len(part) > 1 else 1.0 for part in parts])
+        samples = [X[whole & (rows.classes == label)] for label in range(k)]
+        return np.array([ledoit_wolf_shrinkage(x) if len(x) > 1 else 1.0 for x in samples])
 
 
 def _most_likely(spread: Spread, rows: NumberRows, label: int) -> tuple[FloatArray, FloatArray]:
-    """Mean and covariance of one class from rows with missing cells."""
+    """Mean and covariance of one class from rows with missing values."""
     moments, used = spread.moments, spread.used
     mine = np.flatnonzero(rows.classes == label)
     weights = np.ones(len(mine)) if rows.weights is None else rows.weights[mine]

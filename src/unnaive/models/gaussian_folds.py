@@ -1,4 +1,4 @@
-"""Gaussian models fitted to all rows and without each fold: one count of moments serves all."""
+"""Gaussian models fitted to all rows and without each fold, from one count of moments."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class NumberFolds:
-    """Rows of numbers in folds, and the moments without each; the same for all Gaussian models.
+    """Rows of numbers in folds, and the moments without each fold.
 
     Attributes
     ----------
     rows : NumberRows
+        All rows.
     fold : ndarray of shape (n,)
         Number of each row's fold, from 0.
     labels : ndarray of shape (k,)
@@ -60,12 +61,12 @@ class NumberFolds:
         schema = Schema.of_numbers(frame.names, labels.tolist(), target.name)
         if not fold.any():
             raise UnnaiveError("without the rows of the only fold there are none; give more rows")
-        origin, parts = origin_of(rows.X), []
+        origin, moments = origin_of(rows.X), []
         with _parallel.one_thread_each():
             for number in range(int(fold.max()) + 1):
-                X, classes, own = _some(rows, fold == number)
-                parts.append(moments_of(X, classes, schema, own, origin))
-        return cls(rows, fold, labels, *all_and_without_each(parts))
+                X, classes, fold_weights = _some(rows, fold == number)
+                moments.append(moments_of(X, classes, schema, fold_weights, origin))
+        return cls(rows, fold, labels, *all_and_without_each(moments))
 
 
 def fit_and_leave_out(

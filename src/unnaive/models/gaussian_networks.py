@@ -1,4 +1,4 @@
-"""Gaussian naive Bayes, the full Gaussian, and the trees and k-dependences between them."""
+"""Gaussian naive Bayes, the full Gaussian, and Gaussian trees and k-dependence networks."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray, FloatArray, IntArray, State
     from unnaive.io.frames import Column
-    from unnaive.models.classifier import Given
     from unnaive.models.gaussian_parts import GaussianFitted, NumberRows, Spread
+    from unnaive.models.inputs import Given
     from unnaive.schema import Schema
     from unnaive.tables.terms import Terms
 
@@ -45,23 +45,41 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GaussianNaiveBayes(GaussianClassifier):
-    r"""Naive Bayes for numbers, and for categories beside them.
+    r"""Gaussian naive Bayes for numeric features, and for mixed numeric and categorical ones.
 
     .. math:: \log P(c, x) = \log P(c) + \sum_i \log N(x_i; \mu_{ci}, \sigma_{ci}^2)
               + \sum_j \log P(x_j \mid c)
 
-    over numbers i and categories j. A missing cell has no factor. On numbers alone it is
-    scikit-learn's ``GaussianNB``.
+    over numeric features i and categorical features j. A missing value has no factor. With
+    numeric features only it is scikit-learn's ``GaussianNB``. Use it where numeric features are
+    roughly normal within classes, and samples are too few for bins.
 
     Parameters
     ----------
     categorical_features : list of names or positions, or mask, default=None
-        Columns of numbers that are categories; labels always are.
+        Numeric features that are categorical; strings and booleans are always categorical.
     smoothing : policy, str or None, default=None
-        For the categories; None: ``Laplace(a=1.0)``.
+        Smoothing of the categorical features; None: ``Laplace(a=1.0)``.
     handle_unknown : {"missing", "error"}, default="missing"
-        What a category never seen in fit is at prediction.
+        Whether an unseen category counts as a missing value at prediction, or is an error.
+    var_smoothing : float, default=1e-9
+        Share of the largest variance of all features that is added to every variance, as in
+        scikit-learn; use 0 if the units of features are very different.
     {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    NaiveBayes : Numeric features in bins.
+    GaussianTAN : Adds a tree of linear dependences.
+
+    Notes
+    -----
+    Assumption: within a class, every numeric feature has a normal distribution, and all features
+    are independent of each other.
 
     References
     ----------
@@ -79,18 +97,10 @@ class GaussianNaiveBayes(GaussianClassifier):
     smoothing: Any = None
     handle_unknown: str = one_of("missing", "error")
 
-    smoothed: ClassVar[dict[str, str]] = {
-        "largest": "the largest",
-        "added": "all, as scikit-learn does;\n        columns of very different units want 0",
-    }
     counts_twice: ClassVar[bool] = True
-    assumption: ClassVar[str] = (
-        "Within a class, every number follows a bell curve, and all columns are taken to be "
-        "independent of each other."
-    )
 
     def recipe(self) -> GaussianRecipe:
-        """Give every column its own variance."""
+        """Estimate one mean and one variance per class and feature."""
         return GaussianRecipe(self._independent)
 
     @staticmethod
@@ -101,7 +111,7 @@ class GaussianNaiveBayes(GaussianClassifier):
 
     @property
     def learns_from_moments(self) -> bool:
-        """Whether rows that fit takes are all numbers: here they may be labels, too."""
+        """Whether all features are numeric: here some may be categorical."""
         return False
 
     @property
@@ -112,33 +122,31 @@ class GaussianNaiveBayes(GaussianClassifier):
         chosen = categorical_mask(self.categorical_features, frame.names)
         if chosen is None:
             raise ValueError(
-                'categorical_features="auto" is for models that count; here every number is a '
-                "number unless its column is named"
+                'categorical_features="auto" is for models of counts; here numeric columns stay '
+                "numeric unless they are named"
             )
         text = np.array([frame.column(index).is_text for index in range(len(frame.names))])
         return np.flatnonzero(~(text | chosen))
 
     def _fit_categories(
-        self, given: Given, columns: IntArray, labels: AnyArray
+        self, batch: Given, columns: IntArray, labels: AnyArray
     ) -> NaiveBayes | None:
-        others = without(given.frame, columns)
+        others = without(batch.frame, columns)
         if not others.names:
             return None
         model = self._category_model(len(labels))
-        return model.partial_fit(others, given.target, labels.tolist(), given.weights)
+        return model.partial_fit(others, batch.target, labels.tolist(), batch.weights)
 
-    def _changed_categories(self, action: str, given: Given) -> NaiveBayes | None:
+    def _changed_categories(self, action: str, batch: Given) -> NaiveBayes | None:
         fitted = self.fitted_
         if fitted.categories is None:
             return None
-        model, others = copy(fitted.categories), without(given.frame, fitted.columns)
-        changed: NaiveBayes = getattr(model, action)(
-            others, given.target, sample_weight=given.weights
-        )
-        return changed
+        model, others = copy(fitted.categories), without(batch.frame, fitted.columns)
+        getattr(model, action)(others, batch.target, sample_weight=batch.weights)
+        return model
 
     def _category_model(self, n_classes: int) -> NaiveBayes:
-        """Naive Bayes of the categories, all classes alike: the prior is counted once."""
+        """Naive Bayes of the categories with a uniform prior: the prior is counted once."""
         return NaiveBayes(
             discretize=None,
             smoothing=self.smoothing,
@@ -172,7 +180,7 @@ class GaussianNaiveBayes(GaussianClassifier):
         return np.asarray(joint + labels + np.log(len(fitted.labels)))
 
     def terms_of(self, frame: Frame) -> Terms:
-        """Split the log joint of a frame's rows, as ``predict_proba`` takes it, into terms."""
+        """Split the log joint probability of samples into additive terms of features."""
         from unnaive.tables.terms import Terms  # noqa: PLC0415 - loads when asked
 
         fitted = self.fitted_
@@ -187,7 +195,7 @@ class GaussianNaiveBayes(GaussianClassifier):
         return Terms((*numbers.keys, *keys), numbers.base, parts).answered(fitted.prior)
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that labels are welcome here."""
+        """Tell scikit-learn that strings and categories are accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.categorical = True
@@ -203,20 +211,30 @@ def without(frame: Frame, columns: IntArray) -> Frame:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FullBayes(ShrinkingClassifier):
-    r"""The full Gaussian: no independence at all, as in quadratic discriminant analysis.
+    r"""The full Gaussian: no independence assumption, as in quadratic discriminant analysis.
 
     .. math:: P(c, x) = P(c)\, N(x; \mu_c, \Sigma_c)
 
-    Missing cells are summed out.
+    Missing values are marginalized out. Use it with many more samples than features, or with
+    ``shrinkage`` or ``pooling``.
 
     Parameters
     ----------
-    shrinkage : float, "ledoit-wolf" or None, default=None
-        Share of the mean variance, on the diagonal, in each class's covariance.
-    pooling : float, default=0.0
-        Share of the covariance that all classes have in common (Friedman's λ): between a
-        quadratic discriminant, at 0, and a linear one, at 1. Before shrinkage.
     {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    GaussianTAN : Only the dependences of a tree.
+    KNaiveBayes : Treats k features as independent.
+
+    Notes
+    -----
+    Assumption: within a class, all features together have a multivariate normal distribution. Every
+    dependence between two features is in it, as a correlation.
 
     References
     ----------
@@ -233,13 +251,8 @@ class FullBayes(ShrinkingClassifier):
     True
     """
 
-    assumption: ClassVar[str] = (
-        "Within a class, all numbers together follow one bell curve in many dimensions. Every "
-        "dependence between two columns is in it, as a correlation."
-    )
-
     def recipe(self) -> GaussianRecipe:
-        """Take whole covariances."""
+        """Use the whole covariance of every class."""
         return GaussianRecipe(self._complete, self.learn_spread)
 
     @staticmethod
@@ -255,7 +268,7 @@ class FullBayes(ShrinkingClassifier):
 def network_recipe(
     model: ShrinkingClassifier, families_of: Callable[[FloatArray, FloatArray], Families]
 ) -> GaussianRecipe:
-    """Return the recipe of a network of columns, found in Gaussian information."""
+    """Return the recipe of a network of columns that is learned from Gaussian information."""
 
     def learn(spread: Spread, rows: NumberRows | None) -> State:
         learned = model.learn_spread(spread, rows)
@@ -284,20 +297,31 @@ def network_shape(spread: Spread, schema: Schema, places: IntArray) -> Shape:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GaussianTAN(ShrinkingClassifier):
-    r"""Tree-augmented naive Bayes for numbers: each a linear function of one other, and noise.
+    r"""Gaussian TAN: every numeric feature depends linearly on one other, along a tree.
 
     .. math:: x_i \mid x_{\pi(i)}, c \sim N(\beta_{0c} + \beta_{1c}\, x_{\pi(i)}, \sigma_{ic}^2)
 
-    The tree is the maximum spanning tree of the Gaussian I(X_i;X_j|Y).
+    The tree is the maximum spanning tree of the Gaussian I(X_i;X_j|Y). Use it for numeric features
+    that are correlated within classes, where the full covariance has too many parameters.
 
     Parameters
     ----------
-    shrinkage : float, "ledoit-wolf" or None, default=None
-        Share of the mean variance, on the diagonal, in each class's covariance.
-    pooling : float, default=0.0
-        Share of the covariance that all classes have in common (Friedman's λ): between a
-        quadratic discriminant, at 0, and a linear one, at 1. Before shrinkage.
     {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    TAN : The same for categorical features and bins.
+    GaussianKDB : Several parents per feature.
+    FullBayes : All dependences.
+
+    Notes
+    -----
+    Assumption: within a class, every numeric feature has a normal distribution whose mean is a
+    linear function of one other feature. These dependences form a tree.
 
     References
     ----------
@@ -313,11 +337,6 @@ class GaussianTAN(ShrinkingClassifier):
     [('x2', 'x0'), ('x2', 'x1')]
     """
 
-    assumption: ClassVar[str] = (
-        "Within a class, every number follows a bell curve whose centre moves along a straight "
-        "line with one other column. These dependences make a tree."
-    )
-
     def recipe(self) -> GaussianRecipe:
         """Learn the maximum spanning tree of Gaussian information."""
         return network_recipe(self, self._tree)
@@ -325,26 +344,39 @@ class GaussianTAN(ShrinkingClassifier):
     @staticmethod
     def _tree(relevance: FloatArray, information: FloatArray) -> Families:
         parents = orient(maximum_spanning_tree(information), len(relevance), relevance)
-        return tree_families(parents)
+        graph = ParentGraph((), "", parents, np.zeros(len(parents)))
+        return [(column, *graph.parents_of(column)) for column in graph.order.tolist()]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GaussianKDB(ShrinkingClassifier):
-    r"""k-dependence Bayes for numbers: each a linear function of up to k others, and noise.
+    r"""Gaussian KDB: every numeric feature depends linearly on up to k others.
 
-    Columns enter by falling Gaussian I(X_i;Y), and each takes the k columns before it of
-    largest I(X_i;X_j|Y). k = 0 is Gaussian naive Bayes, k = d − 1 the full Gaussian.
+    .. math:: x_i \mid x_{\pi(i)}, c \sim N(\beta_{0c} + \beta_c^T x_{\pi(i)}, \sigma_{ic}^2)
+
+    Features enter by decreasing Gaussian I(X_i;Y), and each takes the k features before it of
+    largest I(X_i;X_j|Y). k = 0 is Gaussian naive Bayes, k = d − 1 the full Gaussian; choose k
+    between them by cross-validation.
 
     Parameters
     ----------
     k : int, default=2
         Number of parents besides the class.
-    shrinkage : float, "ledoit-wolf" or None, default=None
-        Share of the mean variance, on the diagonal, in each class's covariance.
-    pooling : float, default=0.0
-        Share of the covariance that all classes have in common (Friedman's λ): between a
-        quadratic discriminant, at 0, and a linear one, at 1. Before shrinkage.
     {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    KDB : The same for categorical features and bins.
+    GaussianTAN : One parent per feature.
+
+    Notes
+    -----
+    Assumption: within a class, every numeric feature has a normal distribution whose mean is a
+    linear function of up to k other features.
 
     References
     ----------
@@ -362,21 +394,10 @@ class GaussianKDB(ShrinkingClassifier):
 
     k: int = whole(2)
 
-    assumption: ClassVar[str] = (
-        "Within a class, every number follows a bell curve whose centre moves along a straight "
-        "line with up to k other columns."
-    )
-
     def recipe(self) -> GaussianRecipe:
-        """Take the columns by their information, each with its best parents before it."""
+        """Take the features by mutual information, each with its best parents before it."""
         return network_recipe(self, self._ordered)
 
     def _ordered(self, relevance: FloatArray, information: FloatArray) -> Families:
         order, parents = ordered_parents(relevance, information, self.k, 0.0)
         return [(column, *parents[column]) for column in order.tolist()]
-
-
-def tree_families(parents: IntArray) -> list[tuple[int, ...]]:
-    """Columns of a tree with their parents, parents first."""
-    graph = ParentGraph((), "", parents, np.zeros(len(parents)))
-    return [(column, *graph.parents_of(column)) for column in graph.order.tolist()]

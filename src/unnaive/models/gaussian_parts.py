@@ -1,4 +1,4 @@
-"""What a Gaussian model leaves when it is fitted, and the parts that make it."""
+"""The fitted value of Gaussian models, and the parts of their recipes."""
 
 from __future__ import annotations
 
@@ -33,19 +33,21 @@ class NumberRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Means and covariances of the classes, as densities are made of them.
+    """Means and covariances of the classes, from which densities are made.
 
     Attributes
     ----------
     moments : Moments
+        Sums over rows.
     log_prior : ndarray of shape (k,)
+        Log prior probabilities of the classes.
     var_smoothing, ddof : float
         See :class:`GaussianClassifier`.
     of_largest : bool
-        Whether what is added to variances is a share of the largest of all columns.
+        Whether a share of the largest variance of all columns is added to variances.
     learned : dict
-        What the moments alone do not say: ``shrinkage`` (k,), ``pooling``, and ``means`` and
-        ``covariances`` of rows with missing cells.
+        What was learned besides the moments: ``shrinkage`` (k,), ``pooling``, and ``means`` and
+        ``covariances`` of rows with missing values.
     """
 
     moments: Moments
@@ -57,7 +59,7 @@ class Spread:
 
     @property
     def used(self) -> IntArray:
-        """Columns that have a value in some row; shape (m,)."""
+        """Columns that have a value in at least one row; shape (m,)."""
         return self.moments.used
 
     @property
@@ -76,14 +78,14 @@ class Spread:
         return positive(covariances, self.moments) if "shrinkage" in self.learned else covariances
 
     def added(self, variances: FloatArray) -> FloatArray:
-        """Return what is added to each column's variances, by its variance over all rows."""
+        """Amount that is added to the variances of each column; shape (m,)."""
         if self.of_largest:
             return np.full(len(variances), self.var_smoothing * variances.max(initial=0.0))
         return np.asarray(self.var_smoothing * variances)
 
     @property
     def covariances(self) -> FloatArray:
-        """Covariances that densities are made of, smoothed, pooled and shrunk; (k, m, m)."""
+        """Covariances of the densities: smoothed, pooled and shrunk; shape (k, m, m)."""
         covariances, rows = self.scatter, self.moments.class_weights
         if self.ddof:
             left = np.maximum(rows - self.ddof, 0.0)
@@ -95,7 +97,7 @@ class Spread:
         return self._shrunk(self._pooled(covariances))
 
     def _pooled(self, covariances: FloatArray) -> FloatArray:
-        """Mix in what all classes have in common."""
+        """Mix in the common covariance of all classes."""
         share = self.learned.get("pooling", 0.0)
         if not share:
             return covariances
@@ -115,15 +117,14 @@ class Spread:
         self, covariances: FloatArray, forms_of: Forms = complete_forms
     ) -> GaussianTables:
         """Make the tables; raises if a covariance is singular."""
-        tables = GaussianTables(self.log_prior, self.means, covariances, forms_of)
-        return tables.require_forms()
+        return GaussianTables(self.log_prior, self.means, covariances, forms_of).require_forms()
 
 
 class Shape(NamedTuple):
-    """What a Gaussian model makes of means and covariances.
+    """Structure and densities of a Gaussian model.
 
-    ``through`` are the parents of the columns in use, by their places among these; ``orders`` of
-    them are those in which each column is explained by those before it.
+    ``through`` are the parents of the columns in use, by their positions among these; ``orders``
+    are orders of these columns in which each is explained given the ones before it.
     """
 
     structure: Graph
@@ -133,7 +134,7 @@ class Shape(NamedTuple):
 
     @classmethod
     def of_graph(cls, structure: Graph, tables: GaussianTables, places: IntArray) -> Shape:
-        """Take parents and their order from a graph; ``places``: the columns in use."""
+        """Read parents and their order from a graph; ``places`` are the columns in use."""
         place = {int(column): index for index, column in enumerate(places)}
         through = [tuple(place[parent] for parent in structure.parents_of(c)) for c in place]
         order = topological(through, range(len(through)))
@@ -147,10 +148,11 @@ class GaussianRecipe:
     Attributes
     ----------
     shape : callable (spread, schema, places) -> Shape
-        Makes structure and densities of means and covariances; ``places`` are the columns in use.
+        Makes structure and densities from means and covariances; ``places`` are the columns in
+        use.
     learn : callable (spread, rows) -> dict, default=None
-        Learns what moments alone do not say, as plain values for the store; ``rows`` is None
-        where there are moments alone.
+        Learns everything else, as plain values for the store; ``rows`` is None if there are only
+        moments.
     """
 
     shape: Callable[[Spread, Schema, IntArray], Shape]
@@ -159,19 +161,22 @@ class GaussianRecipe:
 
 @dataclass(frozen=True, eq=False)
 class GaussianFitted:
-    """A Gaussian model as it was fitted, whatever becomes of the estimator's parameters.
+    """The fitted value of a Gaussian model; later ``set_params`` do not change it.
 
     Attributes
     ----------
     spread : Spread
-        Moments, and what was learned beside them.
+        Moments, and what was learned besides them.
     shape : Shape
+        Structure and densities.
     columns : ndarray of shape (m,)
-        Positions of the columns that are numbers.
+        Positions of the numeric columns.
     labels : ndarray of shape (k,)
+        Class labels.
     names : Names
+        Number and names of all columns.
     categories : NaiveBayes or None
-        Model of the columns that are no numbers.
+        Model of the columns that are not numeric.
     settings : dict
         Parameters of the estimator at the fit.
     """
@@ -186,12 +191,12 @@ class GaussianFitted:
 
     @property
     def moments(self) -> Moments:
-        """What was added up."""
+        """Sums over rows."""
         return self.spread.moments
 
     @property
     def structure(self) -> Graph:
-        """What depends on what."""
+        """Dependence structure."""
         return self.shape.structure
 
     @property
@@ -201,7 +206,7 @@ class GaussianFitted:
 
     @property
     def schema(self) -> Schema:
-        """What all columns are, numbers and categories."""
+        """Schema of all columns, numeric and categorical."""
         return schema_of(self.moments, self.columns, self.categories)
 
     def joint(self, X: FloatArray, n_jobs: int | None) -> FloatArray:
@@ -211,7 +216,7 @@ class GaussianFitted:
         return np.asarray(self.shape.tables.joint(X, n_jobs))
 
     def normalised(self, joint: FloatArray, normalise: Normalise | None) -> FloatArray:
-        """Answer the prior where no class has a chance, and normalise."""
+        """Normalize; rows of probability 0 in all classes get the prior."""
         if normalise is None:
             return joint
         joint[np.isneginf(joint).all(axis=1)] = self.prior
@@ -237,7 +242,7 @@ class GaussianFitted:
         return self
 
     def state(self) -> State:
-        """Give what was learned as plain values and arrays for the store."""
+        """Return the fitted value as plain values and arrays for the store."""
         labels = None if self.categories is None else self.categories.fitted_.state()
         numbers = self.columns.tolist()
         learned = {"moments": self.moments.state(), "learned": self.spread.learned}
@@ -245,7 +250,7 @@ class GaussianFitted:
 
 
 def schema_of(moments: Moments, columns: IntArray, categories: NaiveBayes | None) -> Schema:
-    """Say what all columns are: numbers, and those of a model of categories."""
+    """Return the schema of all columns: numeric ones, and those of a model of categories."""
     if categories is None:
         return moments.schema
     known = (*moments.schema.columns, *categories.schema_.columns)
@@ -255,7 +260,7 @@ def schema_of(moments: Moments, columns: IntArray, categories: NaiveBayes | None
 
 
 def positive(covariances: FloatArray, moments: Moments) -> FloatArray:
-    """Covariances from pairs of cells need not be any: raise what is not positive."""
+    """Make covariances of pairwise complete rows positive definite: raise their eigenvalues."""
     weights = np.einsum("kii->ki", moments.weights)[:, moments.used]
     if (weights == moments.class_weights[:, None]).all():
         return covariances
@@ -266,12 +271,12 @@ def positive(covariances: FloatArray, moments: Moments) -> FloatArray:
 
 
 def both_ways(n_columns: int) -> list[IntArray]:
-    """Orders of columns of which none is better than another: as they stand, and reversed."""
+    """Two orders of columns without a natural order: as they are, and reversed."""
     order = np.arange(n_columns)
     return [order, order[::-1]]
 
 
 def shares_of(counts: FloatArray) -> FloatArray:
-    """Shares of the classes, the same for all where there are no rows; shape (k,)."""
+    """Shares of the classes, equal if there are no rows; shape (k,)."""
     total = float(counts.sum())
     return np.asarray(counts / total if total > 0 else np.full(len(counts), 1.0 / len(counts)))

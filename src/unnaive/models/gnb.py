@@ -1,4 +1,4 @@
-"""Generalized naive Bayes: GNB-A, GNB-O, and the tree without their condition."""
+"""Generalized naive Bayes: GNB-A, GNB-O, and the unconstrained tree."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _EDMONDS_BYTES = 320  # a column cubed, as networkx was seen to take
 
 @dataclass(frozen=True, eq=False)
 class PaperFactors(TableMaker):
-    """As the paper classifies: junction form, no smoothing, and substitutes for zeros.
+    """Makes the tables of the paper: junction form, no smoothing, and substitutes for zeros.
 
-    A row that gives no class any chance is looked up in the tables with substitutes.
+    The substitutes are used for rows to which the tables give probability 0 in every class.
     """
 
     def tables(
@@ -54,47 +54,64 @@ class PaperFactors(TableMaker):
         return RescuedTables(*(form.tree(counts, tree, how, held_out) for form in forms))
 
     def estimate(self, how: Estimate) -> Estimate:
-        """Estimate by maximum likelihood, whatever the model's smoothing."""
+        """Estimate by maximum likelihood, whatever the smoothing of the model."""
         return replace(how, smoothing=ML())
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GeneralizedNB(OrderedClassifier):
-    r"""Generalized naive Bayes: a tree grown from the pair of columns that tells most.
+    r"""Generalized naive Bayes: a tree that grows from the most informative pair of features.
 
     .. math:: P(c, x) = P(c)\, P(x_r \mid c) \prod_{i \ne r} P(x_i \mid x_{\mu(i)}, c)
 
-    A tree weighs :math:`W = \sum_i I(X_i;Y) + \sum_{\{i,j\}} I(X_i;X_j|Y)`, and the larger its
-    weight, the smaller its divergence from the data. All methods but "free" hold the pair of
-    largest :math:`I(X_i;Y) + I(X_j;Y) + I(X_i;X_j|Y)`. What each column adds is its score, and
-    the first few columns are a model, too: feature selection comes with the fit.
+    The weight of a tree is :math:`W = \sum_i I(X_i;Y) + \sum_{\{i,j\}} I(X_i;X_j|Y)`; the larger
+    its weight, the smaller its divergence from the data. All methods except "free" contain the
+    pair of largest :math:`I(X_i;Y) + I(X_j;Y) + I(X_i;X_j|Y)`. Use it where features should be
+    ranked or selected: the information that a feature adds is its score, and the first features
+    are a model themselves.
 
     Parameters
     ----------
     method : {"optimal", "greedy", "edmonds", "free"}, default="optimal"
-        "greedy" is GNB-A: always the column that adds most. "optimal" is GNB-O: the tree of
-        largest weight that holds the pair, in O(d²). "edmonds" finds it by the paper's own
-        algorithm, slowly and in memory of O(d³). "free": the tree of largest weight, which is
-        that of :class:`TAN`.
+        "greedy" is GNB-A: always the feature that adds most. "optimal" is GNB-O: the tree of
+        largest weight that contains the pair, in O(d²). "edmonds" finds the same tree by the
+        algorithm of the paper, slowly and in O(d³) memory. "free": the tree of largest weight,
+        which is that of :class:`TAN`.
     n_features : int, float, "loo" or None, default=None
-        Stop at so many columns, at least 2, or at a share of all; "loo": at the number of best
-        exact leave-one-out score, all numbers tried in one sweep; None: take all.
+        Keep the first features: a number, at least 2, or a share of all. "loo": the number with
+        the best exact leave-one-out score, all tried in one sweep; None: all.
     criterion : {"log_loss", "accuracy", "brier"}, default="log_loss"
-        What ``n_features="loo"`` looks at; fewer columns on ties.
+        Score that ``n_features="loo"`` optimizes; fewer features on ties.
     parametrization : {"directed", "junction"}, default="directed"
-        P(x_i | x_mother, c), or P(c, x_mother, x_i) / P(c, x_mother) of two estimates. The same
-        without smoothing and, where no cell is missing, under BDeu.
+        P(x_i | x_mother, c), or P(c, x_mother, x_i) / P(c, x_mother) of two estimates. They are
+        equal without smoothing and, for samples without missing values, under BDeu.
     paper : bool, default=False
-        Classify as the paper does: junction form, no smoothing, and substitutes for zeros
-        where no class has a chance. A missing cell cuts the tree, as ``missing="drop"`` does.
+        Classify as the paper does: junction form, no smoothing, and substitutes for zeros where
+        every class has probability 0. A missing value cuts the tree, as with ``missing="drop"``.
     missing : {"marginalize", "drop"}, default="marginalize"
-        A missing cell that has children is summed out exactly; "drop" uses P(x_i | c) for them.
+        A missing value that has children is summed out exactly; "drop" uses P(x_i | c) for them.
     {parameters}
 
     Attributes
     ----------
+    triplets_ : list of Cluster
+        Class, mother and child, in the order in which they enter, with the information they add.
+    forced_edge_loss_ : float
+        Weight that the best tree loses because it must contain the first pair, in nats.
     path_ : dict of arrays
         With ``n_features="loo"``: ``n_features``, ``accuracy``, ``log_loss`` and ``brier``.
+    {attributes}
+
+    See Also
+    --------
+    TAN : The tree without the condition on the first pair.
+    SelectByInformation : The ranking as a step of a pipeline.
+    CherryTreeNB : Clusters of more than three variables.
+
+    Notes
+    -----
+    Assumption: features enter one by one, each with the earlier feature that it adds most
+    information with. Given that feature and the class, it is independent of the rest.
 
     References
     ----------
@@ -117,30 +134,21 @@ class GeneralizedNB(OrderedClassifier):
     missing: str = one_of("marginalize", "drop")
 
     family: ClassVar[str] = "trees"
-    assumption: ClassVar[str] = (
-        "Columns enter one by one, each with the one column before it that it tells most with. "
-        "Given that column and the class, it is taken to be independent of the rest."
-    )
 
     def recipe(self) -> Recipe:
-        """Grow the tree, keep its first columns, and make a table a column."""
+        """Grow the tree, keep its first features, and make one table per feature."""
         first = Prefixes(self.n_features, self.criterion, as_grown, least=2)
         form = (joint_root, junction_factor) if self.parametrization == "junction" else ()
-        tables = TreeFactors(self.missing == "marginalize", *form)
-        return Recipe(
-            learn=self._grow,
-            choose=first,
-            tables=PaperFactors() if self.paper else tables,
-            structure=GeneralizedTree,
-            keeps=first.by_rows,
-        )
+        tables = PaperFactors() if self.paper else TreeFactors(self.marginalizes, *form)
+        parts = (self._grow, tables, first)
+        return Recipe(*parts, structure=GeneralizedTree, keeps=first.by_rows)
 
     def _grow(self, source: Source, rows: CodedRows | None) -> Learned:
         schema = source.schema
         needed = _EDMONDS_BYTES * len(schema.names) ** 3
         if self.method == "edmonds" and needed > self.max_memory:
             raise TableTooLarge(
-                f'method="edmonds" on {len(schema.names)} columns would take some '
+                f'method="edmonds" on {len(schema.names)} columns would take about '
                 f"{needed / 2**30:,.1f} GiB, more than max_memory; "
                 'method="optimal" finds the same tree'
             )
@@ -158,29 +166,31 @@ class GeneralizedNB(OrderedClassifier):
         super()._check()
         if self.paper and self.smoothing is not None:
             raise ValueError(
-                f"paper=True does not smooth; leave smoothing={self.smoothing!r} out, or set "
+                f"paper=True does not smooth; omit smoothing={self.smoothing!r}, or set "
                 'paper=False, parametrization="junction"'
             )
 
     @property
     def forced_edge_loss_(self) -> float:
-        """What the best tree loses if it must hold the pair that tells most, in nats."""
+        """Weight that the best tree loses because it must contain the first pair, in nats."""
         return float(self.fitted_.learned.graph(GeneralizedTree).forced_edge_loss)
 
     @property
     def triplets_(self) -> list[Cluster]:
-        """Class, mother and child, as they enter, with what each adds."""
+        """Class, mother and child, in the order of entry, with the information they add."""
         return [cluster for cluster in self.clusters_ if cluster.parents]
 
     def score_path(self, X: object, y: object, positive: Label = None) -> dict[str, AnyArray]:
-        """Score the models of the first 2, 3, … columns on rows, best new ones.
+        """Score the models of the first 2, 3, … features, preferably on new samples.
 
         Parameters
         ----------
-        X, y
-            Rows and their classes, as in ``fit``.
+        X : array or table of shape (n, d)
+            Samples.
+        y : array of shape (n,)
+            Their class labels.
         positive : class label, default=None
-            Whose precision, recall and F1; None: the last of two classes, the mean over more.
+            Class of precision, recall and F1; None: the last of two classes, the mean over more.
 
         Returns
         -------
@@ -189,16 +199,16 @@ class GeneralizedNB(OrderedClassifier):
             probabilities, and ``auc_hard`` of the predicted labels (the paper's "ROC AUC").
         """
         check_is_fitted(self)
-        given = self._given(X, y, None, first=False, keep_all=True)
-        actual = self.schema_.encode_target(given.target)
-        chances = self._prefix_chances(self.codes_of(given.frame, self.n_jobs))
+        batch = self._given(X, y, None, first=False, keep_all=True)
+        actual = self.schema_.encode_target(batch.target)
+        chances = self._prefix_chances(self.codes_of(batch.frame, self.n_jobs))
         scores = list(measure_path(chances, actual, self.classes_.tolist(), positive))
         kept = range(min(2, len(scores)) - 1, len(scores))
         path = {name: np.array([scores[place][name] for place in kept]) for name in scores[0]}
         return {"n_features": np.array(kept) + 1, **path}
 
     def _prefix_chances(self, codes: CodeArray) -> Iterator[FloatArray]:
-        """Yield P(c | x) by the first column, by the first two, and so on; shape (n, k)."""
+        """Yield P(c | x) of the first column, of the first two, and so on; shape (n, k)."""
         fitted = self.fitted_
         tables: TreeTables | RescuedTables = fitted.tables  # type: ignore[assignment]
         for joint in tables.prefixes(codes, None, self.feature_order_, self.n_jobs):
@@ -209,5 +219,5 @@ class GeneralizedNB(OrderedClassifier):
 
 
 def as_grown(tree: ParentGraph, source: Source) -> IntArray:
-    """Columns of a tree in the order in which it was grown; shape (m,)."""
+    """Columns of a tree in the order in which it grew; shape (m,)."""
     return tree.feature_order if isinstance(tree, GeneralizedTree) else entering_order(tree, source)

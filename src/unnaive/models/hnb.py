@@ -1,4 +1,4 @@
-"""Hidden naive Bayes, whole and packaged."""
+"""Hidden naive Bayes, with all features or with the informative ones as hidden parents."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from unnaive.tables.hidden import (
 from unnaive.tables.smoothing import MEstimate, Smoothing, smoothing_policy
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from unnaive._typing import FloatArray, State
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.models.recipe import Estimate, Source, Task
 
 
 @dataclass(frozen=True, eq=False)
 class HiddenFactors(TableMaker):
-    """Tables of every column given its hidden parent."""
+    """Makes the tables of every column given its hidden parent."""
 
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> HiddenParentTables:
-        """Estimate the tables, once they are known to fit into memory."""
+        """Estimate the tables; raises if they do not fit into memory."""
         bags, sizes = learned.graph(HiddenParents), counts.schema.sizes
         how.require(counts.schema, table_bytes(sizes, bags.weights, counts.n_classes))
         return hidden_parent_tables(
@@ -48,19 +48,34 @@ class HiddenFactors(TableMaker):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class HNB(CountsClassifier):
-    r"""Hidden naive Bayes: every column has a hidden parent, the mean of all others.
+    r"""Hidden naive Bayes: every feature has a hidden parent, the weighted mean of all others.
 
     .. math:: P(c, x) \propto P(c) \prod_i \sum_{j \ne i} W_{ij}\, P(x_i \mid x_j, c),
               \qquad W_{ij} = \frac{I(X_i;X_j|Y)}{\sum_l I(X_i;X_l|Y)}
 
-    A column that shares no information with others has its factor P(x_i | c). A missing cell
-    has no factor and no vote in others' hidden parents. Leave-one-out holds the weights at
-    those of all rows. ``smoothing="weka"`` also copies how WEKA rounds small terms of the
-    information.
+    All pairs are used and no structure is searched, so the variance is low. Like :class:`AODE` it
+    is a good first choice for up to some hundred features. A feature without conditional mutual
+    information with others has the factor P(x_i | c). A missing value has no factor and no weight
+    in the hidden parents of others. Leave-one-out keeps the weights of all samples.
+    ``smoothing="weka"`` also reproduces how WEKA rounds small terms of the information.
 
     Parameters
     ----------
     {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    PHNB : Only informative features as hidden parents.
+    AODE : Averages models instead of parents.
+
+    Notes
+    -----
+    Assumption: every feature depends on a weighted mean of all other features, its hidden parent.
+    Dependences that only three or more features show together are not modelled.
 
     References
     ----------
@@ -77,48 +92,70 @@ class HNB(CountsClassifier):
 
     default_smoothing: ClassVar[Smoothing] = MEstimate(1.0)
     family: ClassVar[str] = "hidden parents"
-    assumption: ClassVar[str] = (
-        "Every column depends on the weighted mean of all others, its hidden parent. What three or "
-        "more columns only tell together is not seen."
-    )
 
     def recipe(self) -> Recipe:
-        """Weigh all columns in every column's bag by their information."""
+        """Weight all other features by their conditional mutual information."""
         return Recipe(self._fill_bags, HiddenFactors(), structure=HiddenParents)
 
     def _fill_bags(self, source: Source, rows: CodedRows | None) -> Learned:
         return Learned(packed(self.information_of(source), -inf, source))
 
     def information_of(self, source: Source) -> FloatArray:
-        """I(X_i;X_j|Y) as the weights take it; shape (d, d)."""
+        """Compute the conditional mutual information that the weights are made of.
+
+        Parameters
+        ----------
+        source : JointCounts or CodedRows
+            Counts, or samples that are scored tile by tile.
+
+        Returns
+        -------
+        ndarray of shape (d, d)
+            I(X_i;X_j|Y) in nats.
+        """
         guard = smoothing_policy(self.smoothing, self.default_smoothing).guard
         return conditional_mutual_information(source, self.n_jobs, guard)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PHNB(HNB):
-    r"""Packaged hidden naive Bayes: hidden parents of those columns alone that tell much.
+    r"""Packaged hidden naive Bayes: HNB restricted to informative parents.
 
-    Column j is in the bag of column i if I(X_i;X_j|Y) reaches a threshold; the hidden parent
-    is the weighted mean over the bag, and a column with an empty bag depends on the class
-    alone. A threshold of −inf is hidden naive Bayes, one of +inf naive Bayes.
+    .. math:: P(c, x) \propto P(c) \prod_i \sum_{j \in B_i} W_{ij}\, P(x_i \mid x_j, c),
+              \qquad B_i = \{j : I(X_i;X_j|Y) \ge t\}
+
+    The hidden parent of feature i is the weighted mean over its bag :math:`B_i`; a feature with an
+    empty bag depends on the class only. A threshold of −inf gives hidden naive Bayes, +inf naive
+    Bayes. Use it instead of :class:`HNB` with many features, most of which are unrelated: it is
+    faster, and the threshold can be chosen by leave-one-out.
 
     Parameters
     ----------
     threshold : "average", "loo" or float, default="average"
-        Least information in bits; the mean over all pairs; or, of all thresholds there are,
-        the one of best exact leave-one-out score, found in one sweep of O(n·k·d²).
+        Least conditional mutual information of a parent, in bits. "average": the mean over all
+        pairs. "loo": of all thresholds that make a difference the one with the best exact
+        leave-one-out score, found in one sweep of O(n·k·d²).
     criterion : {"log_loss", "accuracy"}, default="log_loss"
-        What ``threshold="loo"`` looks at; the larger threshold, so the faster model, on ties.
+        Score that ``threshold="loo"`` optimizes; on ties the larger threshold, which is faster.
     rule : {"ge", "gt"}, default="ge"
-        Whether the threshold must be reached (the paper's listing) or exceeded (its prose).
+        Whether the threshold must be reached (the listing of the paper) or exceeded (its text).
     {parameters}
 
     Attributes
     ----------
     path_ : dict of arrays
-        With ``threshold="loo"``: ``threshold`` (bits, falling), ``members`` (of all bags),
+        With ``threshold="loo"``: ``threshold`` (bits, decreasing), ``members`` (of all bags),
         ``accuracy`` and ``log_loss`` by leave-one-out.
+    {attributes}
+
+    See Also
+    --------
+    HNB : All features as hidden parents.
+
+    Notes
+    -----
+    Assumption: every feature depends on a weighted mean of the features that are informative about
+    it. Dependences that only three or more features show together are not modelled.
 
     References
     ----------
@@ -141,24 +178,14 @@ class PHNB(HNB):
     criterion: str = criterion_of()
     rule: str = one_of("ge", "gt")
 
-    assumption: ClassVar[str] = (
-        "Every column depends on the weighted mean of those others alone that tell much about it. "
-        "What three or more columns only tell together is not seen."
-    )
-
     def recipe(self) -> Recipe:
-        """Pack the bags by a threshold, which leave-one-out may find."""
+        """Restrict parents by a threshold, which leave-one-out may choose."""
         by_rows = self.threshold == "loo"
-        return Recipe(
-            learn=self._fill_bags,
-            tables=HiddenFactors(),
-            choose=self._best_threshold if by_rows else None,
-            structure=HiddenParents,
-            keeps=by_rows,
-        )
+        parts = (self._fill_bags, HiddenFactors(), self._best_threshold if by_rows else None)
+        return Recipe(*parts, structure=HiddenParents, keeps=by_rows)
 
     def _fill_bags(self, source: Source, rows: CodedRows | None) -> Learned:
-        if self.threshold == "loo":  # rows choose, see below
+        if self.threshold == "loo":  # _best_threshold fills the bags
             return Learned(packed(np.zeros((len(source.schema.names),) * 2), inf, source))
         information, threshold = self.information_of(source), self.threshold
         if threshold == "average":
@@ -166,7 +193,7 @@ class PHNB(HNB):
         return Learned(packed(information, float(threshold), source, self.rule))
 
     def _best_threshold(self, learned: Learned, task: Task) -> Learned:
-        """Score the thresholds between all distinct values of information, falling."""
+        """Score the thresholds between all distinct values of information, decreasing."""
         rows, how, information = task.rows, task.maker.how, self.information_of(task.source)
         schema = rows.schema
         needed = sweep_bytes(schema.sizes, len(schema.classes))
@@ -176,15 +203,9 @@ class PHNB(HNB):
         order = np.argsort(-of_pair, kind="stable")
         pairs, of_pair = pairs[order], of_pair[order]
         marks = np.append(-np.diff(of_pair) > TIE_TOLERANCE, np.ones(min(len(pairs), 1), bool))
-        scores = threshold_path(
-            rows,
-            rows.count(),
-            how.smoothing,
-            pairs=pairs,
-            information=of_pair,
-            marks=marks,
-            class_prior=how.class_prior,
-        )
+        sweep: State = {"pairs": pairs, "information": of_pair, "marks": marks}
+        sweep["class_prior"] = how.class_prior
+        scores = threshold_path(rows, rows.count(), how.smoothing, **sweep)
         ends = np.flatnonzero(marks)
         between = (of_pair[ends[:-1]] + of_pair[ends[:-1] + 1]) / 2 if len(ends) else ends
         edges = np.concatenate([[inf], between, [-inf][: len(ends)]]) / log(2)
@@ -197,7 +218,7 @@ class PHNB(HNB):
 def packed(
     information: FloatArray, threshold: float, source: Source, rule: str = "ge"
 ) -> HiddenParents:
-    """Pack the bags by a threshold in bits."""
+    """Return hidden parents of all columns that reach a threshold in bits."""
     members = bag_members(information, threshold * log(2), rule)
     weights = bag_weights(information, members)
     return HiddenParents(source.schema.names, source.schema.target, members, weights, threshold)

@@ -1,4 +1,4 @@
-"""Interval estimation naive Bayes: probabilities that move within their intervals."""
+"""Interval estimation naive Bayes: probabilities are tuned within confidence intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from unnaive import _progress
 from unnaive.exceptions import TableTooLarge
 from unnaive.models.base import CountsClassifier
-from unnaive.models.classifier import Shown
+from unnaive.models.fitted import Shown
 from unnaive.models.recipe import Learned, Recipe, TableMaker
 from unnaive.parameters import flag, number, one_of
 from unnaive.structure.groups import GroupGraph
@@ -30,9 +30,9 @@ _MOST_GENES = 50_000
 
 @dataclass(frozen=True, eq=False)
 class GroupFactors(TableMaker):
-    """Tables of groups of columns; with a learned ``genome``, tuned within their intervals.
+    """Makes tables of groups of columns; a learned ``genome`` tunes them within intervals.
 
-    ``tuning`` says what the intervals are; None: tables are never tuned.
+    ``tuning`` defines the intervals; None: tables are not tuned.
     """
 
     tuning: Tuning | None = None
@@ -42,54 +42,42 @@ class GroupFactors(TableMaker):
     ) -> GroupTables | IntervalTables:
         """Estimate the tables of all groups."""
         if self.tuning is None or "genome" not in learned.parameters:
-            return group_tables(
-                counts, how.smoothing, class_prior=how.class_prior, held_out=held_out
-            )
+            prior = how.class_prior
+            return group_tables(counts, how.smoothing, class_prior=prior, held_out=held_out)
         intervals = self.tuning.intervals_of(counts, how)
         return IntervalTables(intervals, learned.array("genome"), held_out)
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """How probabilities are moved within their intervals.
+    """Tunes probabilities within their confidence intervals, as the parameters of ``by`` say."""
 
-    Attributes
-    ----------
-    z, encoding, repair
-        What intervals are and how genomes are read, see :class:`IENB`.
-    criterion : {"loo", "training"}
-    algorithm : EstimationOfDistribution or None
-    paper : bool
-    random_state : int, Generator or None
-    """
+    by: IENB
 
-    z: float
-    encoding: str
-    repair: str
-    criterion: str
-    algorithm: EstimationOfDistribution | None
-    paper: bool
-    random_state: Seed
+    @classmethod
+    def of(cls, model: IENB) -> Tuning:
+        """Keep the parameters of a model as they are now."""
+        return cls(type(model)(**model.settings()))
 
     def options(self, how: Estimate, n_classes: int) -> State:
-        """Return what intervals are, and what is added to counts, in their words."""
+        """Return the options of intervals: their width, and the pseudo-counts of the smoothing."""
         if how.class_prior is not None:
             raise ValueError(
-                "class_prior cannot be given where probabilities are moved within their "
-                "intervals: the prior is one of them; use threshold_bias to prefer a class"
+                "class_prior cannot be given where probabilities are tuned within intervals, "
+                "since the prior is tuned too; use threshold_bias to prefer a class"
             )
         if how.smoothing.uses_frequencies or how.smoothing.is_hierarchical:
             raise ValueError(
-                f"smoothing={how.smoothing.key!r} has no intervals; use 'laplace', 'm-estimate', "
-                "'bdeu' or 'ml'"
+                f"smoothing={how.smoothing.key!r} has no intervals; use 'laplace', "
+                "'m-estimate', 'bdeu' or 'ml'"
             )
         each, of_all = how.smoothing.shares(1)
         shared = (of_all, how.smoothing.shares(n_classes)[1])
-        known = {"z": self.z, "encoding": self.encoding, "repair": self.repair}
+        known = {"z": self.by.z, "encoding": self.by.encoding, "repair": self.by.repair}
         return {**known, "alpha": each, "shared": shared}
 
     def intervals_of(self, counts: JointCounts, how: Estimate) -> Intervals:
-        """Return the intervals of groups that were counted."""
+        """Return the confidence intervals of the groups that were counted."""
         from unnaive.tables.intervals import Intervals  # noqa: PLC0415 - import time
 
         sizes, tables = counts.schema.sizes, []
@@ -107,11 +95,12 @@ class Tuning:
         )
 
     def search(self, graph: GroupGraph, rows: CodedRows, how: Estimate) -> Tuned:
-        """Search for the place of every probability within its interval."""
+        """Search for the position of every probability within its interval."""
         from unnaive.search import Box, UMDAc, require_algorithm  # noqa: PLC0415 - import time
         from unnaive.tables.intervals import IntervalFitness, Intervals  # noqa: PLC0415
 
-        algorithm = self.algorithm or (UMDAc.paper() if self.paper else UMDAc())
+        by = self.by
+        algorithm = by.algorithm or (UMDAc.paper() if by.paper else UMDAc())
         require_algorithm("algorithm", algorithm, Box)
         sizes = rows.schema.sizes
         cells = sum(int(np.prod(sizes[list(g)].astype(object))) for g in graph.groups)
@@ -122,38 +111,38 @@ class Tuning:
             groups=graph.groups,
             **self.options(how, rows.n_classes),
         )
-        kind = "resubstitution" if self.criterion == "training" else "loo"
+        kind = "resubstitution" if by.criterion == "training" else "loo"
         untuned = IntervalFitness(replace(intervals, z=0.0), *data, kind=kind)([intervals.point])
         result = algorithm.maximise(
             Box([0.0] * intervals.size, [1.0] * intervals.size),
             IntervalFitness(intervals, *data, kind=kind, n_jobs=how.n_jobs),
-            random_state=self.random_state,
-            seeds=None if self.paper else [intervals.point],
+            random_state=by.random_state,
+            seeds=None if by.paper else [intervals.point],
             watch=_progress.watcher(),
         )
         return Tuned(result, float(untuned[0]))
 
 
 class Tuned(NamedTuple):
-    """What the search found, and the fitness without tuning."""
+    """Result of the search, and the fitness without tuning."""
 
     result: Result
     untuned: float
 
 
 def require_few_genes(schema: Schema, genes: int, model: str) -> None:
-    """Raise an error if a search would take days and find nothing."""
+    """Raise an error if there are too many probabilities to search."""
     if genes > _MOST_GENES:
         widest = schema.columns[int(np.argmax(schema.sizes))]
         raise TableTooLarge(
-            f"{model} would have to tune {genes:,} probabilities at once, and {_MOST_GENES:,} are "
-            f"the most; the widest column is {widest.name!r} with {widest.size:,} values: drop it, "
+            f"{model} would have to tune {genes:,} probabilities together; the limit is "
+            f"{_MOST_GENES:,}. Column {widest.name!r} has most values ({widest.size:,}): drop it, "
             "or group its rare values"
         )
 
 
 def single_groups(source: Source, rows: CodedRows | None) -> Learned | None:
-    """Learn naive Bayes as groups: every column that has values is one of its own."""
+    """Return naive Bayes as groups: every column that has values is one group."""
     if rows is None:
         return None
     groups = tuple((column,) for column in np.flatnonzero(rows.schema.sizes > 0).tolist())
@@ -162,43 +151,60 @@ def single_groups(source: Source, rows: CodedRows | None) -> Learned | None:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class IENB(CountsClassifier):
-    r"""Interval estimation naive Bayes: probabilities from their intervals, the best together.
+    r"""Interval estimation naive Bayes: probabilities are tuned within confidence intervals.
 
     .. math:: P(c, x) = P(c) \prod_i P(x_i \mid c), \qquad
               P(x \mid c) \in \hat p \pm z \sqrt{\hat p (1 - \hat p) / N_c}
 
-    Naive Bayes takes each probability's most likely value. Where columns depend on each other
-    other values within the confidence intervals may classify better, and an
-    estimation-of-distribution algorithm looks for them: those that get most rows right by
-    leave-one-out. When a row is left out, so it is from the counts that the intervals stand on.
-    The accuracy it finds is an optimised figure; cross-validation around ``fit`` is the honest one.
+    Naive Bayes uses the point estimate of each probability. Where features depend on each other,
+    other values within the confidence intervals may classify better. An
+    estimation-of-distribution algorithm searches for the values with the best leave-one-out
+    accuracy; a sample that is left out is also removed from the counts of the intervals. Use it for
+    small problems where accuracy matters and time does not. The accuracy that it reports was
+    optimized; estimate the accuracy on new samples by cross-validation around ``fit``.
 
-    ``partial_fit`` keeps the places within the intervals that the first batch gave.
+    ``partial_fit`` keeps the positions within the intervals of the first batch.
 
     Parameters
     ----------
     z : float, default=1.96
         Half-width of the intervals in standard errors; 0 is naive Bayes.
     criterion : {"loo", "training"}, default="loo"
-        Whether rows are left out when they are judged.
+        Accuracy that is maximized: leave-one-out, or on the training samples.
     encoding : {"centred", "linear", "absolute"}, default="centred"
-        What a gene of 0 to 1 means: the estimate at 1/2, the ends at 0 and 1; between the ends in
-        a straight line; the probability itself.
+        Meaning of a gene from 0 to 1: the estimate at 1/2 and the ends at 0 and 1; linear between
+        the ends; the probability itself.
     repair : {"project", "normalise"}, default="project"
-        How probabilities are made to sum to 1: the nearest that do inside their intervals, or
-        divided by their sum.
+        How probabilities are made to sum to 1: projected to the nearest that do within the
+        intervals, or divided by their sum.
     algorithm : UMDAc, MIMICc, EGNA or EMNA of :mod:`unnaive.search`, default=None
-        None: ``UMDAc()``.
+        Search algorithm; None: ``UMDAc()``.
     paper : bool, default=False
-        Robles et al.'s setting: 500 individuals, 1000 offspring, naive Bayes not among them.
+        The setting of Robles et al.: 500 individuals, 1000 offspring, naive Bayes not among them.
     random_state : int, Generator or None, default=None
+        Random seed of the search.
     {parameters}
 
     Attributes
     ----------
-    loo_score_, naive_loo_score_ : float
-        Accuracy by the criterion, and that of naive Bayes.
+    loo_score_ : float
+        Accuracy by the criterion.
+    naive_loo_score_ : float
+        Accuracy of naive Bayes by the criterion.
     search_result_ : Result of :mod:`unnaive.search`
+        Result and history of the search.
+    {attributes}
+
+    See Also
+    --------
+    NaiveBayes : Point estimates.
+    PazzaniNB : With ``tune``, the same for groups of features.
+    AdjustedNB : Weights of classes instead.
+
+    Notes
+    -----
+    Assumption: within a class, features are independent. Each probability was tuned within its
+    confidence interval so that the samples are classified best.
 
     References
     ----------
@@ -223,44 +229,20 @@ class IENB(CountsClassifier):
 
     family: ClassVar[str] = "groups"
     counts_twice: ClassVar[bool] = True
-    assumption: ClassVar[str] = (
-        "Within a class, columns are taken to be independent. Each probability was moved within "
-        "its confidence interval so that the rows are told apart best."
-    )
 
     loo_score_ = Shown("Accuracy of the tuned tables by the criterion.")
     naive_loo_score_ = Shown("Accuracy of naive Bayes by the criterion.")
-    search_result_ = Shown("How the search went.")
-
-    def tuning(self) -> Tuning:
-        """Say how probabilities are moved."""
-        return Tuning(
-            self.z,
-            self.encoding,
-            self.repair,
-            self.criterion,
-            self.algorithm,
-            self.paper,
-            self.random_state,
-        )
+    search_result_ = Shown("Result and history of the search.")
 
     def recipe(self) -> Recipe:
         """Take naive Bayes, and tune its tables within their intervals."""
-        return Recipe(
-            learn=single_groups,
-            choose=self._tune,
-            tables=GroupFactors(self.tuning()),
-            structure=GroupGraph,
-            counts="values",
-            keeps=True,
-        )
+        tables = GroupFactors(Tuning.of(self))
+        parts = (single_groups, tables, self._tune, GroupGraph)
+        return Recipe(*parts, counts="values", keeps=True)
 
     def _tune(self, learned: Learned, task: Task) -> Learned:
         graph = learned.graph(GroupGraph)
-        result, untuned = self.tuning().search(graph, task.rows, task.maker.how)
-        trace = {
-            "loo_score_": result.fitness,
-            "naive_loo_score_": untuned,
-            "search_result_": result,
-        }
+        result, untuned = Tuning(self).search(graph, task.rows, task.maker.how)
+        scores = {"loo_score_": result.fitness, "naive_loo_score_": untuned}
+        trace = {**scores, "search_result_": result}
         return replace(learned, parameters={"genome": result.best}, trace=trace)

@@ -1,4 +1,4 @@
-"""Iterative Bayes: naive Bayes' tables, corrected row by row."""
+"""Iterative Bayes: the tables of naive Bayes, corrected sample by sample."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unnaive._core.tables import posterior
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.base import CountsClassifier
-from unnaive.models.classifier import Shown
+from unnaive.models.fitted import Shown
 from unnaive.models.makers import TreeFactors
 from unnaive.models.nb import no_parents
 from unnaive.models.recipe import Learned, Recipe
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CorrectedFactors(TreeFactors):
-    """Naive Bayes' tables, and what passes over the rows added to their entries.
+    """Makes the tables of naive Bayes plus the corrections of passes over the rows.
 
-    The learned parameters are ``corrections`` (k, V), column i's values where
-    ``counts.value_starts`` says; ``n_iter``, the passes that are kept; ``of_counts``, whether
-    entries are counts or probabilities; and ``least``, below which no entry is.
+    The learned parameters are ``corrections`` (k, V), with the values of column i from
+    ``counts.value_starts[i]`` on; ``n_iter``, the number of passes; ``of_counts``, whether entries
+    are counts or probabilities; and ``least``, the lower bound of entries.
     """
 
     leaves_out: ClassVar[bool] = False
@@ -46,7 +46,7 @@ class CorrectedFactors(TreeFactors):
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> TreeTables:
-        """Make the tables of the corrected entries."""
+        """Make the tables from the corrected entries."""
         tables: TreeTables = super().tables(counts, learned, how, held_out)  # type: ignore[assignment]
         if not learned.parameters.get("n_iter"):
             return tables
@@ -56,7 +56,7 @@ class CorrectedFactors(TreeFactors):
     def of_entries(
         counts: JointCounts, learned: Learned, how: Estimate, entries: FloatArray
     ) -> TreeTables:
-        """Make the tables of entries: they are counts that need no smoothing."""
+        """Make the tables from entries, which are counts that need no smoothing."""
         graph = learned.graph(ParentGraph)
         prior = np.exp(how.log_prior(counts))
         return tree_tables(replace(counts, values=entries), graph, ML(), class_prior=prior)
@@ -69,15 +69,14 @@ class CorrectedFactors(TreeFactors):
 
 
 def corrected(counts: JointCounts, learned: Learned, how: Estimate) -> FloatArray:
-    """Entries whose shares are the model's probabilities; shape (k, V)."""
-    known = learned.parameters
+    """Corrected entries; normalized, they are the probabilities of the model; shape (k, V)."""
+    known, corrections = learned.parameters, learned.array("corrections")
     entries = first_entries(counts, how, of_counts=bool(known["of_counts"]))
-    corrections = learned.array("corrections")
     if corrections.shape != entries.shape or not np.isfinite(corrections).all():
         raise UnnaiveError("the corrections do not fit the columns and classes")
-    if known["n_iter"]:
-        entries = np.maximum(entries + corrections, float(known["least"]))  # type: ignore[arg-type]
-    return entries
+    if not known["n_iter"]:
+        return entries
+    return np.asarray(np.maximum(entries + corrections, float(known["least"])))  # type: ignore[arg-type]
 
 
 def first_entries(counts: JointCounts, how: Estimate, *, of_counts: bool) -> FloatArray:
@@ -99,51 +98,64 @@ def first_entries(counts: JointCounts, how: Estimate, *, of_counts: bool) -> Flo
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class IterativeBayes(CountsClassifier):
-    r"""Iterative Bayes: naive Bayes, whose tables are corrected by the rows that it learned from.
+    r"""Iterative Bayes: naive Bayes whose tables are corrected by passes over the samples.
 
     .. math:: P(c, x) = P(c) \prod_i \frac{T_i(c, x_i)}{\sum_v T_i(c, v)}
 
-    The entries begin as :math:`T_i(c, v) = N(c, v) + \alpha_v`, which is naive Bayes. Then every
-    row in turn is classified by the tables as they are. With ĉ the class that is most probable
-    and k classes, the entries of all values of the row have added to them
+    The entries start as :math:`T_i(c, v) = N(c, v) + \alpha_v`, which is naive Bayes. Then every
+    sample in turn is classified by the current tables. With ĉ the most probable class and k
+    classes, the entries of all values of the sample are changed by
 
     .. math:: \pm\frac{1 - P(\hat c \mid x)}{k} \text{ for ĉ,} \qquad
               \mp\frac{1 - P(\hat c \mid x)}{2k} \text{ for the others,}
 
-    the upper sign where ĉ is right; times the row's weight. No entry goes below 0.01. Passes
-    over the rows go on as long as the mean of 1 − P(y | x) falls, and the last that lowered it
-    counts. Missing cells are neither looked up nor corrected; the prior stays what it is.
+    with the upper sign where ĉ is correct, times the weight of the sample. No entry goes below
+    0.01. Passes over the samples continue as long as the mean of 1 − P(y | x) decreases. Missing
+    values are neither looked up nor corrected, and the prior is not changed. Use it where naive
+    Bayes ranks classes well but its decisions should fit the training samples better; the result
+    depends on the order of the samples.
 
-    Any smoothing gives the α of the first entries, so without a pass this is naive Bayes with
-    that smoothing, to the bit. ``fit_counts``, ``partial_fit`` and ``forget`` add the
-    corrections that the first ``fit``, or batch, found in its rows to the new entries.
+    Any smoothing gives the α of the first entries, so without a pass the model is naive Bayes with
+    that smoothing. ``fit_counts``, ``partial_fit`` and ``forget`` add the corrections of the first
+    ``fit`` or batch to the new entries.
 
     Parameters
     ----------
     max_iter : int, default=10
-        Most passes.
+        Largest number of passes.
     increment : {"parenthesised", "literal"}, default="parenthesised"
-        (1 − P)/k as above, or 1 − P/k, which is what the paper by Robles et al. prints.
+        (1 − P)/k as above, or 1 − P/k, as printed in the paper of Robles et al.
     target : {"counts", "probabilities"}, default="counts"
-        What entries are; probabilities begin as P(v | c), and are made to sum to 1 after every
-        correction, which takes the time of all their values.
+        Meaning of the entries. Probabilities start as P(v | c) and are normalized after every
+        correction, which takes longer.
     criterion : {"true", "max"}, default="true"
-        What must fall: the mean of 1 − P(y | x), or of 1 − max P(c | x), which does not look at
+        Loss that must decrease: the mean of 1 − P(y | x), or of 1 − max P(c | x), which ignores
         the labels and is what Robles et al. print.
     order : {"given", "shuffle"}, default="given"
-        The order of the rows in a pass, which matters; "shuffle": another one in every pass.
+        Order of the samples in a pass; "shuffle": a new random order in every pass.
     random_state : int, Generator, RandomState or None, default=None
-        Chance of ``order="shuffle"``.
+        Random seed of ``order="shuffle"``.
     {parameters}
 
     Attributes
     ----------
     n_iter_ : int
-        Passes whose corrections are kept; 0: none lowered the criterion of naive Bayes.
+        Number of passes whose corrections are kept; 0: none improved naive Bayes.
     loss_path_ : ndarray of shape (passes + 1,)
-        The criterion of naive Bayes, and after every pass, up to the first that did not lower it.
+        Loss of naive Bayes and after every pass, up to the first one that did not decrease it.
     entries_ : list of ndarray of shape (k, v)
-        T of every column.
+        T of every feature.
+    {attributes}
+
+    See Also
+    --------
+    NaiveBayes : No passes.
+    AdjustedNB : Corrects the classes instead of the tables.
+
+    Notes
+    -----
+    Assumption: within a class, features are independent. The tables were then corrected, sample by
+    sample, towards the classes of the training samples.
 
     References
     ----------
@@ -172,34 +184,30 @@ class IterativeBayes(CountsClassifier):
 
     family: ClassVar[str] = "naive"
     counts_twice: ClassVar[bool] = True
-    assumption: ClassVar[str] = (
-        "Within a class, columns are taken to be independent. The tables were then corrected, row "
-        "by row, towards the classes that the rows have."
-    )
 
-    n_iter_ = Shown("Passes whose corrections are kept.", "n_iter")
-    loss_path_ = Shown("The criterion of naive Bayes, and after every pass.", "losses")
+    n_iter_ = Shown("Number of passes whose corrections are kept.", "n_iter")
+    loss_path_ = Shown("Loss of naive Bayes, and after every pass.", "losses")
 
     @property
     def entries_(self) -> list[FloatArray]:
-        """Corrected counts, or probabilities, of every column; shapes (k, v)."""
+        """Corrected counts, or probabilities, of every feature; shapes (k, v)."""
         fitted = self.fitted_
         entries = corrected(fitted.counts, fitted.learned, fitted.made_by.how)
         return np.split(entries, fitted.counts.value_starts[1:-1], axis=1)
 
     def loo_predict_proba(self, X: object, y: object, sample_weight: object = None) -> FloatArray:
-        """Raise an error: leaving a row out would need all passes again."""
+        """Raise an error: without a sample, all passes would have to be repeated."""
         raise UnnaiveError(
             "IterativeBayes has no leave-one-out in closed form: without a row, all passes over "
-            "the others would be needed again; use cross_val_predict"
+            "the others would have to be repeated; use cross_val_predict"
         )
 
     def recipe(self) -> Recipe:
-        """Take naive Bayes, and correct its tables by passes over the rows."""
+        """Take naive Bayes, and correct its tables by passes over the samples."""
         return Recipe(no_parents, CorrectedFactors(), self._correct, counts="values", keeps=True)
 
     def _correct(self, learned: Learned, task: Task) -> Learned:
-        """Go over the rows as long as the criterion falls."""
+        """Pass over the rows as long as the loss decreases."""
         counts, rows, maker = task.counts, task.rows, task.maker
         of_counts = self.target == "counts"
         start = first_entries(counts, maker.how, of_counts=of_counts)
@@ -245,7 +253,7 @@ class IterativeBayes(CountsClassifier):
         return pass_over
 
     def _loss(self, rows: CodedRows, tables: TreeTables) -> float:
-        """Weighted mean of 1 less the probability of the own class, or of the best one."""
+        """Weighted mean of 1 minus the probability of the true class, or of the best one."""
         joint = tables.joint(rows.codes, None, self.n_jobs)
         tables.answer_hopeless(joint)
         chances = np.empty_like(joint)

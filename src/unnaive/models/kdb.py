@@ -28,34 +28,35 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KDB(OrderedClassifier):
-    r"""k-dependence Bayes: every column depends on the class and on up to k others.
+    r"""The k-dependence Bayesian classifier: up to k parents per feature besides the class.
 
     .. math:: P(c, x) = P(c) \prod_i P(x_i \mid c, x_{\pi_1(i)}, \dots, x_{\pi_k(i)})
 
-    Columns enter by falling I(X_i;Y); each takes as parents the k columns before it of largest
-    I(X_i;X_j|Y). k = 0 is naive Bayes, k = d − 1 the complete network. Only contexts that
-    occurred are stored. Deep contexts are thin: ``smoothing="hierarchical"`` may serve better.
+    Features enter by decreasing I(X_i;Y); each takes as parents the k features before it of
+    largest I(X_i;X_j|Y). k = 0 is naive Bayes, k = d − 1 the complete network. Larger k needs more
+    samples; ``k="loo", n_features="loo"`` chooses both, and ``smoothing="hierarchical"`` helps
+    where contexts are rare. Only contexts that occurred are stored.
 
     ``k="loo"`` and ``n_features="loo"`` are selective KDB: of all models of up to ``max_k``
-    parents and of the first columns to enter, the one of best exact leave-one-out score, found
-    in one sweep of O(n·k·d·max_k). Naive Bayes and the prior alone are among them. In the sweep
-    a row that lacks a parent's cell has the factor of the parents before that one.
+    parents and of the first features to enter, the one with the best exact leave-one-out score,
+    found in one sweep of O(n·k·d·max_k). Naive Bayes, and the prior without features, are among
+    them. In the sweep a sample with a missing parent has the factor of the parents before it.
 
-    ``partial_fit`` keeps the columns and parents of the first batch.
+    ``partial_fit`` keeps the features and parents of the first batch.
 
     Parameters
     ----------
     k : int or "loo", default=2
-        Number of parents besides the class; "loo": as many as score best.
+        Number of parents besides the class; "loo": the number with the best score.
     max_k : int, default=5
-        Most parents that ``k="loo"`` tries; fewer where tables could exceed ``max_memory``.
+        Largest number of parents that ``k="loo"`` tries; fewer if tables exceed ``max_memory``.
     n_features : int, float, "loo" or None, default=None
-        Stop at so many columns, or at a share of all; "loo": at the number that scores best;
-        None: take all.
+        Keep the first features: a number, or a share of all. "loo": the number with the best
+        score; None: all.
     criterion : {"log_loss", "accuracy", "brier"}, default="log_loss"
-        What "loo" looks at; fewer parents, then fewer columns on ties.
+        Score that "loo" optimizes; fewer parents, then fewer features on ties.
     min_cmi : float, default=0.0
-        Least information, in nats, of a parent.
+        Least conditional mutual information of a parent, in nats.
     missing : {"marginalize", "drop"}, default="marginalize"
         A missing parent is summed out exactly; "drop" uses the counts without that parent.
     {parameters}
@@ -63,14 +64,26 @@ class KDB(OrderedClassifier):
     Attributes
     ----------
     k_ : int
-        Most parents that a column has.
+        Largest number of parents of a feature.
     feature_order_ : ndarray of shape (m,)
-        Columns in the model by falling I(X_i;Y).
+        Features in the model by decreasing I(X_i;Y).
     feature_importances_ : ndarray of shape (d,)
-        Information I(X_i;Y) of every column in nats, by which they enter, 0 for those left out.
+        Mutual information I(X_i;Y) of every feature in nats, 0 for features not in the model.
     path_ : dict of arrays
-        With "loo": ``k``, ``n_features``, ``accuracy``, ``log_loss`` and ``brier`` of all models
-        that were tried.
+        With "loo": ``k``, ``n_features``, ``accuracy``, ``log_loss`` and ``brier`` of all
+        candidates.
+    {attributes}
+
+    See Also
+    --------
+    TAN : One parent per feature, the best tree.
+    DecomposableNB : Small cliques of features.
+    GaussianKDB : The same for numeric features.
+
+    Notes
+    -----
+    Assumption: within a class, every feature depends on up to k features that are more informative
+    about the class. Given these and the class, it is independent of the rest.
 
     References
     ----------
@@ -97,50 +110,41 @@ class KDB(OrderedClassifier):
     missing: str = one_of("marginalize", "drop")
 
     family: ClassVar[str] = "families"
-    assumption: ClassVar[str] = (
-        "Within a class, every column depends on up to k columns that tell more of the class than "
-        "itself. Given these and the class, it is taken to be independent of the rest."
-    )
 
     @property
     def k_(self) -> int:
-        """Most parents besides the class that a column has."""
+        """Largest number of parents of a feature, besides the class."""
         return max((len(family) - 1 for family in self.structure_.families), default=0)
 
     @property
     def feature_order_(self) -> IntArray:
-        """Columns in the model by falling I(X_i;Y); shape (m,)."""
+        """Features in the model by decreasing I(X_i;Y); shape (m,)."""
         none = np.zeros((len(self.schema_.names),) * 2)
         order, _ = ordered_parents(mutual_information(self.counts_), none, 0, 0.0)
         return order[np.isin(order, self.structure_.used)]
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Information of the columns on the class, 0 for those left out; shape (d,)."""
+        """Mutual information I(X_i;Y), 0 for features not in the model; shape (d,)."""
         return self._of_used(mutual_information(self.counts_))
 
     def recipe(self) -> Recipe:
-        """Take the columns by their information, each with its best parents before it."""
+        """Take the features by mutual information, each with its best parents before it."""
         by_rows = "loo" in (self.k, self.n_features)
-        return Recipe(
-            learn=self._order,
-            choose=self._best if by_rows else None,
-            tables=FamilyFactors(self.missing == "marginalize"),
-            structure=FamilyGraph,
-            keeps=by_rows,
-        )
+        parts = (self._order, FamilyFactors(self.marginalizes), self._best if by_rows else None)
+        return Recipe(*parts, structure=FamilyGraph, keeps=by_rows)
 
     def _order(self, source: Source, rows: CodedRows | None) -> Learned:
-        """Learn the families from information; of counts of families, take these."""
+        """Learn the families by information; counts of families have their own."""
         if rows is None and isinstance(source, JointCounts) and source.families:
             return Learned(families_counted(source, type(self).__name__))
-        if "loo" in (self.k, self.n_features):  # rows choose, see below
+        if "loo" in (self.k, self.n_features):  # _best chooses the families
             return Learned(graph_of([], source))
         families = self._families(source, int(self.k))
         return Learned(graph_of(families[: asked(self.n_features, len(families))], source))
 
     def _best(self, learned: Learned, task: Task) -> Learned:
-        """Choose how many columns and parents: selective KDB."""
+        """Choose the numbers of columns and of parents: selective KDB."""
         source, rows = task.source, task.rows
         if self.k == "loo":
             families = self._affordable(source, rows)
@@ -159,7 +163,7 @@ class KDB(OrderedClassifier):
     def _sweep(
         self, rows: CodedRows, families: Families, depths: IntArray, how: Estimate
     ) -> FloatArray:
-        """Score the first columns with so many parents; shape (depths, columns + 1, 3)."""
+        """Score the first columns with each number of parents; shape (depths, columns + 1, 3)."""
         needed = sweep_bytes(rows.schema.sizes, families, len(rows.classes), rows.n_classes)
         how.require(rows.schema, needed, "the sweep over the models of KDB")
         counts = rows.select(np.empty((0, 2), dtype=np.int64))
@@ -167,7 +171,7 @@ class KDB(OrderedClassifier):
         return nested_scores(sweep, families, depths, how.max_memory)
 
     def _families(self, source: Source, most: int) -> Families:
-        """Return every column with up to so many parents, in the order of entry."""
+        """Return every column with its parents, in the order of entry."""
         sizes = source.schema.sizes
         information = conditional_mutual_information(source, self.n_jobs)
         information[:, sizes == 0] = -np.inf
@@ -177,21 +181,18 @@ class KDB(OrderedClassifier):
         return [(int(i), *parents[i]) for i in order if sizes[i] > 0]
 
     def _affordable(self, source: Source, rows: CodedRows) -> Families:
-        """Return the families of as many parents as memory allows, up to ``max_k``."""
+        """Return families with as many parents as memory allows, up to ``max_k``."""
         size = (len(rows.classes), rows.n_classes)
         families = self._families(source, self.max_k)
-        while max(map(len, families), default=1) > 1:
-            needed = max(
-                table_bytes(source.schema.sizes, families, *size),
-                sweep_bytes(source.schema.sizes, families, *size),
-            )
-            if needed <= self.max_memory:
+        while (longest := max(map(len, families), default=1)) > 1:
+            sizes = source.schema.sizes
+            needed = [need(sizes, families, *size) for need in (table_bytes, sweep_bytes)]
+            if max(needed) <= self.max_memory:
                 break
-            longest = max(map(len, families))
             families = [family[: longest - 1] for family in families]
         return families
 
 
 def graph_of(families: Families, source: Source) -> FamilyGraph:
-    """Return the graph of some families, in the order of their columns."""
+    """Return the graph of families, in the order of their columns."""
     return FamilyGraph(source.schema.names, source.schema.target, tuple(sorted(families)))

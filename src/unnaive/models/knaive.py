@@ -1,4 +1,4 @@
-"""k-naive Bayes: some columns are held apart, so chosen that what they ignore cancels out."""
+"""k-naive Bayes: k features are treated as independent, chosen so that errors cancel out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,56 +35,66 @@ _FOLDS = 5
 
 
 def is_seed(value: object) -> bool:
-    """Whether a value can seed random numbers."""
+    """Whether a value is a random seed."""
     return is_whole(value, 0) or isinstance(value, np.random.Generator | np.random.RandomState)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KNaiveBayes(ShrinkingClassifier):
-    r"""k-naive Bayes, between naive Bayes and the full Gaussian.
+    r"""Gaussian k-naive Bayes: treats k features as independent, so that errors cancel out.
 
-    k columns S are taken as independent of each other given the class. They are those whose
-    neglected dependences cancel best: with the dependence derivative
+    k features S are treated as independent of each other given the class, chosen so that the
+    neglected dependences cancel out. With the dependence derivative
     :math:`dd_c(x_i) = p(x_i \mid x_{-i}, c) / p(x_i \mid c)` and its ratio
-    :math:`ddr = dd_+ / dd_-`, S minimises :math:`|\sum_{i \in S} u_i|`,
-    :math:`u_i = \operatorname{mean} \log ddr(x_i)`. The best S is found exactly, for more than 44
-    columns within a gap that is told.
+    :math:`ddr = dd_+ / dd_-`,
+
+    .. math:: S = \arg\min_{|S| = k} \Big|\sum_{i \in S} u_i\Big|,
+              \qquad u_i = \operatorname{mean} \log ddr(x_i)
+
+    S is found exactly, and for more than 44 features within ``optimality_gap_``. It lies between
+    naive Bayes (k = d) and the full Gaussian (k = 0); use it where the full covariance overfits.
 
     Parameters
     ----------
     k : int, "auto" or "cv", default="auto"
-        Number of naive columns: 0 is the full Gaussian, d naive Bayes. "auto": the best
-        balanced set of any size; "cv": the size of best cross-validated accuracy.
+        Number of independent features: 0 is the full Gaussian, d naive Bayes. "auto": the best
+        balanced set of any size; "cv": the size with the best cross-validated accuracy.
     naivete : {"weak", "strong"}, default="weak"
-        Whether the other columns still depend on the naive ones, or ignore them.
+        Whether the other features depend on the independent ones, or ignore them.
     exact_k : bool, default=True
-        False: sets of up to k columns.
+        Whether S has exactly k features; False: at most k.
     weighting : {"log-mean", "mean"}, default="log-mean"
-        u_i as above, or log mean ddr (the thesis' definition 2.2.3).
+        How u_i is computed: as above, or as log mean ddr (definition 2.2.3 of the thesis).
     objective : {"balanced", "smallest"}, default="balanced"
-        Sum closest to 0, or smallest sum (the letter of definition 2.2.4).
+        Sum closest to 0, or smallest sum (definition 2.2.4 of the thesis, literally).
     norm : {"max", "weighted"}, default="max"
-        Of more than two classes: the largest sum of all pairs of classes, or their mean
+        With more than two classes: the largest sum of all pairs of classes, or their mean
         weighted by P(c)·P(c').
     joint : {"exact", "pseudo"}, default="exact"
-        The density of the network, or the thesis' product of full conditionals.
-    shrinkage : float, "ledoit-wolf" or None, default=None
-        Share of the mean variance, on the diagonal, in each class's covariance.
-    pooling : float, default=0.0
-        Share of the covariance that all classes have in common (Friedman's λ): between a
-        quadratic discriminant, at 0, and a linear one, at 1. Before shrinkage.
+        The density of the network, or the product of full conditionals of the thesis.
     random_state : int, default=0
-        Seed of the folds of ``k="cv"``.
+        Random seed of the folds of ``k="cv"``.
     {parameters}
 
     Attributes
     ----------
     naive_columns_ : list of str
-        The columns S.
+        Names of the independent features S.
     attribute_weights_ : ndarray of shape (pairs of classes, d)
-        u_i of every pair of classes.
+        Weight u_i of every pair of classes and feature.
     optimality_gap_ : float
-        No set of that size is better by more than this.
+        Upper bound of how much better another set of the same size could be.
+    {attributes}
+
+    See Also
+    --------
+    GaussianNaiveBayes : All features independent.
+    FullBayes : None independent.
+
+    Notes
+    -----
+    Assumption: within a class, features have a multivariate normal distribution, except that k of
+    them are treated as independent: those whose neglected dependences cancel out best.
 
     References
     ----------
@@ -112,37 +122,32 @@ class KNaiveBayes(ShrinkingClassifier):
         0, "a whole number, a Generator or a RandomState", also=(None,), test=is_seed
     )
 
-    assumption: ClassVar[str] = (
-        "Within a class, numbers follow a bell curve in many dimensions, but k columns are taken "
-        "to be independent: those whose ignored dependences cancel best."
-    )
-
     @property
     def naive_columns_(self) -> list[str]:
-        """Names of the columns that are taken as independent."""
+        """Names of the features that are treated as independent."""
         moments, naive = self.moments_, self.fitted_.spread.learned["naive"]
         return [moments.schema.names[column] for column in moments.used[naive]]
 
     @property
     def attribute_weights_(self) -> FloatArray:
-        """Weight u_i of every pair of classes and column; shape (m, d)."""
+        """Weight u_i of every pair of classes and feature; shape (m, d)."""
         return np.asarray(self.fitted_.spread.learned["weights"])
 
     @property
     def optimality_gap_(self) -> float:
-        """How much better another set could be."""
+        """Upper bound of how much better another set of the same size could be."""
         return float(self.fitted_.spread.learned["gap"])
 
     def recipe(self) -> GaussianRecipe:
-        """Choose the naive columns, and make a density in which they stand apart."""
+        """Choose the independent features, and make the density."""
         return GaussianRecipe(self._apart, self._choose)
 
     def _choose(self, spread: Spread, rows: NumberRows | None) -> State:
         moments = spread.moments
         if self.objective == "smallest" and (moments.class_weights > 0).sum() > 2:
             raise ValueError(
-                'objective="smallest" is for two classes: of more, no order of a pair is the right '
-                'one; use objective="balanced"'
+                'objective="smallest" is for two classes, since pairs of more classes have no '
+                'order; use objective="balanced"'
             )
         learned = self.learn_spread(spread, rows)
         spread = replace(spread, learned=learned)
@@ -171,20 +176,20 @@ class KNaiveBayes(ShrinkingClassifier):
         X = rows.X[:, spread.used]
         from scipy.special import logsumexp  # noqa: PLC0415 - slow to import
 
-        given, alone = log_conditionals(X, spread.densities(spread.covariances))
-        logs = given - alone
+        conditional, alone = log_conditionals(X, spread.densities(spread.covariances))
+        logs = conditional - alone
         weights = []
         for a, b in pairs:
-            mine = (rows.classes == a) | (rows.classes == b)
-            ratio = logs[mine, a] - logs[mine, b]
-            scale = np.ones(len(ratio)) if rows.weights is None else rows.weights[mine]
+            either = (rows.classes == a) | (rows.classes == b)
+            ratio = logs[either, a] - logs[either, b]
+            scale = np.ones(len(ratio)) if rows.weights is None else rows.weights[either]
             weights.append(logsumexp(ratio, axis=0, b=scale[:, None]) - np.log(scale.sum()))
         return np.array(weights).reshape(len(pairs), len(spread.used))
 
     def _chosen(
         self, weights: FloatArray, spread: Spread, rows: NumberRows | None
     ) -> BalancedSet | None:
-        """Find the set of naive columns; None is the empty one."""
+        """Find the set of independent columns; None is the empty set."""
         n_columns, k = weights.shape[1], self.k
         if not n_columns:
             return None
@@ -213,7 +218,7 @@ class KNaiveBayes(ShrinkingClassifier):
         return best_set(sets)
 
     def _cross_validated(self, rows: NumberRows | None, n_columns: int) -> int:
-        """Size of best accuracy over folds, the smallest on ties."""
+        """Size with the best accuracy over folds, the smallest one on ties."""
         if rows is None:
             raise UnnaiveError('k="cv" looks at rows; call fit with all of them')
         from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415 - slow to import
@@ -224,7 +229,7 @@ class KNaiveBayes(ShrinkingClassifier):
         splits = StratifiedKFold(folds, shuffle=True, random_state=self.random_state)
         model = clone(self).set_params(class_prior=None, threshold_bias=None)
         right = np.zeros(n_columns + 1)
-        with warnings.catch_warnings():  # said once, of all rows, is enough
+        with warnings.catch_warnings():  # the fit to all rows warns once
             warnings.simplefilter("ignore", UserWarning)
             for train, test in splits.split(rows.X, rows.classes):
                 weights = None if rows.weights is None else rows.weights[train]
@@ -234,7 +239,7 @@ class KNaiveBayes(ShrinkingClassifier):
         return first_best(right)
 
     def _apart(self, spread: Spread, schema: Schema, places: IntArray) -> Shape:
-        """Make the density in which the naive columns stand apart."""
+        """Make the density in which the naive columns are independent."""
         naive = np.array(spread.learned["naive"], dtype=np.int64)
         strong = self.naivete == "strong"
         families = naive_families(naive, places, strong=strong)
@@ -260,23 +265,22 @@ class KNaiveBayes(ShrinkingClassifier):
 
 def pairs_of_classes(spread: Spread) -> Pairs:
     """All pairs of classes that have rows."""
-    present = np.flatnonzero(spread.moments.class_weights)
-    return list(combinations(present.tolist(), 2))
+    return list(combinations(np.flatnonzero(spread.moments.class_weights).tolist(), 2))
 
 
 def whole_rows(rows: NumberRows | None, used: IntArray) -> NumberRows:
-    """Return the rows; raises where there are none, or cells of columns in use are missing."""
+    """Return the rows; raises if there are none, or if values are missing."""
     if rows is None:
         raise UnnaiveError('weighting="mean" looks at rows; call fit with all of them')
     if np.isnan(rows.X[:, used]).any():
-        raise UnnaiveError('weighting="mean" needs rows without missing cells; fill or drop them')
+        raise UnnaiveError('weighting="mean" needs rows without missing values; fill or drop them')
     return rows
 
 
 def naive_families(
     naive: IntArray, places: IntArray, *, strong: bool
 ) -> tuple[tuple[int, ...], ...]:
-    """Naive columns without parents, then the rest, each with all before it."""
+    """Naive columns without parents, then the rest, each with all columns before it."""
     rest = np.setdiff1d(np.arange(len(places)), naive)
     before = [] if strong else list(naive)
     families: list[tuple[int, ...]] = [(int(places[column]),) for column in naive]

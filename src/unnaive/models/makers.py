@@ -9,7 +9,8 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.models.recipe import TableMaker
 from unnaive.structure.graph import ClassGraphs, FamilyGraph, ParentGraph
 from unnaive.tables.families import FamilyTables, family_tables
-from unnaive.tables.trees import ClassTrees, TreeTables, only_class, tree_bytes, tree_tables
+from unnaive.tables.forests import ClassTrees
+from unnaive.tables.trees import TreeTables, only_class, tree_bytes, tree_tables
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray

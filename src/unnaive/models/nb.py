@@ -1,4 +1,4 @@
-"""Naive Bayes, the baseline: every column depends on the class alone."""
+"""Naive Bayes, the baseline: every feature depends on the class only."""
 
 from __future__ import annotations
 
@@ -6,47 +6,60 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from unnaive.models.base import CountsClassifier
-from unnaive.models.choice import Prefixes, criterion_of, features_of
+from unnaive.models.choice import Prefixes, criterion_of, features_of, order_of_features
 from unnaive.models.makers import TreeFactors
-from unnaive.models.recipe import Learned, Recipe
-from unnaive.models.tree import order_of_columns
+from unnaive.models.recipe import Learned, Recipe, Source
 from unnaive.structure import independent
 
 if TYPE_CHECKING:
     from unnaive._typing import IntArray
     from unnaive.counts import CodedRows
-    from unnaive.models.recipe import Source
 
 
 def no_parents(source: Source, rows: CodedRows | None) -> Learned:
-    """Learn naive Bayes' graph, in which no column has a parent but the class."""
+    """Return the graph of naive Bayes, in which only the class is a parent."""
     return Learned(independent(source.schema.names, source.schema.target))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class NaiveBayes(CountsClassifier):
-    r"""Naive Bayes for categories.
+    r"""Naive Bayes for categorical features.
 
     .. math:: P(c, x) = P(c) \prod_i P(x_i \mid c)
 
-    Missing cells have no factor. Counts one number a class and value, not a pair.
+    The baseline of all models here: fast, and hard to beat with few samples or many features that
+    are nearly independent. Where features depend on each other its probabilities are too extreme,
+    since evidence is counted twice; compare it with :class:`TAN` or :class:`AODE`. Missing values
+    have no factor. Only single features are counted, no pairs.
 
     Parameters
     ----------
     n_features : int, float, "loo" or None, default=None
-        Keep the columns of largest I(X_i;Y), so many or a share of all; "loo": the number of
-        best exact leave-one-out score, all tried in one sweep (selective naive Bayes); None:
-        all.
+        Keep the features of largest mutual information I(X_i;Y) with the class: a number, or a
+        share of all. "loo": the number with the best exact leave-one-out score; all numbers are
+        tried in one sweep (selective naive Bayes). None: all.
     criterion : {"log_loss", "accuracy", "brier"}, default="log_loss"
-        What ``n_features="loo"`` looks at; fewer columns on ties.
+        Score that ``n_features="loo"`` optimizes; fewer features on ties.
     {parameters}
 
     Attributes
     ----------
     feature_order_ : ndarray of shape (m,)
-        Columns in the model by falling I(X_i;Y).
+        Features in the model by decreasing I(X_i;Y).
     path_ : dict of arrays
         With ``n_features="loo"``: ``n_features``, ``accuracy``, ``log_loss`` and ``brier``.
+    {attributes}
+
+    See Also
+    --------
+    GaussianNaiveBayes : For numeric features without bins, and for mixed features.
+    TAN : Adds a tree of dependences.
+    WeightedBayes : Weights the factors, so that dependent features share their weight.
+
+    Notes
+    -----
+    Assumption: within a class, every feature is independent of all others. Each feature
+    contributes as if the others were not there.
 
     References
     ----------
@@ -67,17 +80,13 @@ class NaiveBayes(CountsClassifier):
 
     family: ClassVar[str] = "naive"
     counts_twice: ClassVar[bool] = True
-    assumption: ClassVar[str] = (
-        "Within a class, every column is taken to be independent of all others. Each column speaks "
-        "once, as if it knew nothing of the rest."
-    )
 
     def recipe(self) -> Recipe:
-        """Make a table a column, and keep the columns that tell most."""
+        """Make one table per feature, and keep the most informative features."""
         first = Prefixes(self.n_features, self.criterion)
         return Recipe(no_parents, TreeFactors(), first, counts="values", keeps=first.by_rows)
 
     @property
     def feature_order_(self) -> IntArray:
-        """Columns in the model by falling I(X_i;Y); shape (m,)."""
-        return order_of_columns(self)
+        """Features in the model by decreasing I(X_i;Y); shape (m,)."""
+        return order_of_features(self)

@@ -1,4 +1,4 @@
-"""Models whose columns enter one after the other: their order, and what each adds."""
+"""Models whose features enter one after the other: their order, and what each one adds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Cluster(NamedTuple):
-    """The class, parents and their child; what they add, and all there is with them, in nats."""
+    """A child, its parents and the class; the information it adds, and the sum so far, in nats."""
 
     target: str
     parents: tuple[str, ...]
@@ -28,11 +28,28 @@ class Cluster(NamedTuple):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OrderedClassifier(CountsClassifier):
-    """Base of the models whose structure has an order of columns, and what each of them adds."""
+    """Base class of the models whose features enter in order, each adding information.
+
+    Attributes
+    ----------
+    feature_order_ : ndarray of shape (m,)
+        Features in the model, in the order in which they enter.
+    feature_importances_ : ndarray of shape (d,)
+        Information in nats that every feature adds, 0 for features not in the model.
+    cumulated_information_ : ndarray of shape (m,)
+        Information of the first feature, of the first two, and so on.
+    weight_ : float
+        Information of the whole model, W = Σ I(X_i;Y) + Σ I(X_i;X_parents|Y), in nats.
+    kl_gain_over_nb_ : float
+        Divergence from the data that the model has less than naive Bayes, in nats.
+    clusters_ : list of Cluster
+        Class, parents and child, in the order in which they enter.
+    {attributes}
+    """
 
     @property
     def feature_order_(self) -> IntArray:
-        """Columns in the model, as they enter; shape (m,)."""
+        """Features in the model, in the order in which they enter; shape (m,)."""
         graph = self.structure_
         if isinstance(graph, GeneralizedTree):
             return graph.feature_order
@@ -40,12 +57,12 @@ class OrderedClassifier(CountsClassifier):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Information in nats that every column adds, 0 for those left out; shape (d,)."""
+        """Information in nats that every feature adds, 0 for those not in the model; shape (d,)."""
         return self._gains()
 
     @property
     def cumulated_information_(self) -> FloatArray:
-        """Information of the first column, of the first two, …; shape (m,)."""
+        """Information of the first feature, of the first two, …; shape (m,)."""
         return np.cumsum(self._gains()[self.feature_order_])
 
     @property
@@ -55,12 +72,12 @@ class OrderedClassifier(CountsClassifier):
 
     @property
     def kl_gain_over_nb_(self) -> float:
-        """How much nearer to the data than naive Bayes of the same columns, in nats."""
+        """Divergence from the data that the model has less than naive Bayes, in nats."""
         return float(self._beyond_class().sum())
 
     @property
     def clusters_(self) -> list[Cluster]:
-        """Class, parents and child, as they enter; the first two columns are one entry."""
+        """Class, parents and child, in the order of entry; the first two features are one entry."""
         graph, gains = self.structure_, self._gains()
         order, so_far = self.feature_order_, self.cumulated_information_
         clusters = []
@@ -74,14 +91,14 @@ class OrderedClassifier(CountsClassifier):
         return clusters
 
     def _gains(self) -> FloatArray:
-        """Information that every column adds, I(X_i;Y) + I(X_i;X_parents|Y); shape (d,)."""
+        """Information that every feature adds, I(X_i;Y) + I(X_i;X_parents|Y); shape (d,)."""
         graph = self.structure_
         if isinstance(graph, GeneralizedTree):
             return np.asarray(graph.gains)
         return self._of_used(mutual_information(self.counts_) + self._beyond_class())
 
     def _beyond_class(self) -> FloatArray:
-        """Information I(X_i;X_parents|Y) of every column; shape (d,)."""
+        """Information I(X_i;X_parents|Y) of every feature; shape (d,)."""
         graph = self.structure_
         if isinstance(graph, GeneralizedTree):
             return np.asarray(graph.weights)
@@ -91,6 +108,6 @@ class OrderedClassifier(CountsClassifier):
         return information
 
     def _of_used(self, information: FloatArray) -> FloatArray:
-        """Put 0 for columns that are not in the model; shape (d,)."""
+        """Set the information of features that are not in the model to 0; shape (d,)."""
         inside = np.isin(np.arange(len(information)), self.structure_.used)
         return np.where(inside, information, 0.0)

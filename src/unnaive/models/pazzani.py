@@ -1,4 +1,4 @@
-"""Pazzani's classifier: naive Bayes over groups of columns, found by greed or by an EDA."""
+"""Pazzani's classifier: naive Bayes over groups of features, found by greedy search or an EDA."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from unnaive import _progress
 from unnaive.models.base import CountsClassifier
-from unnaive.models.classifier import Shown
-from unnaive.models.ienb import IENB, GroupFactors, single_groups
+from unnaive.models.fitted import Shown
+from unnaive.models.ienb import IENB, GroupFactors, Tuning, single_groups
 from unnaive.models.recipe import Learned, Recipe
 from unnaive.parameters import flag, one_of, parameter
 from unnaive.structure.groups import (
@@ -26,9 +26,8 @@ from unnaive.tables.groups import GroupScores
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import BoolArray, FloatArray, IntArray
+    from unnaive._typing import BoolArray, FloatArray, IntArray, State
     from unnaive.counts import CodedRows
-    from unnaive.models.ienb import Tuning
     from unnaive.models.recipe import Source, Task
     from unnaive.search import EstimationOfDistribution, Result
     from unnaive.search.loop import RandomState as Seed
@@ -38,58 +37,72 @@ _SEEDS = {"nb": "", "fssj": "forward", "bsej": "backward"}
 
 
 def _are_seeds(given: object) -> bool:
-    """Whether seeds are a list of names that are known."""
+    """Whether a value is a list of known names of seeds."""
     return isinstance(given, list | tuple) and all(seed in _SEEDS for seed in given)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PazzaniNB(CountsClassifier):
-    r"""Naive Bayes over groups of columns that are joined, or left out, for leave-one-out's sake.
+    r"""Semi-naive Bayes of Pazzani: naive Bayes over groups of joined features.
 
     .. math:: P(c, x) = P(c) \prod_G P(x_G \mid c)
 
-    Each group is one variable of all its joint values. Groups are found by FSSJ (from no column,
-    one is added or joined at a time), BSEJ (from naive Bayes, a group is deleted or two are joined
-    at a time), or an estimation-of-distribution algorithm over all groupings. What they maximise
-    is exact leave-one-out accuracy, from counts; it is an optimised figure, so let
-    cross-validation around ``fit`` tell how good the model is.
+    Each group is one variable; its values are the combinations of its features' values. Groups are
+    found by FSSJ (start without features; add or join one at a time), BSEJ (start with naive Bayes;
+    delete a group or join two at a time), or an estimation-of-distribution algorithm over all
+    groupings. They maximize the exact leave-one-out accuracy, computed from counts. Use it where a
+    few features interact strongly and others are irrelevant. The leave-one-out score was
+    optimized; estimate the accuracy on new samples by cross-validation around ``fit``.
 
     ``partial_fit`` keeps the groups of the first batch.
 
     Parameters
     ----------
     search : {"backward", "forward", "eda"}, default="backward"
-        BSEJ, FSSJ, or the algorithm below.
+        BSEJ, FSSJ, or the estimation-of-distribution algorithm.
     criterion : {"accuracy", "log_loss"}, default="accuracy"
-        What leave-one-out is to improve; "log_loss" asks for good probabilities, too.
+        Leave-one-out score that is optimized; "log_loss" rewards good probabilities.
     delete : {"group", "member"}, default="group"
-        What BSEJ deletes: a whole group, or a single column of one.
+        What BSEJ deletes: a whole group, or one feature of a group.
     algorithm : UMDA, MIMIC or EBNA of :mod:`unnaive.search`, default=None
-        For ``search="eda"``; None: ``UMDA()``.
+        Algorithm of ``search="eda"``; None: ``UMDA()``.
     seed_with : list of {"nb", "fssj", "bsej"}, default=("nb", "bsej")
-        What the first population holds besides chance, so that the result is at least as good.
+        Groupings in the first population; the result is at least as good as these.
     tune : "intervals", IENB or None, default=None
-        What the paper proposes and never builds: once the groups are found, move the
-        probabilities of their tables within their confidence intervals, as :class:`IENB` does.
-        An ``IENB(z=1.64, …)`` says how.
+        After the search, tune the probabilities of the groups within their confidence intervals,
+        as :class:`IENB` does (proposed as future work in the paper). ``IENB(z=1.64, …)`` gives
+        the settings.
     paper : bool, default=False
-        Robles et al.'s setting of the EDA: 500 individuals, 1000 offspring, no seeds.
+        The setting of Robles et al.: 500 individuals, 1000 offspring, no seeds.
     random_state : int, Generator or None, default=None
-        Of the EDA.
+        Random seed of the estimation-of-distribution algorithm.
     {parameters}
 
     Attributes
     ----------
     structure_ : GroupGraph
-        ``structure_.named`` lists the groups.
-    loo_score_, naive_loo_score_ : float
-        Criterion of the groups found, by leave-one-out, and of naive Bayes.
+        Groups of features; ``structure_.named`` lists them.
+    loo_score_ : float
+        Leave-one-out score of the groups.
+    naive_loo_score_ : float
+        Leave-one-out score of naive Bayes.
     tuned_loo_score_ : float
-        With ``tune``: leave-one-out accuracy of the tuned tables.
+        Leave-one-out accuracy of the tuned tables; only with ``tune``.
     evaluations_ : int
-        Groupings that were scored.
+        Number of groupings that were scored.
     search_result_ : Joined, or Result of :mod:`unnaive.search`
-        With the history of the search.
+        Result and history of the search.
+    {attributes}
+
+    See Also
+    --------
+    IENB : Tunes the probabilities of naive Bayes.
+    DecomposableNB : Groups that may overlap.
+
+    Notes
+    -----
+    Assumption: the features of a group are treated as one feature with all combinations of their
+    values. Within a class the groups are independent; some features may be left out.
 
     References
     ----------
@@ -122,38 +135,28 @@ class PazzaniNB(CountsClassifier):
     random_state: Seed = None
 
     family: ClassVar[str] = "groups"
-    assumption: ClassVar[str] = (
-        "Columns that are in one group are taken as a single one with all combinations of their "
-        "values. Within a class, the groups are independent; some columns may be left out."
-    )
 
-    loo_score_ = Shown("Criterion of the groups found, by leave-one-out.")
-    naive_loo_score_ = Shown("Criterion of naive Bayes.")
+    loo_score_ = Shown("Leave-one-out score of the groups.")
+    naive_loo_score_ = Shown("Leave-one-out score of naive Bayes.")
     tuned_loo_score_ = Shown("Leave-one-out accuracy of the tuned tables.")
-    evaluations_ = Shown("Groupings that were scored.")
-    search_result_ = Shown("How the search went.")
+    evaluations_ = Shown("Number of groupings that were scored.")
+    search_result_ = Shown("Result and history of the search.")
 
     def recipe(self) -> Recipe:
-        """Search for groups in rows, make a table a group, and tune the tables if asked to."""
-        return Recipe(
-            learn=self._counted_groups,
-            choose=self._search,
-            tables=GroupFactors(self._tuning()),
-            structure=GroupGraph,
-            counts="values",
-            keeps=True,
-        )
+        """Search for groups, make one table per group, and tune the tables if ``tune`` is set."""
+        parts = (self._counted_groups, GroupFactors(self._tuning()), self._search, GroupGraph)
+        return Recipe(*parts, counts="values", keeps=True)
 
     def _tuning(self) -> Tuning | None:
-        """Say how the tables are tuned, once the groups are found."""
+        """Return how the tables are tuned after the search."""
         if self.tune is None:
             return None
         tuner = self.tune if isinstance(self.tune, IENB) else IENB(random_state=self.random_state)
-        return tuner.tuning()
+        return Tuning.of(tuner)
 
     @staticmethod
     def _counted_groups(source: Source, rows: CodedRows | None) -> Learned | None:
-        """Begin with naive Bayes; of counts of groups, take these."""
+        """Start with naive Bayes; counts of groups have their own."""
         families = () if rows is not None else getattr(source, "families", ())
         if not families:
             return single_groups(source, rows)
@@ -161,16 +164,11 @@ class PazzaniNB(CountsClassifier):
         return Learned(GroupGraph(source.schema.names, source.schema.target, groups))
 
     def _search(self, learned: Learned, task: Task) -> Learned:
-        """Search for the groups that classify the rows best, each left out."""
+        """Search for the groups of best leave-one-out score."""
         rows, how = task.rows, task.maker.how
-        scores = GroupScores(
-            task.counts,
-            rows,
-            how.smoothing,
-            class_prior=how.class_prior,
-            criterion=self.criterion,
-            max_memory=how.max_memory,
-        )
+        options: State = {"class_prior": how.class_prior, "criterion": self.criterion}
+        options["max_memory"] = how.max_memory
+        scores = GroupScores(task.counts, rows, how.smoothing, **options)
         active, alone = rows.schema.sizes > 0, learned.structure.families
         result: Joined | Result
         if self.search == "eda":
@@ -200,14 +198,14 @@ class PazzaniNB(CountsClassifier):
     def _estimated(
         self, scores: GroupScores, active: BoolArray, alone: Groups
     ) -> tuple[Result, Groups]:
-        """Let an estimation-of-distribution algorithm find the groups."""
+        """Search for the groups by an estimation-of-distribution algorithm."""
         from unnaive.search import UMDA, Categories, require_algorithm  # noqa: PLC0415 - import time
 
         chosen = np.flatnonzero(active)
-        given = [self.seed_with] if isinstance(self.seed_with, str) else self.seed_with or ()
+        names = [self.seed_with] if isinstance(self.seed_with, str) else self.seed_with or ()
         seeds = [
-            alone if seed == "nb" else self._greedy(_SEEDS[seed], scores, active).groups
-            for seed in ([] if self.paper else given)
+            alone if name == "nb" else self._greedy(_SEEDS[name], scores, active).groups
+            for name in ([] if self.paper else names)
         ]
 
         def whole(genomes: IntArray) -> IntArray:
@@ -216,10 +214,8 @@ class PazzaniNB(CountsClassifier):
             return every
 
         def fitness(genomes: IntArray) -> FloatArray:
-            used, groups = (
-                (genomes > 0).sum(axis=1),
-                canonical_genomes(genomes).max(axis=1, initial=0),
-            )
+            used = (genomes > 0).sum(axis=1)
+            groups = canonical_genomes(genomes).max(axis=1, initial=0)
             return np.stack([scores.of_genomes(whole(genomes)), -used, -groups], axis=1)
 
         algorithm = self.algorithm or (UMDA.paper() if self.paper else UMDA())

@@ -14,6 +14,7 @@ from unnaive.discretize import Discretizer
 from unnaive.exceptions import ModelFileError
 from unnaive.io import store
 from unnaive.models.fitted import Names
+from unnaive.models.saved import BROKEN, check_state, require_answers
 from unnaive.schema import label_array
 from unnaive.tables.smoothing import POLICIES, Smoothing
 
@@ -65,15 +66,17 @@ def load_model(path: str | Path, class_of: ClassOf) -> Classifier:
         return model_of(state, class_of)
     except ModelFileError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except BROKEN as error:
+        what = " ".join(f"{type(error).__name__}: {error}".split())
         raise ModelFileError(
-            f"{path} is a model file, but not one that this version understands "
-            f"({type(error).__name__}: {error}); save the model again with this version"
+            f"{path} is a model file, but not one that this version understands ({what}); save the "
+            "model again with this version, and do not trust a file from elsewhere"
         ) from error
 
 
 def model_of(state: dict[str, Any], class_of: ClassOf) -> Classifier:
     """Make the model that :func:`state_of` described."""
+    check_state(state)
     made = class_of(state["model"])  # first: its module says which values can be restored
     parameters = {key: _object(value, class_of) for key, value in state["parameters"].items()}
     model = made(**_known(made, parameters))
@@ -81,7 +84,9 @@ def model_of(state: dict[str, Any], class_of: ClassOf) -> Classifier:
     if state["classes"] != "labels":
         labels = labels.astype(np.dtype(state["classes"]))
     names = Names.of(state["names"], named=bool(state["named"]))
+    model._check()
     model._fitted = model._restored(state, labels, names)
+    require_answers(model)
     return model
 
 

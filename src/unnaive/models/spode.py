@@ -1,4 +1,4 @@
-"""Super-parent one-dependence estimators: one column is everyone's parent."""
+"""Super-parent one-dependence estimators: one feature is the parent of all others."""
 
 from __future__ import annotations
 
@@ -32,20 +32,39 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SPODE(CountsClassifier):
-    r"""Super-parent one-dependence estimator.
+    r"""Super-parent one-dependence estimator: one feature is the parent of all others.
 
     .. math:: P(c, x) = P(c, x_p) \prod_{i \ne p} P(x_i \mid c, x_p)
+
+    Use it where one feature, such as sex or site, is known to change how all others relate to
+    the class.
 
     Parameters
     ----------
     criterion : {"mi", "cmi", "loo", "bic", "aic"}, default="mi"
-        How the super-parent p is chosen: by I(X_p;Y); by what all others then tell about the
-        class; by exact leave-one-out accuracy (log loss on ties); by a penalised likelihood.
+        How the super-parent p is chosen: by I(X_p;Y); by the mutual information of all features
+        with the class in the resulting model; by exact leave-one-out accuracy (log loss on ties);
+        by a penalized likelihood.
     parent : str or int, default=None
-        The super-parent itself, instead of a criterion.
+        The super-parent; None: chosen by ``criterion``.
     joint_prior : bool, default=True
         Estimate P(c, x_p) as one variable, as AODE does, rather than as P(c)·P(x_p | c).
     {parameters}
+
+    Attributes
+    ----------
+    path_ : dict of arrays
+        With ``criterion="loo"``: ``parent``, ``accuracy``, ``log_loss`` and ``brier``.
+    {attributes}
+
+    See Also
+    --------
+    AODE : The average over all super-parents.
+
+    Notes
+    -----
+    Assumption: within a class, one feature is the parent of all others. Given the class and that
+    feature, the others are independent.
 
     References
     ----------
@@ -65,24 +84,15 @@ class SPODE(CountsClassifier):
     joint_prior: bool = flag(True)
 
     family: ClassVar[str] = "super-parents"
-    assumption: ClassVar[str] = (
-        "Within a class, one column is the parent of all others: what they say depends on its "
-        "value. Given the class and that column, they are taken to be independent."
-    )
 
     def recipe(self) -> Recipe:
-        """Choose the super-parent, by a score of counts or by leaving rows out."""
-        by_rows = self.parent is None and self.criterion == "loo"
-        return Recipe(
-            learn=self._best_star,
-            tables=TreeFactors(root_of=joint_root if self.joint_prior else None),
-            choose=self._best_left_out if by_rows else None,
-            keeps=by_rows,
-        )
+        """Choose the super-parent, by a score of counts or by leave-one-out."""
+        tables = TreeFactors(root_of=joint_root if self.joint_prior else None)
+        if self.parent is None and self.criterion == "loo":
+            return Recipe(no_parents, tables, self._best_left_out, keeps=True)
+        return Recipe(self._best_star, tables)
 
     def _best_star(self, source: Source, rows: CodedRows | None) -> Learned:
-        if self.parent is None and self.criterion == "loo":  # rows choose, see below
-            return no_parents(source, rows)
         information = conditional_mutual_information(source, self.n_jobs)
         if self.parent is not None:
             parent = column_position(self.parent, source.schema, "parent")
@@ -108,7 +118,7 @@ class SPODE(CountsClassifier):
 
 
 def star(parent: int, information: FloatArray, source: Source) -> ParentGraph:
-    """Return the graph in which one column is the parent of all others that have values."""
+    """Return the graph in which one column is the parent of all other columns that have values."""
     schema = source.schema
     parents = np.where(schema.sizes > 0, parent, LEFT_OUT)
     parents[parent] = -1

@@ -1,4 +1,4 @@
-"""Models whose graph is a tree over the columns below the class."""
+"""Models whose features form a tree below the class."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from unnaive.information import (
     mutual_information,
 )
 from unnaive.models.base import CountsClassifier
-from unnaive.models.choice import Prefixes, criterion_of, entering_order, features_of
+from unnaive.models.choice import Prefixes, criterion_of, features_of, order_of_features
 from unnaive.models.makers import TreeFactors
-from unnaive.models.recipe import Learned, Recipe, TableMaker
+from unnaive.models.recipe import Estimate, Learned, Recipe, Source, TableMaker
 from unnaive.parameters import flag, one_of, parameter
 from unnaive.structure import (
     ClassGraphs,
@@ -28,14 +28,13 @@ from unnaive.structure import (
     penalised,
     with_parents,
 )
-from unnaive.tables.trees import AveragedTrees
+from unnaive.tables.forests import AveragedTrees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unnaive._typing import FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
-    from unnaive.models.recipe import Estimate, Source
     from unnaive.schema import Schema
 
     Position = str | int
@@ -48,12 +47,13 @@ class SpanningTree:
     Attributes
     ----------
     forest : bool or {"bic", "aic"}
-        Keep only edges that are worth their parameters.
+        Keep only edges whose gain in likelihood exceeds the penalty of their parameters.
     root : str, int or None
-        The column without a parent; None: the one that tells most about the class.
+        The column without a parent; None: the one of largest I(X_i;Y).
     per_class : bool
-        A tree for every class.
+        Whether every class has its own tree.
     n_jobs : int or None
+        Number of threads.
     """
 
     forest: bool | str = False
@@ -63,14 +63,13 @@ class SpanningTree:
 
     def __call__(self, source: Source, rows: CodedRows | None) -> Learned:
         """Learn the tree from counts, or from rows tile by tile."""
-        schema = source.schema
         if not self.per_class:
             information = conditional_mutual_information(source, self.n_jobs)
             return Learned(self._tree(information, source))
         trees = [
             self._tree(class_mutual_information(source, label, self.n_jobs), source)
             if rows_of_class >= 2
-            else independent(schema.names, schema.target)
+            else independent(source.schema.names, source.schema.target)
             for label, rows_of_class in enumerate(source.class_counts)
         ]
         return Learned(ClassGraphs(tuple(trees)))
@@ -92,58 +91,84 @@ class SpanningTree:
 
 @dataclass(frozen=True, eq=False)
 class GivenParents:
-    """Takes the tree that the user gave."""
+    """Takes the tree that the user gave: a name, a position or None for every column."""
 
     parents: Sequence[Position | None]
 
     def __call__(self, source: Source, rows: CodedRows | None) -> Learned:
         """Read the parents by name or position; raises if they make a cycle."""
-        schema = source.schema
-        parents = given_parents(self.parents, schema)
-        graph = ParentGraph(schema.names, schema.target, parents, np.zeros(len(parents)))
-        return Learned(graph.require_tree())
+        schema, number = source.schema, len(source.schema.columns)
+        if len(self.parents) != number:
+            raise UnnaiveError(
+                f"parents has {len(self.parents)} entries; it needs one for each of the {number} "
+                "columns (None: no parent)"
+            )
+        places = [
+            -1 if parent is None or parent == -1 else column_position(parent, schema, "parents")
+            for parent in self.parents
+        ]
+        parents = np.array([p if p >= 0 and schema.columns[p].size else -1 for p in places], int)
+        return Learned(
+            ParentGraph(schema.names, schema.target, parents, np.zeros(number)).require_tree()
+        )
 
 
 def forest_of() -> bool | str:
-    """Declare the parameter that says whether edges must be worth their parameters."""
+    """Declare the parameter ``forest``: whether edges must be worth their parameters."""
     return parameter(False, also=(True, False, "bic", "aic"))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TAN(CountsClassifier):
-    r"""Tree-augmented naive Bayes.
+    r"""Tree-augmented naive Bayes (TAN): features form a tree below the class.
 
     .. math:: P(c, x) = P(c)\, P(x_r \mid c) \prod_{i \ne r} P(x_i \mid x_{\pi(i)}, c)
 
-    The tree is the maximum spanning tree of :math:`I(X_i;X_j|Y)`, which of all trees makes
-    the data most likely. Friedman's own smoothing is ``"backoff"``.
+    The tree is the maximum spanning tree of the conditional mutual information
+    :math:`I(X_i;X_j|Y)`: of all trees the one of largest likelihood. Use it where the strongest
+    dependences between features should be seen and drawn; it needs some hundreds of samples, and
+    with fewer ``forest=True`` keeps only the edges that the data support. The smoothing of
+    Friedman et al. is ``"backoff"``.
 
     Parameters
     ----------
     root : str or int, default=None
-        The column without a parent; None: the one that tells most about the class.
+        The feature without a parent; None: the one of largest I(X_i;Y).
     parents : list of str, int or None, default=None
-        A parent for every column (None or −1: none), instead of the learned tree.
+        A parent for every feature (None or −1: none), instead of the learned tree.
     forest : bool or {"bic", "aic"}, default=False
         Keep only edges that are worth their parameters: the forest of best BIC (True) or AIC.
     per_class : bool, default=False
-        A tree of its own for every class, of :math:`I(X_i;X_j)` among its rows: the Bayesian
-        multinet of the paper's section 4.
+        Learn a tree for every class, from :math:`I(X_i;X_j)` among its samples: the Bayesian
+        multinet of section 4 of the paper.
     n_features : int, float, "loo" or None, default=None
-        Keep so many columns, or a share of all, by falling I(X_i;Y), parents before children;
-        "loo": the number of best exact leave-one-out score, all tried in one sweep; None: all.
+        Keep a number of features, or a share of all, by decreasing I(X_i;Y), parents before
+        children; "loo": the number with the best exact leave-one-out score, all tried in one
+        sweep; None: all.
     criterion : {"log_loss", "accuracy", "brier"}, default="log_loss"
-        What ``n_features="loo"`` looks at; fewer columns on ties.
+        Score that ``n_features="loo"`` optimizes; fewer features on ties.
     missing : {"marginalize", "drop"}, default="marginalize"
-        A missing cell that has children is summed out exactly; "drop" uses P(x_i | c) for them.
+        A missing value that has children is summed out exactly; "drop" uses P(x_i | c) for them.
     {parameters}
 
     Attributes
     ----------
     feature_order_ : ndarray of shape (m,)
-        Columns in the model by falling I(X_i;Y), parents before children.
+        Features in the model by decreasing I(X_i;Y), parents before children.
     path_ : dict of arrays
         With ``n_features="loo"``: ``n_features``, ``accuracy``, ``log_loss`` and ``brier``.
+    {attributes}
+
+    See Also
+    --------
+    ATAN : Averages over all roots of the tree.
+    KDB : Allows several parents per feature.
+    GeneralizedNB : A tree that also ranks and selects features.
+
+    Notes
+    -----
+    Assumption: within a class, every feature depends on at most one other feature, and these
+    dependences form a tree. Given its parent and the class, a feature is independent of the rest.
 
     References
     ----------
@@ -171,31 +196,23 @@ class TAN(CountsClassifier):
     missing: str = one_of("marginalize", "drop")
 
     family: ClassVar[str] = "trees"
-    assumption: ClassVar[str] = (
-        "Within a class, every column depends on at most one other, and these dependences make a "
-        "tree. Given its parent and the class, a column is taken to be independent of the rest."
-    )
 
     def recipe(self) -> Recipe:
-        """Learn a spanning tree, keep its first columns, and make a table a column."""
+        """Learn a spanning tree, keep its first features, and make one table per feature."""
         tree = SpanningTree(self.forest, self.root, self.per_class, self.n_jobs)
-        first = Prefixes(self.n_features, self.criterion)
-        return Recipe(
-            learn=tree if self.parents is None else GivenParents(self.parents),
-            choose=first,
-            tables=TreeFactors(self.missing == "marginalize"),
-            keeps=first.by_rows,
-        )
+        learn = tree if self.parents is None else GivenParents(self.parents)
+        first, tables = Prefixes(self.n_features, self.criterion), TreeFactors(self.marginalizes)
+        return Recipe(learn, tables, first, keeps=first.by_rows)
 
     @property
     def feature_order_(self) -> IntArray:
-        """Columns in the model by falling I(X_i;Y), parents before children; shape (m,)."""
-        return order_of_columns(self)
+        """Features in the model by decreasing I(X_i;Y), parents before children; shape (m,)."""
+        return order_of_features(self)
 
 
 @dataclass(frozen=True, eq=False)
 class RotatedTrees(TableMaker):
-    """Tables of one tree that hangs from every column in turn; factors are made once."""
+    """Tables of one tree with every column as its root in turn; factors are made once."""
 
     trees: TreeFactors
     of_posteriors: bool
@@ -206,35 +223,44 @@ class RotatedTrees(TableMaker):
         """Estimate the tables of all trees."""
         graph = learned.graph(ParentGraph)
         shared: dict[tuple[int, int, int], FloatArray] = {}
-        members = [
-            self.trees.tree(
-                counts,
-                replace(graph, parents=orient(graph.pairs, len(graph.names), hung)),
-                how,
-                held_out,
-                shared,
-            )
-            for hung in np.eye(len(graph.names))
-        ]
+        roots = np.eye(len(graph.names))
+        graphs = [replace(graph, parents=orient(graph.pairs, len(roots), root)) for root in roots]
+        members = [self.trees.tree(counts, tree, how, held_out, shared) for tree in graphs]
         return AveragedTrees(tuple(members), self.of_posteriors)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ATAN(CountsClassifier):
-    r"""Averaged tree-augmented naive Bayes: TAN's tree, hung from every column in turn.
+    r"""Averaged tree-augmented naive Bayes: the mean of TAN over all roots of its tree.
 
     .. math:: P(c \mid x) = \frac{1}{d} \sum_r P_r(c \mid x)
 
-    The d trees differ by their smoothing alone: under BDeu and without smoothing all of
-    them, and so their mean, are TAN.
+    The d models differ only in their smoothing: under BDeu, and without smoothing, all of them
+    are TAN. Use it instead of TAN where probabilities matter more than speed.
 
     Parameters
     ----------
     average : {"posterior", "joint"}, default="posterior"
-        What is averaged; with "posterior", the "joint" log-probabilities are posterior ones.
-    forest, missing
-        As in :class:`TAN`.
+        What is averaged; with "posterior", ``predict_joint_log_proba`` gives log posteriors.
+    forest : bool or {"bic", "aic"}, default=False
+        Keep only edges that are worth their parameters: the forest of best BIC (True) or AIC.
+    missing : {"marginalize", "drop"}, default="marginalize"
+        A missing value that has children is summed out exactly; "drop" uses P(x_i | c) for them.
     {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    TAN : One tree, with one root.
+    AODE : Averages over super-parents instead of roots.
+
+    Notes
+    -----
+    Assumption: within a class, every feature depends on at most one other feature, along a tree.
+    Every feature in turn is the root of the tree, and the predictions are averaged.
 
     References
     ----------
@@ -255,34 +281,42 @@ class ATAN(CountsClassifier):
     missing: str = one_of("marginalize", "drop")
 
     family: ClassVar[str] = "trees"
-    assumption: ClassVar[str] = (
-        "Within a class, every column depends on at most one other, along a tree. The tree is hung "
-        "from every column in turn, and the answers are averaged."
-    )
 
     def recipe(self) -> Recipe:
-        """Learn TAN's tree, and average over all columns as its root."""
-        trees = TreeFactors(self.missing == "marginalize")
-        return Recipe(
-            learn=SpanningTree(self.forest, n_jobs=self.n_jobs),
-            tables=RotatedTrees(trees, self.average == "posterior"),
-        )
+        """Learn the tree of TAN, and average over all features as its root."""
+        tables = RotatedTrees(TreeFactors(self.marginalizes), self.average == "posterior")
+        return Recipe(SpanningTree(self.forest, n_jobs=self.n_jobs), tables)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ODANB(CountsClassifier):
-    r"""One-dependence augmented naive Bayes: each column's parent is its best one.
+    r"""One-dependence augmented naive Bayes: every feature has its best parent.
 
     .. math:: P(c, x) \propto P(c) \prod_i P(x_i \mid x_{\pi(i)}, c),
               \quad \pi(i) = \arg\max_j I(X_i;X_j|Y)
 
-    No tree is asked for, so two columns may be each other's parent; the product is then no
-    distribution over rows, only a score for classes. That is the published method. A child
-    whose parent is missing uses P(x_i | c).
+    The parents need not form a tree: two features may be parents of each other. The product is
+    then not a distribution over samples, only a score for classes, as published. A child whose
+    parent is missing uses P(x_i | c). Use it to reproduce the paper; otherwise prefer
+    :class:`TAN`.
 
     Parameters
     ----------
     {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    TAN : The best parents that form a tree.
+    HNB : All features as parents, weighted.
+
+    Notes
+    -----
+    Assumption: within a class, every feature depends on the one other feature of largest
+    conditional mutual information, even if the two are parents of each other.
 
     References
     ----------
@@ -297,13 +331,9 @@ class ODANB(CountsClassifier):
     """
 
     family: ClassVar[str] = "trees"
-    assumption: ClassVar[str] = (
-        "Within a class, every column depends on the one other column that tells most about it, "
-        "whether or not that column depends on it in turn."
-    )
 
     def recipe(self) -> Recipe:
-        """Take every column's best parent."""
+        """Take the best parent of every feature."""
         return Recipe(learn=self._best_parents, tables=TreeFactors(marginalize=False))
 
     def _best_parents(self, source: Source, rows: CodedRows | None) -> Learned:
@@ -312,36 +342,13 @@ class ODANB(CountsClassifier):
         return Learned(with_parents(schema.names, schema.target, parents, information))
 
 
-def order_of_columns(model: CountsClassifier) -> IntArray:
-    """Columns in a fitted tree by falling I(X_i;Y), parents before children; shape (m,)."""
-    graph = model.structure_
-    if not isinstance(graph, ParentGraph):
-        raise AttributeError("every class has a tree of its own, so columns have no common order")
-    return entering_order(graph, model.counts_)
-
-
-def given_parents(parents: Sequence[Position | None], schema: Schema) -> IntArray:
-    """Read ``parents=``: a name, a position or None for every column; shape (d,)."""
-    if len(parents) != len(schema.columns):
-        raise UnnaiveError(
-            f"parents has {len(parents)} entries; it needs one for each of the "
-            f"{len(schema.columns)} columns (None: no parent)"
-        )
-    positions = [
-        -1 if parent is None or parent == -1 else column_position(parent, schema, "parents")
-        for parent in parents
-    ]
-    with_values = [-1 if p >= 0 and not schema.columns[p].size else p for p in positions]
-    return np.array(with_values, dtype=np.int64)
-
-
 def column_position(column: object, schema: Schema, name: str) -> int:
-    """Read a column given by name or position."""
+    """Return the position of a column that is given by name or position."""
     if isinstance(column, str) and column in schema.names:
         return schema.names.index(column)
     if isinstance(column, int | np.integer) and 0 <= column < len(schema.columns):
         return int(column)
     raise UnnaiveError(
-        f"{name}: {column!r} is no column; give a name or a position from 0 to "
+        f"{name}: {column!r} is not a column; give a name or a position from 0 to "
         f"{len(schema.columns) - 1}"
     )

@@ -12,7 +12,8 @@ from unnaive._core.tables import log_posterior
 from unnaive._core.weighting import mixture_shares
 from unnaive._scikit import clone
 from unnaive._ties import first_best
-from unnaive.models.classifier import Classifier, Given, first_of_the_best
+from unnaive.models.classifier import Classifier, first_of_the_best
+from unnaive.models.fitted import MOST_WEIGHTS, calibrate
 from unnaive.models.gaussian_folds import NumberFolds, fit_and_leave_out
 from unnaive.models.persistence import plain
 from unnaive.schema import learn_target
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Frame
     from unnaive.models.base import CountsClassifier
     from unnaive.models.gaussian import GaussianClassifier
+    from unnaive.models.inputs import Given
 
 FOLDS = 5
 MOST_ROWS = 20_000  # that candidates are judged by; of more, an equal share of every class
@@ -119,7 +121,17 @@ class Trial:
             self._coded[key] = model.coded(self.given)
         rows, labels = self._coded[key]
         chosen = some_rows(rows.classes, MOST_ROWS)
-        joint = model.fit_coded_and_leave_out(rows, labels, self.given.names, chosen)
+        fitting = model.fitting(rows.schema)
+        fitting.recipe.tables.require(rows.schema, fitting.how, 2)  # before it fits in vain
+        fitted, left_out = fitting.of_rows_and_left_out(rows, self.given.names, labels)
+        model._fitted = fitted = fitted if model.calibrate is None else calibrate(fitted, rows)
+        whole = None if left_out is None else left_out()
+        if whole is None:
+            joint = fitted.left_out_joint(rows.take(chosen), MOST_WEIGHTS)
+        else:
+            joint = whole[chosen]
+        if fitted.calibration is not None:
+            fitted.calibration.apply(joint)
         return LeftOutRows(joint, chosen, rows.classes[chosen])
 
     def of_moments(self, model: GaussianClassifier) -> LeftOutRows:

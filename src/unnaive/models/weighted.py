@@ -1,8 +1,8 @@
-"""Weighted Bayes: factors from counts, and a weight for each that serves prediction."""
+"""Weighted Bayes: factors from counts, with weights that are learned for prediction."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from unnaive.counts import JointCounts
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import conditional_mutual_information
 from unnaive.models.base import CountsClassifier
-from unnaive.models.recipe import Learned, Recipe, TableMaker
+from unnaive.models.recipe import Estimate, Learned, Recipe, Source, TableMaker, Task
 from unnaive.parameters import number, one_of, whole
 from unnaive.structure.parents import WeightedGraph
 from unnaive.structure.tree import maximum_spanning_tree
@@ -22,19 +22,18 @@ from unnaive.tables.weighing import Weighing, dealt
 from unnaive.tables.weighted import WeightedTables, table_cells, weighted_tables
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import FloatArray, IntArray, State
     from unnaive.counts import CodedRows
-    from unnaive.models.recipe import Estimate, Source, Task
 
 _LEAST_PAIRS, _PAIRS_A_COLUMN, _MOST_PAIRS = 60, 2, 300
-_MOST_ENTRIES = 50_000_000  # that weights are fitted to; of more rows, a share of each class
+_MOST_ENTRIES = 50_000_000  # to which weights are fitted; with more, a share of each class
 _LEAST_START = 0.01
-_LEAST_LOG = -30.0  # of a factor that the rows give no chance, while weights are fitted
+_LEAST_LOG = -30.0  # instead of log 0, while weights are fitted
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedFactors(TableMaker):
-    """Tables of factors, each times its weight, and a bias of every class."""
+    """Makes tables of weighted log factors, and a bias of every class."""
 
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
@@ -43,40 +42,53 @@ class WeightedFactors(TableMaker):
         graph, bias = learned.graph(WeightedGraph), learned.array("bias")
         if bias.shape != (counts.n_classes,):
             raise UnnaiveError("the bias does not fit the classes")
+        learned_parts: State = {"weights": graph.weights, "bias": bias, "held_out": held_out}
+        prior = how.class_prior
         return weighted_tables(
-            counts,
-            graph.terms,
-            how.smoothing,
-            weights=graph.weights,
-            bias=bias,
-            class_prior=how.class_prior,
-            held_out=held_out,
+            counts, graph.terms, how.smoothing, class_prior=prior, **learned_parts
         )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class WeightedBayes(CountsClassifier):
-    r"""Factors of naive Bayes, of a tree or of many pairs, each with a weight that predicts best.
+    r"""Weighted Bayes: factors of features and of pairs, with weights learned for prediction.
 
     .. math:: P(c \mid x) \propto P(c)\, e^{b_c} \prod_i P(x_i \mid c)^{w_i}
               \prod_{ij} \left(\frac{P(x_i \mid x_j, c)}{P(x_i \mid c)}\right)^{w_{ij}}
 
-    Probabilities come from counts. The weights :math:`w \ge 0` maximise the conditional
-    likelihood of the classes, less :math:`\sum w^2/2` times the penalties, by Newton's method.
-    Each row is looked up in tables that it was left out of. So columns that say the same share
-    their weight, those that say nothing get none, and a table that is too thin to be trusted is
-    not trusted. Missing cells, and pairs with one, say nothing.
+    The probabilities are estimated from counts. The weights :math:`w \ge 0` maximize the
+    conditional likelihood of the classes minus :math:`\sum w^2/2` times the penalties, by Newton's
+    method, and each sample is looked up in tables that leave it out. Redundant features share
+    their weight, irrelevant ones get none, and sparse tables get little. Missing values, and pairs
+    with one, have no factor. Use it where well calibrated probabilities matter and some thousand
+    samples are there to learn the weights from.
 
     Parameters
     ----------
     dependences : {"none", "tree", "pairs"}, default="pairs"
-        "none": naive Bayes' factors (WANBIA); "tree": also those of TAN's edges; "pairs": also
-        those of the pairs with the largest conditional mutual information.
+        "none": the factors of naive Bayes (WANBIA); "tree": also those of the edges of TAN;
+        "pairs": also those of the pairs with the largest conditional mutual information.
     n_pairs : int, default=None
-        How many pairs; None: twice the columns, at least 60 and at most 300.
-    penalty, pair_penalty : float, default=1.0
-        How strongly weights are drawn to 0.
+        Number of pairs; None: twice the number of features, at least 60 and at most 300.
+    penalty : float, default=1.0
+        Quadratic penalty of the weights of single features.
+    pair_penalty : float, default=1.0
+        Quadratic penalty of the weights of pairs.
     {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    NaiveBayes : All weights 1, no pairs.
+    AODE : With ``weights="discriminative"``, weights of super-parents.
+
+    Notes
+    -----
+    Assumption: each feature, and each pair of features in the model, contributes with its own
+    weight. The weights were chosen so that all contributions together predict best.
 
     References
     ----------
@@ -103,39 +115,28 @@ class WeightedBayes(CountsClassifier):
 
     default_smoothing: ClassVar[Smoothing] = Hierarchical()
     family: ClassVar[str] = "weighted"
-    assumption: ClassVar[str] = (
-        "Each column, and each pair of columns that the model looks at, speaks with a weight of "
-        "its own. The weights were chosen so that all of them together predict best."
-    )
 
     def recipe(self) -> Recipe:
-        """Choose the factors by information, and find their weights from rows."""
-        return Recipe(
-            learn=self._factors,
-            choose=self._weigh,
-            tables=WeightedFactors(),
-            structure=WeightedGraph,
-            keeps=True,
-        )
+        """Choose the factors by mutual information, and learn their weights from samples."""
+        parts = (self._factors, WeightedFactors(), self._weigh)
+        return Recipe(*parts, structure=WeightedGraph, keeps=True)
 
     def _factors(self, source: Source, rows: CodedRows | None) -> Learned:
-        """Choose the factors: every column, then pairs by falling information."""
+        """Choose the factors: every column, then pairs by decreasing information."""
         schema = source.schema
         alone = [(int(column), -1) for column in np.flatnonzero(schema.sizes > 0)]
         if self.dependences == "none" or len(schema.sizes) < 2:
             pairs = np.empty((0, 2), dtype=np.int64)
         else:
             information = conditional_mutual_information(source, self.n_jobs)
-            if self.dependences == "tree":
-                pairs = maximum_spanning_tree(information)
-            else:
-                pairs = self._best_pairs(information)
+            tree = self.dependences == "tree"
+            pairs = maximum_spanning_tree(information) if tree else self._best_pairs(information)
             pairs = pairs[information[pairs[:, 0], pairs[:, 1]] > TIE_TOLERANCE]
         terms = np.concatenate([np.array(alone, dtype=np.int64).reshape(-1, 2), pairs])
         return Learned(WeightedGraph(schema.names, schema.target, terms, np.ones(len(terms))))
 
     def _weigh(self, learned: Learned, task: Task) -> Learned:
-        """Find the weights that predict the rows best, each left out."""
+        """Fit the weights to leave-one-out predictions of the rows."""
         source, rows = task.source, task.rows
         graph = learned.graph(WeightedGraph)
         counts = source if isinstance(source, JointCounts) else rows.select(graph.pairs)
@@ -151,11 +152,10 @@ class WeightedBayes(CountsClassifier):
             return joint
 
         m = len(graph.terms)
-        weighted = WeightedGraph(graph.names, graph.target, graph.terms, point[:m])
-        return Learned(weighted, {"bias": point[m:]}, left_out=left_out)
+        return Learned(replace(graph, weights=point[:m]), {"bias": point[m:]}, left_out=left_out)
 
     def _best_pairs(self, information: FloatArray) -> IntArray:
-        """Return the pairs of most information, the lexicographically first of equals."""
+        """Return the pairs of largest information, the lexicographically first on ties."""
         d = len(information)
         usual = min(max(_LEAST_PAIRS, _PAIRS_A_COLUMN * d), _MOST_PAIRS)
         wanted = usual if self.n_pairs is None else self.n_pairs
@@ -166,9 +166,27 @@ class WeightedBayes(CountsClassifier):
     def weighing(
         self, counts: JointCounts, terms: IntArray, rows: CodedRows, how: Estimate
     ) -> tuple[Weighing, IntArray]:
-        """Look rows up in the tables without them; also return which rows, in which order.
+        """Look samples up in tables that leave them out, in order to fit weights.
 
-        Rows of other weights are left out as if of weight 1.
+        Samples of other weights are left out as if of weight 1.
+
+        Parameters
+        ----------
+        counts : JointCounts
+            Counts of all samples.
+        terms : ndarray of shape (m, 2)
+            Factors: a feature and −1, or a pair of features.
+        rows : CodedRows
+            Coded samples.
+        how : Estimate
+            Smoothing and prior.
+
+        Returns
+        -------
+        weighing : Weighing
+            Log factors of the samples, with ``fit`` and ``loss``.
+        chosen : ndarray of shape (n,)
+            Positions of the samples, in the order of the log factors.
         """
         cells = int(table_cells(counts.schema.sizes, terms).sum())
         how.require(counts.schema, 16 * counts.n_classes * cells)
@@ -185,7 +203,7 @@ class WeightedBayes(CountsClassifier):
 
 
 def start_of(weighing: Weighing, terms: IntArray) -> FloatArray:
-    """Naive Bayes with all weights equal: halves of 1 as long as the loss falls."""
+    """Start with equal weights of single columns: 1, halved as long as the loss decreases."""
     alone = (terms[:, 1] < 0).astype(float)
     point = np.concatenate([alone, np.zeros(len(weighing.prior))])
     loss = weighing.loss(point)

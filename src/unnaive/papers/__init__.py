@@ -1,4 +1,4 @@
-"""The papers' experiments, rerun by their own protocols, with the honest figure beside."""
+"""Experiments of four papers, run again by their protocols and compared with their figures."""
 
 from unnaive.papers.experiment import Experiment, Line, Reproduction, Step, Unit, reproduce
 

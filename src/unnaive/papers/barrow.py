@@ -1,9 +1,14 @@
-"""Barrow's thesis to the letter: its programs, and their quirks, each with a name.
+"""The programs of Barrow's thesis, with their deviations from the text as named quirks.
 
-:class:`BarrowNaiveBayes`, :class:`BarrowFullBayes` and :class:`BarrowKNaiveBayes` answer what the
-programs in the appendix answer. The models without quirks are
+:class:`BarrowNaiveBayes`, :class:`BarrowFullBayes` and :class:`BarrowKNaiveBayes` predict exactly
+what the programs in the appendix predict. The models without quirks are
 :class:`~unnaive.GaussianNaiveBayes`, :class:`~unnaive.FullBayes` and
 :class:`~unnaive.KNaiveBayes`.
+
+References
+----------
+Lionel R. Barrow, "A Method for Automatically Generating Network Structure in Bayesian
+Classifiers", Bard College, 2011.
 """
 
 from __future__ import annotations
@@ -28,8 +33,8 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray, IntArray, State
     from unnaive.counts.moments import Moments
-    from unnaive.models.classifier import Given
     from unnaive.models.gaussian_parts import Spread
+    from unnaive.models.inputs import Given
     from unnaive.schema import Schema
     from unnaive.tables.base import Arrays
 
@@ -40,31 +45,31 @@ _LEAST = -1e3
 @storable
 @dataclass(frozen=True)
 class Quirks:
-    """What the programs in the appendix of the thesis do otherwise than its text, or than right.
+    """Ways in which the programs of the thesis deviate from its text, or from correct formulas.
 
-    Attributes
+    Parameters
     ----------
-    column_sort : bool
-        Every column is sorted on its own before the rows are told apart by class, so that a
-        class gets a block of order statistics.
-    inverse_variance : bool
-        A density is multiplied by 1/σ² rather than by 1/σ.
-    no_prior : bool
-        All classes are equally probable.
-    absolute_log : bool
-        The class of smallest |log p| wins (not in naive Bayes).
-    linear_model : {"code", "text", None}
-        p(x_i | others) is the density of x_i − Σ_j cov(i, j) (x_j − μ_j) / σ_j at x_i's own mean
-        and variance; "text" has one more 1/σ_j. None: the Gaussian conditional.
-    ddof : bool
-        Covariances are divided by n − 1, variances by n.
-    zero_variance : bool
-        A variance of 0 counts as 1e-5 in densities, as 1e-6 in the linear model and, since that
-        one writes it down, in all of k-naive Bayes.
-    log_phi_floor : bool
-        A density that underflows has the logarithm −1,000,000.
-    least_log : bool
-        Naive Bayes never takes a class of log p ≤ −1000; the first class if there is no other.
+    column_sort : bool, default=False
+        Sort every column separately before rows are split by class, so that each class gets a
+        block of order statistics.
+    inverse_variance : bool, default=False
+        Multiply densities by 1/σ² instead of 1/σ.
+    no_prior : bool, default=False
+        Use equal priors for all classes.
+    absolute_log : bool, default=False
+        Predict the class with the smallest |log p| (not in naive Bayes).
+    linear_model : {"code", "text", None}, default=None
+        Take p(x_i | others) as the density of x_i − Σ_j cov(i, j) (x_j − μ_j) / σ_j with the mean
+        and variance of x_i; "text" has one more factor 1/σ_j. None is the Gaussian conditional.
+    ddof : bool, default=False
+        Divide covariances by n − 1, but variances by n.
+    zero_variance : bool, default=False
+        Replace a variance of 0 by 1e-5 in densities, by 1e-6 in the linear model and, because the
+        linear model stores it, by 1e-6 in all of k-naive Bayes.
+    log_phi_floor : bool, default=False
+        Use −1,000,000 as the logarithm of a density that underflows.
+    least_log : bool, default=False
+        Naive Bayes never predicts a class with log p ≤ −1000; the first class if all are so.
 
     Examples
     --------
@@ -89,46 +94,41 @@ class Quirks:
             )
 
     def __repr__(self) -> str:
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
-        shown = ", ".join(f"{name}={value!r}" for name, value in given.items() if value)
+        shown = ", ".join(f"{name}={value!r}" for name, value in asdict(self).items() if value)
         return f"Quirks({shown})"
 
     @classmethod
     def all_on(cls) -> Quirks:
-        """Return the programs as they were printed."""
-        return cls(
-            column_sort=True,
-            inverse_variance=True,
-            no_prior=True,
-            absolute_log=True,
-            linear_model="code",
-            ddof=True,
-            zero_variance=True,
-            log_phi_floor=True,
-            least_log=True,
-        )
+        """Return the quirks of the programs as printed: all of them."""
+        return cls(**{field.name: True for field in fields(cls)} | {"linear_model": "code"})  # type: ignore[arg-type]
 
     def state(self) -> State:
-        """Plain values for the store."""
+        """Return plain values for saved files."""
         return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
 class BarrowTables:
-    """Means, variances and covariances of the classes, and what the programs make of them.
+    """Scores of the thesis' programs from means, variances and covariances of the classes.
 
-    Attributes
+    Parameters
     ----------
-    log_prior, means, covariances
-        Shapes (k,), (k, d) and (k, d, d); covariances with the thesis' divisor.
+    log_prior : ndarray of shape (k,)
+        Log prior of the classes.
+    means : ndarray of shape (k, d)
+        Means by class.
     variances : ndarray of shape (k, d)
-    naive : ndarray
-        Columns that depend on the class alone.
+        Variances by class.
+    covariances : ndarray of shape (k, d, d)
+        Covariances by class, with the thesis' divisor.
+    naive : ndarray of int
+        Columns that depend only on the class.
     strong : bool
-        Whether the other columns ignore these.
+        Whether the other columns are independent of these.
     quirks : Quirks
+        Deviations to apply.
     program : {"naive", "full", "k-naive"}
-        Whose quirks.
+        Program to imitate.
     """
 
     log_prior: FloatArray
@@ -141,16 +141,14 @@ class BarrowTables:
     program: str
 
     def joint(self, X: FloatArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG002
-        """Score of every row and class, the largest of which wins; shape (n, k)."""
-        if np.isnan(X).any():
-            raise UnnaiveError("the thesis' programs know no missing cells; fill or drop them")
-        rest = np.setdiff1d(np.arange(X.shape[1]), self.naive)
-        others = rest if self.strong else np.arange(X.shape[1])
+        """Return the score of every row and class; the largest wins; shape (n, k)."""
+        _refuse_missing(X)
+        rest, others = self._dependent(X.shape[1])
         scores = np.zeros((len(X), len(self.means)))
         for label in range(len(self.means)):
-            alone = self.log_densities(X, label)[:, self.naive].sum(axis=1)
-            given = self.conditional_log_densities(X, label, others)[:, rest].sum(axis=1)
-            scores[:, label] = alone + given
+            scores[:, label] = self.log_densities(X, label)[:, self.naive].sum(axis=1)
+            conditional = self.conditional_log_densities(X, label, others)
+            scores[:, label] += conditional[:, rest].sum(axis=1)
         if not self.quirks.no_prior:
             scores += self.log_prior
         if self.program != "naive":
@@ -161,7 +159,7 @@ class BarrowTables:
         return scores
 
     def log_densities(self, X: FloatArray, label: int) -> FloatArray:
-        """Log density of every cell at its own mean and variance; shape (n, d)."""
+        """Return the log density of every cell with its own mean and variance; shape (n, d)."""
         variance = self._variance(label, 1e-6 if self.program == "k-naive" else 1e-5)
         distance = (X - self.means[label]) ** 2 / variance
         height = np.log(variance) * (1.0 if self.quirks.inverse_variance else 0.5)
@@ -173,7 +171,7 @@ class BarrowTables:
         return np.asarray(log_phi - height)
 
     def conditional_log_densities(self, X: FloatArray, label: int, others: IntArray) -> FloatArray:
-        """Log density of every cell of ``others`` given the rest of them; shape (n, d)."""
+        """Return the log density of each of ``others`` given the rest of them; shape (n, d)."""
         covariance = self.covariances[label][np.ix_(others, others)]
         centred = X[:, others] - self.means[label][others]
         out = np.zeros_like(X, dtype=float)
@@ -201,12 +199,11 @@ class BarrowTables:
     def parts(
         self,
         X: FloatArray,
-        orders: Sequence[IntArray],  # noqa: ARG002 - as Gaussian tables have it
+        orders: Sequence[IntArray],  # noqa: ARG002 - as in Gaussian tables
     ) -> tuple[FloatArray, FloatArray]:
-        """Tell what the programs add up (n, k, d); the base (n, k) is what quirks leave."""
+        """Return the base (n, k), with the effect of quirks, and the terms (n, k, d)."""
         joint = self.joint(X)
-        rest = np.setdiff1d(np.arange(X.shape[1]), self.naive)
-        others = rest if self.strong else np.arange(X.shape[1])
+        _, others = self._dependent(X.shape[1])
         parts = np.zeros((*joint.shape, X.shape[1]))
         for label in range(joint.shape[1]):
             parts[:, label] = self.conditional_log_densities(X, label, others)
@@ -216,31 +213,41 @@ class BarrowTables:
             parts = np.where((score > 0)[:, :, None], -parts, parts)
         return joint - parts.sum(axis=2), parts
 
-    def describe(self, arrays: Arrays) -> State:  # noqa: ARG002 - as all tables have it
-        """Raise an error: a page cannot compute with these."""
+    def describe(self, arrays: Arrays) -> State:  # noqa: ARG002 - as in all tables
+        """Raise an error: these scores are not probabilities."""
         raise UnnaiveError(
-            "the thesis' programs give scores for whole rows, not probabilities; the explorer "
-            "needs a model of unnaive itself, such as KNaiveBayes"
+            "the thesis' programs compute scores of whole rows, not probabilities; for the "
+            "explorer use a model of unnaive, such as KNaiveBayes"
         )
 
     def weights(self, X: FloatArray) -> FloatArray:
-        """Mean over rows of log dd, of every class and column; shape (k, d)."""
-        every = np.arange(X.shape[1])
-        found = np.empty(self.means.shape)
-        for label in range(len(found)):
-            given = self.conditional_log_densities(X, label, every)
-            found[label] = (given - self.log_densities(X, label)).mean(axis=0)
-        return found
+        """Return the mean log dependence derivative by class and column; shape (k, d)."""
+        every, labels = np.arange(X.shape[1]), range(len(self.means))
+        derivatives = [
+            self.conditional_log_densities(X, label, every) - self.log_densities(X, label)
+            for label in labels
+        ]
+        return np.array([derivative.mean(axis=0) for derivative in derivatives])
+
+    def _dependent(self, d: int) -> tuple[IntArray, IntArray]:
+        """Return the columns that are not naive, and those that they depend on."""
+        rest = np.setdiff1d(np.arange(d), self.naive)
+        return rest, rest if self.strong else np.arange(d)
+
+
+def _refuse_missing(X: FloatArray) -> None:
+    if np.isnan(X).any():
+        raise UnnaiveError("the thesis' programs do not allow missing values; fill or drop them")
 
 
 def sorted_columns(X: FloatArray, classes: IntArray) -> tuple[FloatArray, IntArray]:
-    """Sort every column on its own, the classes too, as the programs do with their data."""
+    """Sort every column and the classes separately, as the programs do."""
     return np.sort(X, axis=0), np.sort(classes)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BarrowPrograms(GaussianClassifier):
-    """Base of the thesis' programs: rows as they take them, and their tables."""
+    """Base of the thesis' programs: preparation of rows, and tables."""
 
     quirks: Quirks | None = parameter(
         None, "Quirks(…)", also=(None,), test=lambda value: isinstance(value, Quirks)
@@ -252,30 +259,30 @@ class BarrowPrograms(GaussianClassifier):
 
     @property
     def learns_from_moments(self) -> bool:
-        """Whether moments merge: columns may be sorted as a whole, so they do not."""
+        """Whether the model can be learned from moments: no, because columns may be sorted."""
         return False
 
     def _prepared(self, rows: NumberRows) -> NumberRows:
-        if np.isnan(rows.X).any():
-            raise UnnaiveError("the thesis' programs know no missing cells; fill or drop them")
+        _refuse_missing(rows.X)
         if not self._quirks.column_sort:
             return rows
         if rows.weights is not None:
-            raise UnnaiveError("the thesis' programs sort columns, and know no weights")
+            raise UnnaiveError("the thesis' programs sort columns, so rows cannot have weights")
         return NumberRows(*sorted_columns(rows.X, rows.classes), rows.weights)
 
     def _moments(self, given: Given) -> Moments:
         if self._quirks.column_sort:
             raise UnnaiveError(
-                "the thesis' programs sort whole columns, so rows can neither be added nor taken "
-                "out; call fit with all rows"
+                "the thesis' programs sort whole columns, so rows can neither be added nor "
+                "removed; call fit with all rows"
             )
-        return super()._moments(given)
+        moments: Moments = super()._moments(given)
+        return moments
 
     def _program(
         self, spread: Spread, naive: Sequence[int] | IntArray, program: str, *, strong: bool = True
     ) -> BarrowTables:
-        """Make the tables of a program, with some naive columns."""
+        """Make the tables of a program with some naive columns."""
         quirks, moments, used = self._quirks, spread.moments, spread.used
         covariances = moments.covariances(int(quirks.ddof))[:, used[:, None], used]
         variances = np.einsum("kii->ki", moments.covariances())[:, used]
@@ -293,7 +300,7 @@ class BarrowNaiveBayes(BarrowPrograms, GaussianNaiveBayes):
     """The thesis' naive Bayes; ``quirks`` are all on by default."""
 
     def recipe(self) -> GaussianRecipe:
-        """Take the program's tables."""
+        """Return a recipe with the program's tables."""
         return GaussianRecipe(self._naive)
 
     def _naive(self, spread: Spread, schema: Schema, places: IntArray) -> Shape:
@@ -306,7 +313,7 @@ class BarrowFullBayes(BarrowPrograms, FullBayes):
     """The thesis' full Bayes; ``quirks`` are all on by default."""
 
     def recipe(self) -> GaussianRecipe:
-        """Take the program's tables."""
+        """Return a recipe with the program's tables."""
         return GaussianRecipe(self._full, self.learn_spread)
 
     def _full(self, spread: Spread, schema: Schema, places: IntArray) -> Shape:

@@ -1,13 +1,14 @@
-"""Robles et al.: semi-naive Bayes found by estimation-of-distribution algorithms.
+"""Robles, Larrañaga, Peña, Pérez, Menasalvas and Herves: semi-naive Bayes by EDAs.
 
-Their protocol: numbers are cut by MDLP on all rows, Laplace, missing cells have no factor. On 19
-data sets the figure is the leave-one-out accuracy that the search maximised, so it is no estimate
-of anything; on two the search sees 300 rows and the figure is the accuracy on others. In tables 3
-(IENB), 5 and 6 the paper's shares are of n − 1 rows, so it lost one; ours are of all n. Runs differ
-in the seed; a search ends with the first generation that adds nothing to the population, or after
-100 (Pazzani: 150), since the paper gives no rule. Nor does it say how leave-one-out applies to
-IENB's free parameters: "ienb" leaves rows out of the counts that its intervals stand on,
-"ienb-training" does not.
+The paper searches with estimation of distribution algorithms (EDAs). Its protocol: MDLP
+discretization on all rows, Laplace smoothing, missing values have no factor. On 19 data sets the
+figure is the leave-one-out accuracy that the search maximized, so it is optimistic. On two data
+sets the search uses 300 rows and the figure is the accuracy on other rows. In tables 3 (IENB), 5
+and 6 the paper's percentages are multiples of 1/(n − 1), so it lost one row; ours use all n rows.
+Runs differ in the random seed. A search ends with the first generation that adds nothing to the
+population, or after 100 generations (Pazzani: 150), because the paper gives no rule. The paper does
+not say how leave-one-out applies to the free parameters of IENB: "ienb" removes each row from the
+counts of its intervals, "ienb-training" does not.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ _SMALL = 7_000  # cells of the data sets that a quick run takes
 _KINDS = ("nb", "fssj", "bsej", "apnbc", "iterative", "pazzani-eda", "apnbc-eda", "ienb")
 _SEARCHED = ("pazzani-eda", "apnbc-eda", "ienb", "ienb-training")
 _GENERATIONS = {"pazzani-eda": 150, "apnbc-eda": 100, "ienb": 100, "ienb-training": 100}
-_REASONS = {  # why a data set may be off, as far as it is known
-    "flare": "the paper takes two columns of few values for numbers; its class rule is inferred",
-    "m-of-n-3-7-10": "300 other rows were drawn to learn from; validation is on all 1024 patterns",
-    "waveform-21": "300 other rows were drawn to learn from",
+_REASONS = {  # known reasons for differences
+    "flare": "the paper treats two columns of few values as numeric; its class rule is inferred",
+    "m-of-n-3-7-10": "another sample of 300 training rows; tested on all 1024 patterns",
+    "waveform-21": "another sample of 300 training rows",
     "shuttle-small": "another sample of 5800 rows",
 }
-_COLUMNS = {  # of what model: the table, and the columns of its figure and evaluations
+_COLUMNS = {  # model: table, and columns of its figure and its number of evaluations
     "nb": ("eda_table3", "nb_pct", ""),
     "ienb": ("eda_table3", "ienb_mean_pct", ""),
     "ienb-training": ("eda_table3", "ienb_mean_pct", ""),
@@ -61,7 +62,7 @@ _CELLS = {
 
 @dataclass(kw_only=True)
 class EDAExperiment(Experiment):
-    """Tables 3 to 6: IENB, APNBC-EDA, FSSJ and BSEJ, Pazzani-EDA, and naive Bayes beside."""
+    """Tables 3 to 6: IENB, APNBC-EDA, FSSJ and BSEJ, Pazzani-EDA, and naive Bayes."""
 
     key = "eda"
     title = "Semi-naive Bayes by estimation-of-distribution algorithms"
@@ -73,11 +74,11 @@ class EDAExperiment(Experiment):
     }
 
     def is_small(self, name: str) -> bool:
-        """Whether there is time for a data set in a hurry."""
+        """Return whether a quick run includes a data set."""
         return _CELLS[name] <= _SMALL
 
     def units(self) -> list[Unit]:
-        """One a data set for what has no chance in it, then one a run, model and data set."""
+        """Return one unit for the greedy models of a data set, and one for each EDA and run."""
         units = []
         for name, cells in _CELLS.items():
             if name not in self.chosen:
@@ -100,7 +101,7 @@ class EDAExperiment(Experiment):
         return 1 if model == "ienb-training" else self.n_runs
 
     def lines(self, results: Results) -> list[Line]:
-        """Figures in per cent, table by table."""
+        """Return percentages, table by table."""
         return [
             self._line(results, model, line["dataset"], line[column], line.get(evaluations, ""))
             for model, (table, column, evaluations) in _COLUMNS.items()
@@ -109,7 +110,7 @@ class EDAExperiment(Experiment):
         ]
 
     def _line(self, results: Results, model: str, name: str, figure: str, evaluations: str) -> Line:
-        """Put our runs of a model beside one figure of the paper."""
+        """Return one published figure with our runs."""
         if model in _SEARCHED:
             keys = [f"{name}, {model}, run {run + 1}" for run in range(self._runs_of(model))]
             runs = [results[key] for key in keys]
@@ -130,7 +131,7 @@ class EDAExperiment(Experiment):
         )
 
     def remarks(self, lines: Sequence[Line]) -> list[str]:
-        """Count who is near the paper, model by model, and name who is not."""
+        """Say which results of each model are near the paper's."""
         remarks = []
         for model in _COLUMNS:
             remarks.append(nearness(lines, model, _points(model)))
@@ -142,15 +143,15 @@ class EDAExperiment(Experiment):
             if gaps and model != "nb":
                 gap = float(np.mean(gaps))
                 remarks.append(
-                    f"{model}: the optimised figure is {gap:+.2f} points from nested "
-                    "cross-validation on average"
+                    f"{model}: the optimized figure differs from nested cross-validation by "
+                    f"{gap:+.2f} points on average"
                 )
         off = {line.data for line in lines if line.within is False}
         remarks += [f"{name}: {why}" for name, why in _REASONS.items() if name in off]
         remarks.append(
-            "Greedy searches take one of many paths: a tie that is broken otherwise, or one row "
-            "more (the paper lost one), ends elsewhere. Where ours is off by more than a point "
-            "though the naive Bayes figure agrees to the digit, we know no other reason."
+            "Greedy searches depend on how ties are broken, and on single rows (the paper lost "
+            "one). Where our result differs by more than a point although naive Bayes agrees "
+            "exactly, we know no other reason."
         )
         return remarks
 
@@ -160,11 +161,11 @@ def _points(model: str) -> float:
 
 
 def make_model(kind: str, data: Dataset, *, paper: bool, seed: int) -> Any:
-    """Build one of the paper's models, in its setting or in ours."""
+    """Build one of the paper's models, with its settings or with ours."""
     from unnaive.models import make  # noqa: PLC0415 - costs time to import
     from unnaive.search import UMDA, UMDAc  # noqa: PLC0415
 
-    options: State = {  # columns are what the data set says they are
+    options: State = {  # kinds of columns as declared by the data set
         "categorical_features": list(data.categories),
         "categories": dict(data.categories),
     }
@@ -180,7 +181,7 @@ def make_model(kind: str, data: Dataset, *, paper: bool, seed: int) -> Any:
 
 
 def judged(model: Any, data: Dataset, kind: str) -> State:
-    """Count the rows that a fitted model gets right: of the validation file, or left out."""
+    """Count the correct predictions: on the test file, on the training rows, or leave-one-out."""
     if data.test is not None:
         right = model.predict(data.test.frame) == np.asarray(data.test.y)
     elif kind in {"ienb-training", "apnbc", "iterative"}:
@@ -195,7 +196,7 @@ def judged(model: Any, data: Dataset, kind: str) -> State:
 
 
 def greedy(experiment: EDAExperiment, name: str) -> State:
-    """Fit what has no chance in it: naive Bayes, FSSJ, BSEJ, APNBC, iterative Bayes."""
+    """Fit the models without randomness: naive Bayes, FSSJ, BSEJ, APNBC, iterative Bayes."""
     data = experiment.data(name)
     results = {}
     for kind in ("nb", "fssj", "bsej", "apnbc", "iterative"):
@@ -211,7 +212,7 @@ def _sizes(model: Any) -> dict[str, int]:
 
 
 def searched(experiment: EDAExperiment, name: str, kind: str, seed: int) -> State:
-    """Let an EDA in the paper's setting search once."""
+    """Run an EDA once with the paper's settings."""
     data = experiment.data(name)
     model = make_model(kind, data, paper=True, seed=seed).fit(data.frame, data.labels)
     spent = {"seed": seed, "evaluations": model.search_result_.evaluations}
@@ -219,9 +220,9 @@ def searched(experiment: EDAExperiment, name: str, kind: str, seed: int) -> Stat
 
 
 def held_out(experiment: EDAExperiment, name: str, kind: str) -> State:
-    """Accuracy by stratified cross-validation around all of it: bins, groups, intervals.
+    """Return the accuracy by stratified cross-validation of the whole procedure.
 
-    In our own default setting, since the paper's takes ten times as long and is no better.
+    It uses our default settings: the paper's take ten times as long and are not better.
     """
     data = experiment.data(name)
     truth = np.asarray(data.y)

@@ -1,4 +1,4 @@
-"""What the reruns of all papers share: units of work that survive, and lines beside the paper's."""
+"""Shared parts of all experiments: units of work, and our results beside the published ones."""
 
 from __future__ import annotations
 
@@ -23,14 +23,30 @@ if TYPE_CHECKING:
     from unnaive._typing import State
     from unnaive.datasets import Dataset
 
-    Results = Mapping[str, State]  # of units, by their keys, as a file of JSON keeps them
+    Results = Mapping[str, State]  # results of units by key, as JSON values
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of work: ``work()`` gives plain values, the same whenever and wherever it runs.
+    """A unit of work of an experiment.
 
-    ``cost`` tells what to begin with, so that no thread is left alone with the longest.
+    Parameters
+    ----------
+    key : str
+        Unique name, by which the result is saved.
+    work : callable
+        Returns the result as plain values. It must not depend on other units.
+    cost : float, default=1.0
+        Relative cost. Expensive units run first, so that threads finish together.
+
+    See Also
+    --------
+    Experiment : Lists the units.
+
+    Examples
+    --------
+    >>> Unit("iris, run 1", lambda: {"accuracy": 0.95}).work()
+    {'accuracy': 0.95}
     """
 
     key: str
@@ -40,21 +56,42 @@ class Unit:
 
 @dataclass(frozen=True)
 class Line:
-    """A figure of a paper, and ours.
+    """A published figure and our result.
 
-    Attributes
+    Parameters
     ----------
-    table, data, model, metric : str
-        Where the paper printed it, and of what.
-    published, ours : float or None
+    table : str
+        Table of the paper that has the figure.
+    data : str
+        Data set, by the paper's name.
+    model : str
+        Model, by the paper's name.
+    metric : str
+        Metric, with its unit.
+    published : float or None
+        The paper's figure.
+    ours : float or None
+        Our result, the mean over runs.
     deviation : float or None
         Standard deviation of our runs.
     runs : int
+        Number of our runs.
     tolerance : float or None
-        How far apart figures may be by chance; None: nothing can be said.
+        Largest difference that can be chance or rounding; None if it cannot be judged.
     honest : float or None
-        The same without what makes the paper's figure too good: nested cross-validation.
+        Our result without the optimistic bias of the protocol, by nested cross-validation.
     note : str
+        Remark on the figure.
+
+    See Also
+    --------
+    Reproduction : Has the lines of an experiment.
+
+    Examples
+    --------
+    >>> line = Line("2", "Iris", "HNB", "accuracy %", published=94.0, ours=94.3, tolerance=0.5)
+    >>> line.within
+    True
     """
 
     table: str
@@ -71,19 +108,19 @@ class Line:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the paper's."""
+        """Our result minus the published figure."""
         return None if self.published is None or self.ours is None else self.ours - self.published
 
     @property
     def within(self) -> bool | None:
-        """Whether the difference is within chance."""
+        """Whether the difference is within the tolerance; None if it cannot be judged."""
         if self.difference is None or self.tolerance is None:
             return None
         return abs(self.difference) <= self.tolerance + 1e-9
 
 
 def mean_and_spread(runs: ArrayLike) -> tuple[float, float | None, int]:
-    """Return what :class:`Line` calls ours, deviation and runs; one run has no deviation.
+    """Return mean, standard deviation and number of runs; one run has no deviation.
 
     Examples
     --------
@@ -96,17 +133,36 @@ def mean_and_spread(runs: ArrayLike) -> tuple[float, float | None, int]:
 
 
 def nearness(lines: Iterable[Line], model: str, points: float) -> str:
-    """Say how many figures of a model are near the paper's, and which are not."""
-    mine = [line for line in lines if line.model == model]
-    near = sum(line.within is True for line in mine)
-    far = [f"{line.data} {line.difference:+.2f}" for line in mine if line.within is False]
-    text = f"{model}: {near} of {len(mine)} within {points} points of the paper"
+    """Say how many results of a model are near the paper's, and which are not."""
+    chosen = [line for line in lines if line.model == model]
+    near = sum(line.within is True for line in chosen)
+    far = [f"{line.data} {line.difference:+.2f}" for line in chosen if line.within is False]
+    text = f"{model}: {near} of {len(chosen)} within {points} points of the paper"
     return text + (f"; not {', '.join(far)}" if far else "")
 
 
 @dataclass(frozen=True)
 class Step:
-    """How far an experiment is."""
+    """Progress of an experiment, passed to ``watch`` after every unit.
+
+    Parameters
+    ----------
+    done : int
+        Number of finished units.
+    total : int
+        Number of units.
+    key : str
+        Key of the unit that was finished.
+
+    See Also
+    --------
+    reproduce : Calls ``watch`` with this.
+
+    Examples
+    --------
+    >>> Step(3, 10, "iris, run 3").done
+    3
+    """
 
     done: int
     total: int
@@ -115,7 +171,36 @@ class Step:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A paper's experiment, done again."""
+    """Result of :func:`reproduce`.
+
+    Parameters
+    ----------
+    paper : str
+        Key of the experiment.
+    title : str
+        Title of the experiment.
+    settings : dict
+        Settings of the run.
+    lines : tuple of Line
+        Published figures and our results.
+    remarks : tuple of str
+        Conclusions, and differences from the paper.
+    seconds : float
+        Time of the run.
+    resumed : int
+        Number of units that were read from the store.
+
+    See Also
+    --------
+    reproduce : Returns this.
+
+    Examples
+    --------
+    >>> line = Line("2", "Iris", "HNB", "accuracy %", published=94.0, ours=94.3)
+    >>> result = Reproduction("phnb", "PHNB", {}, (line,), (), seconds=1.0)
+    >>> round(result.to_dict()["lines"][0]["difference"], 2)
+    0.3
+    """
 
     paper: str
     title: str
@@ -126,7 +211,13 @@ class Reproduction:
     resumed: int = 0
 
     def to_dict(self) -> State:
-        """Plain values."""
+        """Return everything as plain values.
+
+        Returns
+        -------
+        dict
+            The fields, with the difference of every line.
+        """
         return {
             **{name: value for name, value in asdict(self).items() if name != "lines"},
             "lines": [
@@ -136,25 +227,44 @@ class Reproduction:
         }
 
     def to_json(self) -> str:
-        """JSON, for the results page."""
+        """Return :meth:`to_dict` as JSON, for the results page.
+
+        Returns
+        -------
+        str
+            The JSON text.
+        """
         return json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
 
 
 @dataclass(kw_only=True)
 class Experiment(ABC):
-    """A paper's protocol.
+    """A paper's experiment, by its protocol.
+
+    Subclasses list the units of work and put the results beside the published figures.
 
     Parameters
     ----------
     quick : bool, default=False
-        Fewer runs on fewer data sets: minutes, not half an hour.
+        Fewer runs on smaller data sets; takes minutes instead of half an hour.
     honest : bool, default=False
-        Also estimate by nested cross-validation.
+        Also estimate without the optimistic bias of the protocol, by nested cross-validation.
     runs : int or None, default=None
-        Repetitions; None: the experiment's own number.
+        Number of runs with different seeds; None for the default of the experiment.
     seed : int, default=0
+        Random seed.
     only : sequence of str, default=()
-        Data sets, by the paper's names; none: all.
+        Data sets, by the paper's names; empty for all.
+
+    See Also
+    --------
+    reproduce : Runs an experiment.
+
+    Examples
+    --------
+    >>> from unnaive.papers.eda import EDAExperiment
+    >>> EDAExperiment(quick=True).n_runs
+    1
     """
 
     quick: bool = False
@@ -165,51 +275,101 @@ class Experiment(ABC):
 
     key: ClassVar[str]
     title: ClassVar[str]
-    default_runs: ClassVar[tuple[int, int]] = (5, 1)  # and in a hurry
+    default_runs: ClassVar[tuple[int, int]] = (5, 1)  # full and quick
     names: ClassVar[Mapping[str, str]]  # the paper's name of a data set: ours
 
     @property
     def n_runs(self) -> int:
-        """Repetitions."""
+        """Number of runs."""
         return self.default_runs[self.quick] if self.runs is None else self.runs
 
     @property
     def chosen(self) -> list[str]:
-        """Data sets by the paper's names; in a hurry, the small ones."""
-        strange = [name for name in self.only if name not in self.names]
-        if strange:
-            known = ", ".join(self.names)
-            raise UnnaiveError(f"the paper has no data set {strange[0]!r}; it has {known}")
+        """Data sets to run, by the paper's names."""
+        for name in self.only:
+            if name not in self.names:
+                known = ", ".join(self.names)
+                raise UnnaiveError(f"the paper has no data set {name!r}; it has {known}")
         if self.only or not self.quick:
             return list(self.only or self.names)
         return [name for name in self.names if self.is_small(name)]
 
-    def is_small(self, name: str) -> bool:  # noqa: ARG002 - where all sets are
-        """Whether there is time for a data set in a hurry."""
+    def is_small(self, name: str) -> bool:  # noqa: ARG002 - subclasses use it
+        """Return whether a quick run includes a data set.
+
+        Parameters
+        ----------
+        name : str
+            The paper's name of the data set.
+
+        Returns
+        -------
+        bool
+            True by default.
+        """
         return True
 
     @property
     def settings(self) -> State:
-        """What results depend on besides the key of a unit."""
+        """Settings that the results of units depend on."""
         return {"paper": self.key, "seed": self.seed, "quick": self.quick}
 
     def data(self, name: str) -> Dataset:
-        """Load a data set by the paper's name."""
+        """Load a data set.
+
+        Parameters
+        ----------
+        name : str
+            The paper's name of the data set.
+
+        Returns
+        -------
+        Dataset
+            The data set.
+        """
         from unnaive.datasets import load  # noqa: PLC0415 - costs time to import
 
         return load(self.names[name])
 
     @abstractmethod
     def units(self) -> list[Unit]:
-        """List the work; keys say what, of which data set, and which run."""
+        """Return the units of work.
+
+        Returns
+        -------
+        list of Unit
+            Their keys name the data set, the model and the run.
+        """
 
     @abstractmethod
     def lines(self, results: Results) -> list[Line]:
-        """Put results, by the keys of their units, beside the paper's figures."""
+        """Return the published figures with our results.
+
+        Parameters
+        ----------
+        results : dict of str to dict
+            Results of the units by key.
+
+        Returns
+        -------
+        list of Line
+            In the order of the paper's tables.
+        """
 
     @abstractmethod
     def remarks(self, lines: Sequence[Line]) -> list[str]:
-        """Say what is odd, and what we conclude."""
+        """Return conclusions, and differences from the paper.
+
+        Parameters
+        ----------
+        lines : sequence of Line
+            Published figures with our results.
+
+        Returns
+        -------
+        list of str
+            One sentence or more in each.
+        """
 
 
 def reproduce(
@@ -219,17 +379,40 @@ def reproduce(
     n_jobs: int | None = None,
     watch: Callable[[Step], None] | None = None,
 ) -> Reproduction:
-    """Run an experiment, on threads, and go on where an interrupted one stopped.
+    """Run a paper's experiment, or continue an interrupted run.
 
     Parameters
     ----------
     experiment : Experiment
+        Experiment to run.
     store : path, default=None
-        File of finished units; see :class:`~unnaive.evaluate.runs.Runs`.
+        File to which finished units are saved; see :class:`~unnaive.evaluate.Runs`.
     n_jobs : int, default=None
-        Units at a time. Results are the same for any number.
+        Number of units that run in parallel, as threads. Results do not depend on it.
     watch : callable, default=None
-        Told of every :class:`Step`.
+        Called with a :class:`Step` after every unit.
+
+    Returns
+    -------
+    Reproduction
+        Published figures with our results.
+
+    See Also
+    --------
+    Experiment : Base of all experiments.
+
+    Examples
+    --------
+    >>> class Small(Experiment):
+    ...     key, title, names = "small", "A small experiment", {"Iris": "iris"}
+    ...     def units(self):
+    ...         return [Unit("Iris", lambda: {"accuracy": 0.95})]
+    ...     def lines(self, results):
+    ...         return [Line("1", "Iris", "nb", "accuracy", 0.94, results["Iris"]["accuracy"])]
+    ...     def remarks(self, lines):
+    ...         return []
+    >>> round(reproduce(Small()).lines[0].difference, 2)
+    0.01
     """
     start = time.perf_counter()
     units = sorted(experiment.units(), key=lambda unit: -unit.cost)

@@ -1,4 +1,4 @@
-"""Tables 1 to 5 of "Generalized naive Bayes" (Kovács et al. 2024), by its protocol once more."""
+"""Tables 1 to 5 of "Generalized naive Bayes" (Kovács et al. 2024), by the paper's protocol."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ NAMES = {
     "Thyroid Ann Train": "thyroid-ann-train",
     "Parkinson": "parkinsons",
 }
-# Paper: section 6.3.4 removes column b14, "3771 1's but only a single 0", counted from 0 it seems:
-# the one of the file that has a single row of its own. (The 14th counted from 1, tumor, has 95.)
+# Paper: section 6.3.4 removes column b14, "3771 1's but only a single 0", apparently counted from
+# 0: the only column with a single different row. (Counted from 1, b14 is tumor, with 95.)
 LEFT_OUT = {"thyroid-ann-train": "hypopituitary"}
 BINS = 5  # section 6.2
 TEST_SHARE = 0.15  # section 6.3
 PRINTED_RUNS = 5  # of which the paper printed the mean
-# Paper: it does not say which class is positive. These are the ones that agree with accuracy,
-# precision and recall together; the row of NB on Diabetes agrees with the other class only.
+# Paper: it does not say which class is positive. These classes agree with its accuracy, precision
+# and recall; only the row of NB on Diabetes agrees with the other class.
 POSITIVE = {
     "Wdbc": "M",
     "Heart Disease": "1",
@@ -58,13 +58,13 @@ PLAIN = " without smoothing"
 _NEVER_PLAIN = tuple(model + PLAIN for model in GENERALIZED)
 _LARGER_SHARE = 3488 / 3772  # of rows in ann-train, of its larger class
 _OF_A_CLASS = ("precision", "recall", "f1")
-_CHUNK = 10  # runs a unit
+_CHUNK = 10  # runs in a unit
 _STRIDE = 1_000_000  # between the runs of two seeds
-_FOLDS, _REPEATS = 10, (10, 1)  # of the honest estimate; and in a hurry
+_FOLDS, _REPEATS = 10, (10, 1)  # of the honest estimate, full and quick
 
 
 def load_rows(name: str, cache: str | os.PathLike[str] | None = None) -> Dataset:
-    """Load a data set by our name, without the column that the paper left out (6.3.4)."""
+    """Load a data set by our name, without the column that the paper removed (6.3.4)."""
     data = load(name, cache=cache)
     if name not in LEFT_OUT:
         return data
@@ -75,9 +75,9 @@ def load_rows(name: str, cache: str | os.PathLike[str] | None = None) -> Dataset
 
 
 def cut_whole(data: Dataset) -> Frame:
-    """Cut columns of more than 5 values at the quantiles of all rows (6.2), those to test too.
+    """Discretize columns of more than 5 values at the quantiles of all rows (6.2).
 
-    A quirk of the paper: bins ought to be learned from the training rows alone.
+    This is a flaw of the paper: bins should be learned only from the training rows.
     """
     columns = []
     for place, name in enumerate(data.names):
@@ -91,9 +91,9 @@ def cut_whole(data: Dataset) -> Frame:
 
 
 def random_splits(n_rows: int, runs: range, seed: int = 0) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield rows to learn from and to test: ceil(0.15 n) drawn at random, not stratified (6.3).
+    """Yield training and test rows: ceil(0.15 n) random test rows, not stratified (6.3).
 
-    All printed accuracies are multiples of 1 / (5 ceil(0.15 n)), and not for another rounding.
+    All printed accuracies are multiples of 1 / (5 ceil(0.15 n)); other roundings do not fit.
     """
     size = ceil(TEST_SHARE * n_rows)
     for run in runs:
@@ -104,10 +104,10 @@ def random_splits(n_rows: int, runs: range, seed: int = 0) -> Iterator[tuple[Int
 
 
 def paper_models(n_jobs: int | None = None) -> dict[str, CountsClassifier]:
-    """Return GNB as the paper has it, and our NB and TAN, smoothed (Laplace) and not.
+    """Return GNB as in the paper, and our NB and TAN, with Laplace smoothing and without.
 
-    GNB classifies by the junction form without smoothing, with substitutes for zeros where no
-    class has a chance (section 5). What the paper's NB and TAN were it does not say.
+    GNB uses the junction form without smoothing, and replaces zeros if all classes have probability
+    0 (section 5). The paper does not describe its NB and TAN.
     """
     return {
         "GNB-A": GeneralizedNB(method="greedy", paper=True, n_jobs=n_jobs),
@@ -119,7 +119,7 @@ def paper_models(n_jobs: int | None = None) -> dict[str, CountsClassifier]:
 
 
 def library_models(n_jobs: int | None = None) -> dict[str, CountsClassifier]:
-    """Return the four models as the library has them by default."""
+    """Return the four models with the defaults of this library."""
     return {
         "GNB-A": GeneralizedNB(method="greedy", n_jobs=n_jobs),
         "GNB-O": GeneralizedNB(method="optimal", n_jobs=n_jobs),
@@ -132,14 +132,16 @@ def library_models(n_jobs: int | None = None) -> dict[str, CountsClassifier]:
 class GNBExperiment(Experiment):
     """Tables 1 to 5 of the GNB paper: four models on five medical data sets.
 
-    As in section 6: columns of more than 5 values cut at quantiles, on all rows before splitting
-    (a quirk); ceil(0.15 n) random rows to test; the mean over runs. The paper had 5 runs; ours
-    is the mean of all, its ``deviation`` that of a mean of 5, and a figure is ``within`` if the
-    paper's is at most 2 of them away. Precision, recall and F1 are of the class in ``POSITIVE``,
-    the "ROC AUC" is that of predicted labels, as the paper's is (another quirk).
+    The protocol of section 6: columns of more than 5 values are discretized at quantiles of all
+    rows, before splitting (a flaw); ceil(0.15 n) random rows are tested; scores are means over
+    runs. The paper had 5 runs. ``ours`` is the mean of all our runs, ``deviation`` the standard
+    deviation of a mean of 5 runs, and a figure is ``within`` if it differs by at most 2 of these.
+    Precision, recall and F1 are those of the class in ``POSITIVE``. The "ROC AUC" is computed from
+    predicted labels, as in the paper (another flaw).
 
-    ``honest``: the library's models with their defaults (MDLP bins of the training rows alone,
-    Laplace), stratified 10-fold cross-validation, repeated ten times (once if ``quick``).
+    ``honest``: the library's models with their defaults (MDLP bins learned from the training rows,
+    Laplace smoothing) in stratified 10-fold cross-validation, repeated ten times (once if
+    ``quick``).
     """
 
     key = "gnb"
@@ -148,11 +150,11 @@ class GNBExperiment(Experiment):
     names = NAMES
 
     def data(self, name: str) -> Dataset:
-        """Load a data set by the paper's name, without the column that it left out."""
+        """Load a data set by the paper's name, without the column that the paper removed."""
         return load_rows(self.names[name])
 
     def units(self) -> list[Unit]:
-        """List chunks of runs of each data set, then folds of each for the honest column."""
+        """Return chunks of runs of each data set, and repeats of the honest estimate."""
         units = []
         for name in self.chosen:
             entry = find(self.names[name])
@@ -166,7 +168,7 @@ class GNBExperiment(Experiment):
         return units
 
     def _paper_runs(self, name: str, runs: range) -> dict[str, list[State]]:
-        """Scores of every model, run after run, by the paper's protocol."""
+        """Return the scores of every model and run by the paper's protocol."""
         data = self.data(name)
         rows, models = prepare_rows(cut_whole(data), data.labels), paper_models()
         scores: dict[str, list[State]] = {model: [] for model in models}
@@ -179,7 +181,7 @@ class GNBExperiment(Experiment):
         return scores
 
     def _honest_run(self, name: str, repeat: int) -> dict[str, State]:
-        """Scores of every model, all folds together."""
+        """Return the scores of every model, pooled over folds."""
         data, seed = self.data(name), self.seed * _STRIDE + repeat
         judge = partial(
             cross_validate, X=data.frame, y=data.labels, folds=_FOLDS, random_state=seed
@@ -187,7 +189,7 @@ class GNBExperiment(Experiment):
         return {name: _scores(judge(model).pooled) for name, model in library_models().items()}
 
     def lines(self, results: Results) -> list[Line]:
-        """Put our figures beside the printed ones; NB and TAN twice, smoothed and not."""
+        """Return the published figures with ours; NB and TAN with and without smoothing."""
         return [
             self._line(row, model, results)
             for row in printed("gnb_tables")
@@ -210,12 +212,12 @@ class GNBExperiment(Experiment):
 
     @property
     def _chunks(self) -> list[range]:
-        """Runs, a few a unit."""
+        """Ranges of runs, one for each unit."""
         runs = range(self.n_runs)
         return [runs[start : start + _CHUNK] for start in runs[::_CHUNK]]
 
     def remarks(self, lines: Sequence[Line]) -> list[str]:
-        """Say how many figures agree, and what is odd about those that do not."""
+        """Say how many figures agree, and why others may not."""
         remarks = _agreement(lines)
         figures = {(line.data, line.model, line.metric): line for line in lines}
         if "Diabetes" in self.chosen:
@@ -224,8 +226,8 @@ class GNBExperiment(Experiment):
             remarks += _about_thyroid(figures)
         remarks += _about_rows(self.chosen)
         remarks.append(
-            "The paper does not say how many triplets its tables are of (section 6.3: various "
-            "numbers); ours are of all."
+            "The paper does not say how many triplets its tables use (section 6.3: various "
+            "numbers); ours use all."
         )
         return remarks + _about_honesty(lines)
 
@@ -235,18 +237,18 @@ def _key(name: str, runs: range) -> str:
 
 
 def _classes(name: str) -> list[str]:
-    """Both classes of a data set by the paper's name, as models order them."""
+    """Return the classes of a data set, by the paper's name, in the order of the models."""
     return sorted(find(NAMES[name]).classes)
 
 
 def _positive(name: str, model: str) -> int:
-    """Place of the class that a row of the paper's tables takes as positive."""
+    """Return the index of the positive class in a row of the paper's tables."""
     place = _classes(name).index(POSITIVE[name])
     return 1 - place if (name, model) == SWAPPED else place
 
 
 def _notes(line: Line, runs: Sequence[State], place: int) -> list[str]:
-    """Tell the mean of as many runs as the paper had, and what else the figure could mean."""
+    """Return the mean of the first 5 runs, and other readings of the figure."""
     first = runs[:PRINTED_RUNS]
     notes = [f"first {len(first)} runs: {_mean(first, line.metric, place):.4f}"]
     if line.metric == "roc_auc":
@@ -263,7 +265,7 @@ def _notes(line: Line, runs: Sequence[State], place: int) -> list[str]:
 
 
 def _scores(metrics: Metrics) -> State:
-    """Plain scores by the paper's names; where a class is to be positive, of both."""
+    """Return plain scores by the paper's names, for both classes where one is positive."""
     return {
         "accuracy": metrics.accuracy,
         "precision": metrics.precision.tolist(),
@@ -275,7 +277,7 @@ def _scores(metrics: Metrics) -> State:
 
 
 def _series(runs: Sequence[State], metric: str, place: int) -> FloatArray:
-    """One metric of every run, of the class at a place."""
+    """Return one metric of every run, for the class at an index."""
     values = np.array([scores[metric] for scores in runs])
     return values[:, place] if values.ndim > 1 else values
 
@@ -287,37 +289,37 @@ def _mean(runs: Sequence[State], metric: str, place: int) -> float:
 def _of_a_printed_mean(
     runs: Sequence[State], metric: str, place: int
 ) -> tuple[float, float | None, int, float | None]:
-    """Mean, deviation of a mean of as many runs as the paper had, runs, and tolerance."""
+    """Return mean, standard deviation of a mean of 5 runs, number of runs, and tolerance."""
     mean, spread, n = mean_and_spread(_series(runs, metric, place))
     deviation = None if spread is None else spread / sqrt(PRINTED_RUNS)
     return mean, deviation, n, None if deviation is None else 2 * deviation
 
 
 def _within(lines: Sequence[Line], models: Sequence[str], data: str = "") -> tuple[int, int]:
-    """How many figures of some models are within chance, and of how many."""
-    told = [line.within for line in lines if line.model in models and data in ("", line.data)]
-    return sum(one is True for one in told), sum(one is not None for one in told)
+    """Return how many figures of some models are within the tolerance, and of how many."""
+    verdicts = [line.within for line in lines if line.model in models and data in ("", line.data)]
+    return verdicts.count(True), len(verdicts) - verdicts.count(None)
 
 
 def _agreement(lines: Sequence[Line]) -> list[str]:
-    """Count the figures that are within chance."""
+    """Count the figures that are within the tolerance."""
     inside, total = _within(lines, GENERALIZED)
     if not total:
-        return ["A single run says nothing about chance; take at least 2."]
+        return ["Chance cannot be judged from a single run; use at least 2."]
     counts = {line.data: _within(lines, GENERALIZED, line.data) for line in lines}
     each = ", ".join(f"{name} {some} of {all_}" for name, (some, all_) in counts.items())
     generalized = (
         f"GNB-A and GNB-O: {inside} of {total} printed figures are within ± 2 standard deviations "
-        f"of a {PRINTED_RUNS}-run mean ({each}). If only chance were between, some "
-        f"{0.95 * total:.0f} would be."
+        f"of a {PRINTED_RUNS}-run mean ({each}). About {0.95 * total:.0f} would be expected by "
+        "chance."
     )
     others = []
     for name in ("NB", "TAN"):
         inside, total = _within(lines, [name])
         plain, _ = _within(lines, [name + PLAIN])
-        others.append(f"{name}: {inside} of {total} with Laplace's smoothing, {plain} without")
-    guess = "; its TAN looks like one that does not" if plain > inside else ""
-    unknown = f"The paper does not say whether its NB and TAN smooth{guess}."
+        others.append(f"{name}: {inside} of {total} with Laplace smoothing, {plain} without")
+    guess = "; its TAN seems to use none" if plain > inside else ""
+    unknown = f"The paper does not say whether its NB and TAN use smoothing{guess}."
     return [generalized, f"{'; '.join(others)}. {unknown}"]
 
 
@@ -326,12 +328,12 @@ def _pair(line: Line) -> str:
 
 
 def _about_diabetes(figures: Mapping[tuple[str, str, str], Line]) -> list[str]:
-    """Tell of a row of the other class, and of two rows that are the same but for one cell."""
+    """Describe a row with the other positive class, and two rows that differ in one cell."""
     greedy, optimal, naive = (figures["Diabetes", m, "accuracy"] for m in (*GENERALIZED, "NB"))
     areas = [figures["Diabetes", model, "roc_auc"].published for model in GENERALIZED]
     swapped = (
-        "Diabetes: accuracy, precision and recall of NB agree with each other only if Negative is "
-        "positive; those of the other models only if Positive is."
+        "Diabetes: accuracy, precision and recall of NB are consistent only if the positive class "
+        "is Negative; those of the other models only if it is Positive."
     )
     same = (
         f"Diabetes: GNB-A, GNB-O and NB are all printed with the accuracy {naive.published:.4f}. "
@@ -343,32 +345,32 @@ def _about_diabetes(figures: Mapping[tuple[str, str, str], Line]) -> list[str]:
 
 
 def _about_thyroid(figures: Mapping[tuple[str, str, str], Line]) -> list[str]:
-    """Tell of a model that always answers the same, and of two that are worse than that."""
+    """Describe a model with nearly constant predictions, and two that are worse."""
     name = "Thyroid Ann Train"
     greedy, optimal = (figures[name, model, "accuracy"] for model in GENERALIZED)
     recall, area = (figures[name, "NB", metric] for metric in ("recall", "roc_auc"))
     constant = (
-        f"{name}: the printed NB answers nearly always the class of most rows: recall "
+        f"{name}: the printed NB nearly always predicts the majority class: recall "
         f"{_pair(recall)}, AUC of labels {_pair(area)}."
     )
     below = (
         f"{name}: GNB-A and GNB-O are printed with accuracies of {_pair(greedy)} and "
-        f"{_pair(optimal)}, below the {_LARGER_SHARE:.4f} of that answer."
+        f"{_pair(optimal)}, below the {_LARGER_SHARE:.4f} of the majority class."
     )
     return [constant, below]
 
 
 def _about_rows(chosen: Sequence[str]) -> list[str]:
-    """Tell where the paper's number of rows is not that of the file."""
+    """Name the data sets whose number of rows differs from the paper's."""
     rows = {row["dataset"]: int(row["rows"]) for row in printed("gnb_datasets")}
     files = {name: find(NAMES[name]).rows for name in chosen}
     other = [f"{name} {rows[name]} ({files[name]})" for name in chosen if rows[name] != files[name]]
-    what = "Rows in the paper's table, and in the file, which has as many to test"
+    what = "Rows in the paper's table (and in the file, whose number fits the test rows)"
     return [f"{what}: {', '.join(other)}."] if other else []
 
 
 def _about_honesty(lines: Sequence[Line]) -> list[str]:
-    """Mean accuracy of the library's models, everything learned inside the training folds."""
+    """Return the mean accuracy of the honest estimates."""
     scores: dict[str, list[float]] = {}
     for line in lines:
         if line.metric == "accuracy" and line.honest is not None:

@@ -1,4 +1,8 @@
-"""The experiments of "Between naive and full Bayes" (Barrow 2011), by its protocol once more."""
+"""The experiments of Lionel R. Barrow's thesis, by its protocol.
+
+"A Method for Automatically Generating Network Structure in Bayesian Classifiers", Bard College,
+2011.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +44,7 @@ _STRIDE = 1_000_000  # between the shuffles of two seeds
 
 @dataclass(frozen=True)
 class PrintedMatrix:
-    """What the thesis prints of WDBC: a matrix, rows actual, benign first, and an F-score."""
+    """A confusion matrix of WDBC in the thesis (rows actual, benign first), and its F-score."""
 
     name: str
     matrix: tuple[int, ...]
@@ -58,14 +62,14 @@ PRINTED = tuple(
 
 
 def mean_columns() -> tuple[FloatArray, IntArray, list[str]]:
-    """Return the rows, codes (benign 0) and names of WDBC's ten means (section 3.5)."""
+    """Return rows, class codes (benign 0) and names of WDBC's ten means (section 3.5)."""
     data = load_wdbc()
     names = [name.removeprefix("mean ") for name in data.names[:MEAN_COLUMNS]]
     return data.X[:, :MEAN_COLUMNS].copy(), (data.y == "malignant").astype(int), names
 
 
 def harness_folds(n_rows: int, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield rows to learn from and to test as the thesis does: the remainder is never tested."""
+    """Yield training and test rows as in the thesis: the remainder is never tested."""
     order, size = np.random.default_rng(seed).permutation(n_rows), n_rows // FOLDS
     for fold in range(FOLDS):
         test = order[fold * size : (fold + 1) * size]
@@ -73,7 +77,7 @@ def harness_folds(n_rows: int, seed: int) -> Iterator[tuple[IntArray, IntArray]]
 
 
 def matrix_of(model: Classifier, X: FloatArray, y: IntArray, seed: int) -> IntArray:
-    """Rows by actual class, then predicted, over all folds; shape (2, 2)."""
+    """Return the confusion matrix over all folds, rows actual; shape (2, 2)."""
     matrix = np.zeros((2, 2), dtype=np.int64)
     for train, test in harness_folds(len(X), seed):
         guess = model.fit(X[train], y[train]).predict(X[test])
@@ -82,7 +86,7 @@ def matrix_of(model: Classifier, X: FloatArray, y: IntArray, seed: int) -> IntAr
 
 
 def f_scores(matrix: ArrayLike) -> list[float]:
-    """F1 of both classes.
+    """Return F1 of both classes.
 
     >>> [round(score, 3) for score in f_scores([342, 14, 56, 148])]
     [0.907, 0.809]
@@ -93,7 +97,7 @@ def f_scores(matrix: ArrayLike) -> list[float]:
 
 
 def harness_scores(matrix: ArrayLike) -> list[float]:
-    """F-scores of both classes by the thesis' program, from rates of the actual classes alone.
+    """Return the F-scores of the thesis' program, which uses rates of the actual classes.
 
     >>> [round(score, 3) for score in harness_scores([232, 120, 10, 198])]
     [0.772, 0.83]
@@ -105,9 +109,9 @@ def harness_scores(matrix: ArrayLike) -> list[float]:
 
 
 def paper_models() -> dict[str, Classifier]:
-    """Return the thesis' programs (its appendix), all their quirks on.
+    """Return the programs of the thesis' appendix, with all quirks.
 
-    Its cross-validation forgets that "weak" was asked for, so that weak is run as strong: both.
+    Its cross-validation ignores the option "weak" and runs strong, so both are included.
     """
     return {
         NAIVE: BarrowNaiveBayes(),
@@ -118,7 +122,7 @@ def paper_models() -> dict[str, Classifier]:
 
 
 def right_models() -> dict[str, Classifier]:
-    """Return the models without quirks; the number of naive columns is cross-validated."""
+    """Return the models without quirks; k is chosen by cross-validation."""
     return {
         NAIVE: GaussianNaiveBayes(var_smoothing=0),
         FULL: FullBayes(var_smoothing=0),
@@ -127,7 +131,7 @@ def right_models() -> dict[str, Classifier]:
 
 
 def simulated_models() -> dict[str, Classifier]:
-    """Return naive Bayes, full Bayes (which is also weak 1-naive) and what lies between."""
+    """Return naive Bayes, full Bayes (which equals weak 1-naive) and models between them."""
     between = {f"weak {k}-naive Bayes": KNaiveBayes(k=k, var_smoothing=0) for k in (2, 3)}
     ends = {name: model for name, model in right_models().items() if name != WEAK}
     return {**ends, **between}
@@ -135,20 +139,19 @@ def simulated_models() -> dict[str, Classifier]:
 
 @dataclass(kw_only=True)
 class KNaiveExperiment(Experiment):
-    """The error matrices of WDBC and the simulations of balance of Barrow's thesis.
+    """The confusion matrices of WDBC and the simulations of balance in Barrow's thesis.
 
-    WDBC (section 3.5): ten "mean" columns, 10-fold cross-validation that tests
-    560 of the 569 rows, by the programs of the appendix with their quirks (column sort, 1/σ²,
-    no prior, smallest |log p|, …; :class:`unnaive.papers.barrow.Quirks`), one run a shuffle.
-    Lines are shares of the rows tested, and F-scores: as the program has them, from rates of the
-    actual classes alone, and F1. The thesis printed one shuffle: a figure is ``within`` if it is
-    at most 2 standard deviations over shuffles away. ``honest``: models without quirks on all
-    rows, stratified 10-fold cross-validation, the number of naive columns chosen by
-    cross-validation inside the training folds, and F1.
+    WDBC (section 3.5): ten "mean" columns; 10-fold cross-validation that tests 560 of the 569 rows;
+    the programs of the appendix with their quirks (column sort, 1/σ², no prior, smallest |log p|,
+    …; :class:`unnaive.papers.barrow.Quirks`); one run for each shuffle. Lines are shares of the
+    tested rows, and F-scores: those of the program, from rates of the actual classes, and F1. The
+    thesis printed one shuffle: a figure is ``within`` if it differs by at most 2 standard
+    deviations over shuffles. ``honest``: models without quirks on all rows, stratified 10-fold
+    cross-validation, k chosen by cross-validation inside the training folds, and F1.
 
     Simulations (section 3.2): two Gaussian classes of 4 columns and 225 rows, by
-    :func:`unnaive.datasets.make_balanced`, for the thesis does not print its generator; models
-    without quirks. They can be compared with its words only.
+    :func:`unnaive.datasets.make_balanced`, because the thesis does not print its generator; models
+    without quirks. They can only be compared with the text of the thesis.
     """
 
     key = "knaive"
@@ -157,7 +160,7 @@ class KNaiveExperiment(Experiment):
     names: ClassVar[Mapping[str, str]] = {WDBC: "wdbc", SIMULATED: "make_balanced"}
 
     def units(self) -> list[Unit]:
-        """List shuffles of WDBC, the same for the honest column, and simulations."""
+        """Return shuffles of WDBC, also for the honest estimate, and simulations."""
         kinds: dict[str, tuple[Callable[[int], State], float]] = {}
         if WDBC in self.chosen:
             kinds["shuffle"] = (self._shuffle, 1.0)
@@ -172,7 +175,7 @@ class KNaiveExperiment(Experiment):
         ]
 
     def _shuffle(self, seed: int) -> dict[str, list[int]]:
-        """Error matrices of the thesis' programs."""
+        """Return confusion matrices of the thesis' programs."""
         X, y, _ = mean_columns()
         return {
             name: matrix_of(model, X, y, seed).ravel().tolist()
@@ -180,7 +183,7 @@ class KNaiveExperiment(Experiment):
         }
 
     def _honest(self, seed: int) -> dict[str, list[int]]:
-        """Error matrices of the models without quirks."""
+        """Return confusion matrices of the models without quirks."""
         X, y, _ = mean_columns()
         return {
             name: cross_validate(model, X, y, folds=FOLDS, random_state=seed)
@@ -190,7 +193,7 @@ class KNaiveExperiment(Experiment):
         }
 
     def _simulate(self, seed: int) -> dict[str, list[float]]:
-        """Accuracy of the models at every balance, all on the same rows."""
+        """Return the accuracy of the models at every balance, on the same rows."""
         shares: dict[str, list[float]] = {name: [] for name in simulated_models()}
         for balance in BALANCES:
             X, y = make_balanced(ROWS, balance=balance, random_state=seed)
@@ -200,7 +203,7 @@ class KNaiveExperiment(Experiment):
         return shares
 
     def lines(self, results: Results) -> list[Line]:
-        """Put shares and F-scores beside the thesis', then what was simulated."""
+        """Return shares and F-scores with those of the thesis, then the simulations."""
         lines = []
         if WDBC in self.chosen:
             for theirs in PRINTED:
@@ -214,12 +217,12 @@ class KNaiveExperiment(Experiment):
         return lines
 
     def _gather(self, results: Results, kind: str, model: str) -> FloatArray:
-        """Stack what all runs of a kind have of a model; shape (runs, 4 or balances)."""
+        """Stack the results of a model over runs; shape (runs, 4 or balances)."""
         keys = [f"{kind} {run}" for run in range(self.n_runs)]
         return np.array([results[key][model] for key in keys if key in results], dtype=float)
 
     def remarks(self, lines: Sequence[Line]) -> list[str]:
-        """Say which figures agree, and what is odd about those that do not."""
+        """Say which figures agree, and why others may not."""
         remarks = []
         if WDBC in self.chosen:
             remarks += [*_agreement(lines), *_about_matrices(), *_about_honesty(lines)]
@@ -229,14 +232,14 @@ class KNaiveExperiment(Experiment):
 
 
 def _metrics(matrix: ArrayLike) -> dict[str, float]:
-    """Shares of the rows tested, and F-scores both ways."""
+    """Return shares of the tested rows, and both kinds of F-scores."""
     cells = np.asarray(matrix, dtype=float).ravel()
     values = [*(cells / cells.sum()), *harness_scores(cells), *f_scores(cells)]
     return dict(zip((*CELLS, *PROGRAM_F, *TRUE_F), map(float, values), strict=True))
 
 
 def _printed_as(theirs: PrintedMatrix) -> str | None:
-    """Which F-score of the printed matrix is the printed one; None if none is."""
+    """Return which F-score of the printed matrix equals the printed F-score, or None."""
     known = _metrics(theirs.matrix)
     same = (f for f in (*PROGRAM_F, *TRUE_F) if round(known[f], 3) == theirs.f_score)
     return next(same, None)
@@ -245,7 +248,7 @@ def _printed_as(theirs: PrintedMatrix) -> str | None:
 def _matrix_lines(
     theirs: PrintedMatrix, program: str, ours: FloatArray, right: FloatArray
 ) -> list[Line]:
-    """Lines of one printed matrix and its F-score, beside a program of the thesis."""
+    """Return lines of one printed matrix and its F-score, with our runs of a program."""
     known, tested = _metrics(theirs.matrix), sum(theirs.matrix)
     runs, honest = ([_metrics(matrix) for matrix in of] for of in (ours, right))
     notes = {
@@ -274,7 +277,7 @@ def _matrix_lines(
 
 
 def _simulated_lines(curves: Mapping[str, FloatArray]) -> list[Line]:
-    """Accuracies over the balance, each with what it says of the thesis' words."""
+    """Return accuracies over the balance, each with a note on the thesis' claims."""
     means = {name: values.mean(axis=0) for name, values in curves.items()}
     return [
         Line(
@@ -288,61 +291,62 @@ def _simulated_lines(curves: Mapping[str, FloatArray]) -> list[Line]:
 
 
 def _verdict(name: str, means: Mapping[str, FloatArray], place: int) -> str:
-    """Say what an accuracy means for the thesis' words."""
-    own, naive, full = (float(means[model][place]) for model in (name, NAIVE, FULL))
+    """Compare an accuracy with the thesis' claims."""
+    accuracy, naive, full = (float(means[model][place]) for model in (name, NAIVE, FULL))
     if name == NAIVE:
-        return f"{own - full:+.4f} to full Bayes"
+        return f"{accuracy - full:+.4f} to full Bayes"
     if name == FULL:
-        return f"{own - means[FULL].mean():+.4f} to its mean over b"
+        return f"{accuracy - means[FULL].mean():+.4f} to its mean over b"
     low, high = sorted((naive, full))
-    if low <= own <= high:
+    if low <= accuracy <= high:
         return "between naive and full Bayes"
-    return f"{low - own:.4f} below both" if own < low else f"{own - high:.4f} above both"
+    below = f"{low - accuracy:.4f} below both"
+    return below if accuracy < low else f"{accuracy - high:.4f} above both"
 
 
 def _agreement(lines: Sequence[Line]) -> list[str]:
-    """Count the cells that are within chance."""
-    told = [line for line in lines if line.metric in CELLS and line.within is not None]
-    if not told:
-        return ["A single shuffle says nothing about chance; take at least 2."]
-    inside = {line.model: 0 for line in told}
-    for line in told:
+    """Count the cells that are within the tolerance."""
+    chosen = [line for line in lines if line.metric in CELLS and line.within is not None]
+    if not chosen:
+        return ["Chance cannot be judged from a single shuffle; use at least 2."]
+    inside = {line.model: 0 for line in chosen}
+    for line in chosen:
         inside[line.model] += line.within is True
     each = "; ".join(f"{model} {count}" for model, count in inside.items())
-    most = max(told, key=lambda line: abs(line.difference or 0.0))
+    most = max(chosen, key=lambda line: abs(line.difference or 0.0))
     counted = (
         f"Of the {len(CELLS)} cells of a printed matrix, within ± 2 standard deviations of a "
-        f"shuffle by the programs of the appendix: {each}. Most off: {most.model}, {most.metric}, "
-        f"{most.published:.3f} of the rows printed, {most.ours:.3f} ours."
+        f"shuffle by the programs of the appendix: {each}. Largest difference: {most.model}, "
+        f"{most.metric}, {most.published:.3f} of the rows in print, {most.ours:.3f} ours."
     )
-    weak, strong = ([line.ours or 0.0 for line in told if line.model == m] for m in (WEAK, AS_RUN))
+    weak, strong = (
+        [line.ours or 0.0 for line in chosen if line.model == m] for m in (WEAK, AS_RUN)
+    )
     gap = max(abs(a - b) for a, b in zip(weak, strong, strict=True))
-    slip = (
-        "That the thesis' harness runs k-weak naive Bayes as strong changes no share by more than"
-    )
+    slip = "The thesis' harness runs k-weak naive Bayes as strong; this changes shares by at most"
     return [counted, f"{slip} {gap:.5f}."]
 
 
 def _about_matrices() -> list[str]:
-    """Tell of sums that cannot be, and of F-scores that are others."""
+    """Describe inconsistent sums, and F-scores that do not fit their matrices."""
     sums = ", ".join(f"{one.name} {sum(one.matrix)}" for one in PRINTED)
     benign = ", ".join(str(sum(one.matrix[:2])) for one in PRINTED)
     rows = (
         f"Rows in the printed matrices: {sums}; {FOLDS} folds of {_FOLD_ROWS} are "
-        f"{FOLDS * _FOLD_ROWS}. Benign ones: {benign}, so the models were not tested on the same."
+        f"{FOLDS * _FOLD_ROWS}. Benign rows: {benign}, so the models were tested on different rows."
     )
     which = [f"{one.f_score:.3f} ({one.name}) is {_printed_as(one) or 'none'}" for one in PRINTED]
     return [rows, f"Printed F-scores, by their matrices: {'; '.join(which)}."]
 
 
 def _about_honesty(lines: Sequence[Line]) -> list[str]:
-    """Tell F1 of the malignant, and how far printed matrices are from those without quirks."""
-    told = [line for line in lines if line.honest is not None and line.model != AS_RUN]
-    if not told:
+    """Return F1 of malignant, and how far printed matrices are from models without quirks."""
+    chosen = [line for line in lines if line.honest is not None and line.model != AS_RUN]
+    if not chosen:
         return []
-    scores = [f"{line.model} {line.honest:.3f}" for line in told if line.metric == TRUE_F[1]]
-    apart = {line.model: 0.0 for line in told}
-    for line in told:
+    scores = [f"{line.model} {line.honest:.3f}" for line in chosen if line.metric == TRUE_F[1]]
+    apart = {line.model: 0.0 for line in chosen}
+    for line in chosen:
         if line.metric in CELLS:
             gap = abs((line.honest or 0.0) - (line.published or 0.0))
             apart[line.model] = max(apart[line.model], gap)
@@ -354,10 +358,10 @@ def _about_honesty(lines: Sequence[Line]) -> list[str]:
 
 
 def _about_balance(lines: Sequence[Line]) -> list[str]:
-    """Compare the simulations with the thesis' words."""
-    told = [line for line in lines if line.data == SIMULATED]
-    curves: dict[str, list[float]] = {line.model: [] for line in told}
-    for line in told:
+    """Compare the simulations with the thesis' claims."""
+    chosen = [line for line in lines if line.data == SIMULATED]
+    curves: dict[str, list[float]] = {line.model: [] for line in chosen}
+    for line in chosen:
         curves[line.model].append(line.ours or 0.0)
     naive, full = np.array(curves.pop(NAIVE)), np.array(curves.pop(FULL))
     between = np.array(list(curves.values()))
@@ -367,11 +371,11 @@ def _about_balance(lines: Sequence[Line]) -> list[str]:
     ends = (
         f"Simulations: naive Bayes is best at b={best:g}; it has {naive[middle]:.3f} at b=0, "
         f"{naive[0]:.3f} at b={BALANCES[0]:g} and {naive[-1]:.3f} at b={BALANCES[-1]:g}, and is "
-        f"above full Bayes at b={above or 'none'}. Largest less least accuracy over b: naive Bayes "
+        f"above full Bayes at b={above or 'none'}. Range of accuracy over b: naive Bayes "
         f"{np.ptp(naive):.3f}, full Bayes {np.ptp(full):.3f}."
     )
     inner = (
         f"Simulations: k-naive Bayes lies between them in {(outside <= 0).sum()} of {outside.size} "
-        f"cases, and outside by {max(outside.max(), 0.0):.4f} at most."
+        f"cases, and outside by at most {max(outside.max(), 0.0):.4f}."
     )
     return [ends, inner]

@@ -1,4 +1,4 @@
-"""The results page: what ``unnaive reproduce … -o FILE.json`` stored, as Markdown.
+"""The results page: files written by ``unnaive reproduce … -o FILE.json``, as Markdown.
 
 ``python -m unnaive.papers.page docs/results > docs/results.md``
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unnaive._typing import State
     from unnaive.papers.experiment import Line
 
-PAPERS = {  # the module of a paper, and its experiment there
+PAPERS = {  # module of a paper: name of its experiment
     "gnb": "GNBExperiment",
     "phnb": "PHNBExperiment",
     "eda": "EDAExperiment",
@@ -28,19 +28,20 @@ PAPERS = {  # the module of a paper, and its experiment there
 }
 COMMAND = "python -m unnaive.papers.page docs/results > docs/results.md"
 _MARKS = {True: "yes", False: "**no**", None: ""}
-_HEAD = f"""# The papers' experiments, done again
+_HEAD = f"""# Reproduced experiments
 
-Every table below is made by `unnaive reproduce`, by the paper's own protocol, on its own data sets.
-*Difference* is ours less the paper's; *near* tells whether chance or rounding explains it, and
-nothing where there is no saying. *Honest* is the same figure without what makes the paper's too
-good. This page is made of what `unnaive reproduce PAPER -o docs/results/PAPER.json` stores, by
+The tables are results of `unnaive reproduce`, which follows the protocol of each paper on its data
+sets. *Difference* is our result minus the published one. *Near* says whether chance or rounding can
+explain it; it is empty where this cannot be judged. *Honest* is our result without the optimistic
+bias of the protocol. This page is made from the files of
+`unnaive reproduce PAPER -o docs/results/PAPER.json` by
 
     {COMMAND}
 """
 
 
 def results_page(folder: Path) -> str:
-    """Return the page of all results in a folder, of which there may be none."""
+    """Return the page of all results in a folder."""
     order = [*PAPERS]
     results = [_read(path) for path in sorted(folder.glob("*.json"))]
     results.sort(key=lambda result: order.index(result["paper"]))
@@ -50,12 +51,12 @@ def results_page(folder: Path) -> str:
         commands = "\n".join(
             f"    unnaive reproduce {key} --honest -o docs/results/{key}.json" for key in missing
         )
-        parts.append(f"## Not here yet\n\nNothing is stored of these:\n\n{commands}\n")
+        parts.append(f"## Missing\n\nThere are no results of these yet:\n\n{commands}\n")
     return "\n".join(parts)
 
 
 def tables(lines: Iterable[Line]) -> dict[str, list[Line]]:
-    """Lines by where the paper printed them, in the order in which they come."""
+    """Group lines by the paper's tables, in the order of the lines."""
     return _grouped(lines, lambda line: heading(line.table))
 
 
@@ -67,7 +68,7 @@ def _grouped(lines: Iterable[Line], key: Callable[[Line], str]) -> dict[str, lis
 
 
 def heading(table: str) -> str:
-    """Return what a table of a paper is called.
+    """Return the heading of a table of a paper.
 
     Examples
     --------
@@ -78,7 +79,7 @@ def heading(table: str) -> str:
 
 
 def figure(value: float | None, metric: str, *, sign: bool = False) -> str:
-    """Return a figure with as many digits as its kind deserves; "" for none.
+    """Format a figure with two or four decimals, depending on the metric; "" for None.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def figure(value: float | None, metric: str, *, sign: bool = False) -> str:
 
 
 def ours_of(line: Line) -> str:
-    """Return our figure with its deviation."""
+    """Format our result with its standard deviation."""
     spread = f" ± {figure(line.deviation, line.metric)}" if line.deviation is not None else ""
     return figure(line.ours, line.metric) + spread
 
@@ -102,7 +103,7 @@ def ours_of(line: Line) -> str:
 def layout(
     lines: Sequence[Line], marks: Mapping[bool | None, str], *without: str
 ) -> tuple[list[str], list[list[str]]]:
-    """Return names and cells of a table, without columns that would be empty, or that are named."""
+    """Return header and cells of a table, without empty columns and those in ``without``."""
     rows = [
         {
             "data": line.data,
@@ -122,10 +123,10 @@ def layout(
 
 
 def settings_of(settings: State, seconds: float) -> str:
-    """Say in words how an experiment was run."""
+    """Describe the settings of a run in words."""
     parts = ["1 run" if settings["runs"] == 1 else f"{settings['runs']} runs"]
     parts.append(f"seed {settings['seed']}")
-    parts += ["in a hurry, so on fewer data"] if settings.get("quick") else []
+    parts += ["quick, with fewer data"] if settings.get("quick") else []
     parts.append("with honest figures" if settings.get("honest") else "without honest figures")
     spent = f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} s"
     return ", ".join([*parts, spent])
@@ -143,10 +144,10 @@ def _read(path: Path) -> State:
         ]
         known = {"title", "settings", "remarks", "seconds"} <= result.keys()
         if not known or result["paper"] not in PAPERS:
-            raise KeyError("paper")  # noqa: TRY301 - the same answer as to what else may be wrong
+            raise KeyError("paper")  # noqa: TRY301 - the same error as for other faults
     except (ValueError, KeyError, TypeError) as error:
         raise DataFileError(
-            f"{path} is no result of ours; write it anew by unnaive reproduce … -o {path}"
+            f"{path} is not a result of unnaive reproduce; write it again with -o {path}"
         ) from error
     return dict(result)
 
@@ -157,7 +158,7 @@ def _section(result: State) -> str:
     for name, lines in tables(result["lines"]).items():
         by_metric = _grouped(lines, lambda line: line.metric)
         parts.append(f"### {name}")
-        if max(map(len, by_metric.values())) == 1:  # every line is of a metric of its own
+        if max(map(len, by_metric.values())) == 1:  # every line has another metric
             parts.append(_table(lines))
             continue
         for metric, some in by_metric.items():
@@ -168,7 +169,7 @@ def _section(result: State) -> str:
 
 
 def _protocol(paper: str) -> list[str]:
-    """Take the paragraphs from the module that runs the experiment."""
+    """Return the paragraphs of the docstring of a paper's module."""
     module = import_module(f"unnaive.papers.{paper}")
     return [" ".join(part.split()) for part in cleandoc(module.__doc__ or "").split("\n\n")]
 
@@ -182,14 +183,14 @@ def _table(lines: Sequence[Line], *without: str) -> str:
 
 
 def _safe(text: str) -> str:
-    """Keep Markdown from taking a bar for the end of a cell."""
+    """Escape bars, which would end a cell in Markdown."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
 def main() -> None:
-    """Write the page of the folder that is named."""
+    """Print the page of the folder named on the command line."""
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
-        raise SystemExit(f"name the folder of stored results: {COMMAND}")
+        raise SystemExit(f"name the folder of results: {COMMAND}")
     sys.stdout.buffer.write(results_page(Path(sys.argv[1])).encode())
 
 

@@ -1,21 +1,21 @@
 """Ji, Yu & Zhang: packaged hidden naive Bayes.
 
-Their protocol: missing cells become the column's mean or most frequent value, numbers ten bins of
-equal width, and useless columns go, each step on the whole set before any row is set apart; then
-ten times ten stratified folds of WEKA, with WEKA's estimates. Which columns were useless is not
-said: the constant ones, where the file has more columns than table 1, give its numbers (optdigits
-keeps its two). Thresholds are in bits; the "optimal" one was tuned by hand on the very folds that
-its accuracy is of.
+The paper's protocol: missing values are replaced by the column's mean or most frequent value,
+numeric columns get ten bins of equal width, and useless columns are removed, all on the whole data
+set before it is split; then ten repeats of WEKA's stratified 10-fold cross-validation, with WEKA's
+estimates. The paper does not name the useless columns: removing constant columns, if the file has
+more columns than table 1, gives its numbers (optdigits keeps its two). Thresholds are in bits; the
+"optimal" threshold was tuned by hand on the same folds as its accuracy.
 
-What the paper does not say, but what gives many of its figures to the last digit: they seem to be
-of one run, with WEKA's seed 1, and cut off after two digits; its average threshold counts the class
-as a column, so it is a little too small; and sick's threshold of 0.138 is a misprint of 0.0138.
-Here the threshold is the printed one, and the average the paper's.
+The following is not in the paper, but reproduces many of its figures exactly: they seem to come
+from one run with WEKA's seed 1, truncated after two digits; its average threshold counts the class
+as a column, so it is slightly too small; and the threshold 0.138 of sick is a misprint of 0.0138.
+Here the threshold is the printed one, and the average is the paper's.
 
-Honest: bins and means of the training rows alone, the right average, and in place of the tuned
-threshold the one that leave-one-out finds among the training rows; ten folds once. Test times are
-the best of three predictions of a fold on one thread, as a share of HNB's, and worth most if
-nothing runs beside (one job).
+Honest: bins and means from the training rows only, the correct average, and instead of the tuned
+threshold the one chosen by leave-one-out among the training rows; one repeat of ten folds. Test
+times are the best of three predictions of a fold on one thread, relative to HNB. They are most
+reliable if nothing else runs (one job).
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 BINS = 10
 FOLDS = 10
-POINTS = 0.5  # of accuracy that may lie between the paper and us
-LAST_DIGIT = 0.01  # of a figure that is rounded or cut off
-MANY_COLUMNS = 30  # the headline is about sets with more columns than this
-HURRY = 100  # columns, the class included, of the sets that a quick run takes
+POINTS = 0.5  # largest difference in accuracy that can be chance
+LAST_DIGIT = 0.01  # of a figure that is rounded or truncated
+MANY_COLUMNS = 30  # the paper's main claim is about data sets with more columns
+HURRY = 100  # a quick run takes data sets with fewer columns, including the class
 HNB_, AVERAGE, OPTIMAL = "HNB", "PHNB (average)", "PHNB (optimal)"
 ACCURACY, FIRST = "accuracy %", "accuracy %, first run"
 TIME, BITS = "test time over HNB's", "average information, bits"
@@ -59,10 +59,10 @@ _SWEEP_MEMORY = 2**32  # bytes: arrhythmia's sweep over thresholds takes 2.6 GB
 
 @dataclass(frozen=True)
 class Printed:
-    """A line of tables 1 and 2: sizes, and percentages and seconds by model."""
+    """A row of tables 1 and 2: sizes, and percentages and seconds by model."""
 
     name: str
-    data: str  # our name of it
+    data: str  # our name
     rows: int
     columns: int  # the class included
     classes: int
@@ -71,12 +71,12 @@ class Printed:
     seconds: Mapping[str, float]
 
     def ratio(self, model: str) -> float:
-        """Test time over that of HNB."""
+        """Return the test time relative to HNB."""
         return self.seconds[model] / self.seconds[HNB_]
 
     @property
     def wide(self) -> bool:
-        """Whether the headline is about this set."""
+        """Whether the paper's main claim is about this data set."""
         return self.columns > MANY_COLUMNS
 
 
@@ -103,7 +103,7 @@ PRINTED = {
 
 @dataclass(frozen=True, eq=False)
 class PaperRows:
-    """Rows as whole numbers: ``X`` (n, d) and ``y`` (n,), with all values there may be."""
+    """Rows as codes: ``X`` (n, d) and ``y`` (n,), with the possible codes of every column."""
 
     X: IntArray
     y: IntArray
@@ -111,15 +111,16 @@ class PaperRows:
 
 
 def prepare(data: Dataset, line: Printed, train: IntArray | None = None) -> PaperRows:
-    """Fill gaps, make bins, and drop what is constant where the paper has fewer columns.
+    """Fill missing values, make bins, and drop constant columns if the paper has fewer.
 
     Parameters
     ----------
     data : Dataset
+        Data set.
     line : Printed
-        What the paper says of it.
+        The paper's row for the data set.
     train : array of row numbers, default=None
-        Where means, bins and constants are learned. None: from all rows, as the paper did.
+        Rows from which means, bins and constants are learned; None for all rows, as in the paper.
     """
     learn = np.arange(len(data.y)) if train is None else train
     drop = len(data.names) + 1 > line.columns
@@ -133,7 +134,7 @@ def prepare(data: Dataset, line: Printed, train: IntArray | None = None) -> Pape
 
 
 def _coded(column: Column, learn: IntArray) -> tuple[IntArray, int]:
-    """Codes of a column without gaps, and its number of values; a constant has code 0."""
+    """Return the codes of a column without missing values, and its number of values."""
     if column.categories is not None:
         codes, size = column.values.astype(np.int64), len(column.categories)
         seen = codes[learn]
@@ -142,11 +143,11 @@ def _coded(column: Column, learn: IntArray) -> tuple[IntArray, int]:
     from unnaive.discretize import EqualWidth  # noqa: PLC0415 - costs time to import
 
     numbers = np.array(column.values, dtype=np.float64)
-    gaps = np.isnan(numbers)
-    known = numbers[learn][~gaps[learn]]
+    missing = np.isnan(numbers)
+    known = numbers[learn][~missing[learn]]
     if not len(known):
         return np.zeros(len(numbers), dtype=np.int64), 1
-    numbers[gaps] = known.mean()
+    numbers[missing] = known.mean()
     cut = EqualWidth(BINS).fit(numbers[learn, None])
     return cut.transform(numbers[:, None]).ravel().astype(np.int64), len(cut.edges_[0]) + 1
 
@@ -164,11 +165,11 @@ class PHNBExperiment(Experiment):
     _prepared: dict[str, PaperRows] = field(default_factory=dict, init=False, repr=False)
 
     def is_small(self, name: str) -> bool:
-        """Whether there is time for a data set in a hurry: three are wide."""
+        """Return whether a quick run includes a data set; three have too many columns."""
         return PRINTED[name].columns < HURRY
 
     def units(self) -> list[Unit]:
-        """One a fold; their cost is about seconds."""
+        """Return one unit for each fold; costs are about seconds."""
         units = []
         for name in self.chosen:
             line = PRINTED[name]
@@ -189,7 +190,7 @@ class PHNBExperiment(Experiment):
         return self._loaded[line.name]
 
     def _fold(self, labels: IntArray, run: int, fold: int) -> tuple[IntArray, IntArray]:
-        """Rows to train on and to test on in one of WEKA's folds; run 0 has WEKA's seed 1."""
+        """Return training and test rows of one of WEKA's folds; run 0 has WEKA's seed 1."""
         folds = WekaStratifiedKFold(FOLDS, seed=self.seed + run + 1)
         return list(folds.split(labels, labels))[fold]
 
@@ -211,7 +212,7 @@ class PHNBExperiment(Experiment):
         return judged(line, rows, split, smoothing=MEstimate(1.0), honest=True)
 
     def lines(self, results: Results) -> list[Line]:
-        """Accuracies of all runs and of the first, then times, then the average threshold."""
+        """Return accuracies of all runs and of the first, times, and the average threshold."""
         lines = []
         for metric, models in {
             ACCURACY: (HNB_, AVERAGE, OPTIMAL),
@@ -227,15 +228,15 @@ class PHNBExperiment(Experiment):
                 nested = [
                     results.get(f"{name}, honest, fold {fold + 1}", {}) for fold in range(FOLDS)
                 ]
-                told = self.honest and metric in {ACCURACY, TIME}
+                nested_too = self.honest and metric in {ACCURACY, TIME}
                 for model in models:
-                    honest = _figure(nested, metric, model) if told else None
+                    honest = _figure(nested, metric, model) if nested_too else None
                     ours = [_figure(folds, metric, model) for folds in runs]
                     lines.append(_line(PRINTED[name], metric, model, ours, honest))
         return lines
 
     def remarks(self, lines: Sequence[Line]) -> list[str]:
-        """Say who is near the paper, what the threshold saves, and what tuning it hides."""
+        """Compare accuracies and test times with the paper, and judge the tuned threshold."""
         accuracies = [line for line in lines if line.metric == ACCURACY]
         remarks = [nearness(accuracies, model, POINTS) for model in (HNB_, AVERAGE, OPTIMAL)]
         remarks += [*_one_run(lines), *_savings(lines), *_thresholds(lines)]
@@ -250,9 +251,9 @@ def judged(
     smoothing: Smoothing,
     honest: bool = False,
 ) -> State:
-    """Fit the three models one after the other and let each predict a fold, on one thread.
+    """Fit the three models one after the other and test each on a fold, on one thread.
 
-    Only one has its tables at a time: those of arrhythmia take a gigabyte.
+    Only one model is in memory at a time: the tables of arrhythmia take a gigabyte.
     """
     from unnaive import HNB, PHNB  # noqa: PLC0415 - cost time to import
 
@@ -264,7 +265,7 @@ def judged(
     scores[HNB_], counts = _tested(model, rows, test), model.counts_
     average = average_information(conditional_mutual_information(counts, 1, smoothing.guard))
     average /= log(2)
-    # Paper: eq. (11) has n(n-1)/2 pairs of attributes; the class was counted as one, as WEKA does.
+    # Paper: eq. (11) has n(n-1)/2 pairs of attributes, but counts the class as one, like WEKA.
     theirs = average * (d - 1) / (d + 1)
     model = PHNB(threshold=average if honest else theirs, **common).fit_counts(counts)
     scores[AVERAGE] = {**_tested(model, rows, test), "bits": average}
@@ -278,7 +279,7 @@ def judged(
 
 
 def _tested(model: Classifier, rows: PaperRows, test: IntArray) -> State:
-    """Predict a fold some times."""
+    """Predict a fold several times, and return the shortest time."""
     spent, seen = [], rows.X[test]
     for _ in range(_TURNS):
         start = time.perf_counter()
@@ -289,7 +290,7 @@ def _tested(model: Classifier, rows: PaperRows, test: IntArray) -> State:
 
 
 def _figure(folds: Sequence[State], metric: str, model: str) -> float:
-    """One run's figure, of all of its folds."""
+    """Return the figure of one run, over all folds."""
 
     def total(name: str, of: str = model) -> float:
         return float(sum(fold[of][name] for fold in folds))
@@ -320,19 +321,19 @@ def _line(
 
 
 def _of(lines: Sequence[Line], metric: str, model: str) -> dict[str, Line]:
-    """Lines of a model by data set."""
+    """Return the lines of a model by data set."""
     return {line.data: line for line in lines if (line.metric, line.model) == (metric, model)}
 
 
 def _one_run(lines: Sequence[Line]) -> list[str]:
-    """Tell which figures are those of a single run, and which are in the wrong column."""
-    mine = [line for line in lines if line.metric == FIRST]
-    same = sum(bool(line.within) for line in mine)
+    """Find figures that come from a single run, and figures in the wrong column."""
+    chosen = [line for line in lines if line.metric == FIRST]
+    same = sum(bool(line.within) for line in chosen)
     remarks = []
     if same:
         remarks.append(
-            f"{same} of {len(mine)} printed accuracies are to the last digit those of a single run "
-            "with WEKA's seed 1: the ten runs of the paper seem to have been one"
+            f"{same} of {len(chosen)} printed accuracies equal to the last digit those of a single "
+            "run with WEKA's seed 1: the paper seems to have made one run instead of ten"
         )
     average = _of(lines, FIRST, AVERAGE)
     for name, line in _of(lines, FIRST, HNB_).items():
@@ -341,39 +342,36 @@ def _one_run(lines: Sequence[Line]) -> list[str]:
             and _last_digit(line, average[name])
             and _last_digit(average[name], line)
         ):
-            remarks.append(
-                f"{name}: the paper's figures of HNB and PHNB (average) are each other's, to the "
-                "last digit"
-            )
+            remarks.append(f"{name}: the paper's figures of HNB and PHNB (average) are exchanged")
     return remarks
 
 
 def _last_digit(ours: Line, theirs: Line) -> bool:
-    """Whether our figure of a line is what the paper has in the other."""
+    """Whether our figure of one line equals the published figure of another."""
     if ours.ours is None or theirs.published is None:
         return False
     return abs(ours.ours - theirs.published) <= LAST_DIGIT
 
 
 def _savings(lines: Sequence[Line]) -> list[str]:
-    """Say how test times compare with HNB's on the sets that the paper's headline is about."""
+    """Compare test times with HNB on the data sets of the paper's main claim."""
     remarks = []
     for model in (AVERAGE, OPTIMAL):
-        mine = [line for name, line in _of(lines, TIME, model).items() if PRINTED[name].wide]
-        ours = [line.ours for line in mine if line.ours is not None]
-        theirs = [line.published for line in mine if line.published is not None]
+        chosen = [line for name, line in _of(lines, TIME, model).items() if PRINTED[name].wide]
+        ours = [line.ours for line in chosen if line.ours is not None]
+        theirs = [line.published for line in chosen if line.published is not None]
         if ours:
-            less = sum(line.difference is not None and line.difference <= 0 for line in mine)
+            less = sum(line.difference is not None and line.difference <= 0 for line in chosen)
             remarks.append(
                 f"{model}: with more than {MANY_COLUMNS} columns, test time is {_range(ours)} of "
-                f"HNB's, the paper's {_range(theirs)}; the saving is as large as the paper's or "
-                f"larger on {less} of {len(mine)}"
+                f"HNB's, the paper's {_range(theirs)}; we save at least as much as the paper on "
+                f"{less} of {len(chosen)}"
             )
     return remarks
 
 
 def _thresholds(lines: Sequence[Line]) -> list[str]:
-    """Judge "the threshold is always gotten nearby the average"."""
+    """Check the claim "the threshold is always gotten nearby the average"."""
     averages = {name: line.ours for name, line in _of(lines, BITS, AVERAGE).items()}
     times = {name: PRINTED[name].threshold / mean for name, mean in averages.items() if mean}
     if not times:
@@ -385,12 +383,12 @@ def _thresholds(lines: Sequence[Line]) -> list[str]:
 
 
 def _optimism(lines: Sequence[Line]) -> list[str]:
-    """Compare what the threshold gains over HNB: in the paper, here, and chosen honestly."""
-    mine, base = _of(lines, ACCURACY, OPTIMAL), _of(lines, ACCURACY, HNB_)
+    """Compare the gain over HNB: in the paper, here, and with an honest threshold."""
+    chosen, base = _of(lines, ACCURACY, OPTIMAL), _of(lines, ACCURACY, HNB_)
     gains = {
         which: [
             getattr(line, which) - getattr(base[name], which)
-            for name, line in mine.items()
+            for name, line in chosen.items()
             if getattr(line, which) is not None
         ]
         for which in ("published", "ours", "honest")
@@ -398,16 +396,16 @@ def _optimism(lines: Sequence[Line]) -> list[str]:
     words = {
         "published": "in the paper",
         "ours": "here at the printed threshold",
-        "honest": "here at the threshold that leave-one-out finds among the training rows",
+        "honest": "here at the threshold chosen by leave-one-out on the training rows",
     }
-    told = [f"{np.mean(gains[w]):+.2f} points {text}" for w, text in words.items() if gains[w]]
+    parts = [f"{np.mean(gains[w]):+.2f} points {text}" for w, text in words.items() if gains[w]]
     average = _of(lines, ACCURACY, AVERAGE)
     beaten = [
         name
-        for name, line in mine.items()
+        for name, line in chosen.items()
         if (line.published or 0) < (average[name].published or 0)
     ]
-    remarks = [f"PHNB over HNB in accuracy, mean of {len(mine)} sets: {'; '.join(told)}"]
+    remarks = [f"PHNB over HNB in accuracy, mean of {len(chosen)} sets: {'; '.join(parts)}"]
     if beaten:
         remarks.append(f'the paper\'s "optimal" is below its average on {", ".join(beaten)}')
     return remarks

@@ -1,4 +1,4 @@
-"""What the papers printed, to the letter."""
+"""Figures as the papers printed them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.resources import files
 
 
 def printed(name: str) -> list[dict[str, str]]:
-    """Return the lines of a paper's table, every cell as it was printed, "" where there is none.
+    """Return the rows of a paper's table, every cell as printed, "" if it is empty.
 
     Examples
     --------
@@ -19,5 +19,5 @@ def printed(name: str) -> list[dict[str, str]]:
 
 
 def number(cell: str) -> float | None:
-    """Return a printed number, or None where there is none."""
+    """Return a printed number, or None for an empty cell."""
     return float(cell) if cell.strip() else None

@@ -1,4 +1,4 @@
-"""What the columns are, and how rows become codes."""
+"""The schema: categories, bin edges and classes; it turns rows into codes."""
 
 from unnaive.schema.columns import CategoricalColumn, ColumnSchema, NumericColumn, sorted_labels
 from unnaive.schema.learn import label_array, learn_schema, learn_target

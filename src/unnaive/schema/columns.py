@@ -1,4 +1,4 @@
-"""What one column is: its categories or its bin edges, and how its cells become codes."""
+"""The schema of one column: its categories or bin edges, and how its cells become codes."""
 
 from __future__ import annotations
 
@@ -23,29 +23,63 @@ if TYPE_CHECKING:
 
 Label = str | int | float | bool
 CodeType = type[np.uint8] | type[np.uint16] | type[np.uint32]
-_EXACT = 2**53  # whole numbers up to here are exact as floats
-_WIDEST_TABLE = 1 << 16  # integers further apart than this are searched, not looked up
+_EXACT = 2**53  # integers up to here are exact as floats
+_WIDEST_TABLE = 1 << 16  # a column of integers with a wider range is searched, not looked up
 
 
 @dataclass(frozen=True)
 class CategoricalColumn:
-    """A column of categories, coded by their position; missing and unknown are the next code."""
+    """A column of categories; the code of a category is its position.
+
+    Category ``categories[j]`` has the code j. A missing value and an unseen category have the
+    code v = ``len(categories)``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    categories : tuple of str, int, float or bool
+        Distinct values of the column, in the order of their codes.
+
+    See Also
+    --------
+    NumericColumn : A column of numbers that is cut into bins.
+    Schema : All columns and the classes.
+
+    Examples
+    --------
+    >>> from unnaive.schema import CategoricalColumn
+    >>> smoker = CategoricalColumn("smoker", ("never", "ex", "current"))
+    >>> smoker.code("ex"), smoker.code("pipe"), smoker.code(None), smoker.label(2)
+    (1, 3, 3, 'current')
+    """
 
     name: str
     categories: tuple[Label, ...]
 
     @property
     def size(self) -> int:
-        """Number of values v."""
+        """Number of categories v."""
         return len(self.categories)
 
     def label(self, code: int) -> str:
-        """Name the value of a code for people."""
+        """Return the category of a code as text.
+
+        Parameters
+        ----------
+        code : int
+            A code from 0 to ``size`` - 1.
+
+        Returns
+        -------
+        str
+            The category, for reports and plots.
+        """
         return str(self.categories[code])
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether some category is a string."""
+        """Whether at least one category is a string."""
         return any(isinstance(label, str) for label in self.categories)
 
     @cached_property
@@ -61,9 +95,10 @@ class CategoricalColumn:
 
     @cached_property
     def integer_table(self) -> tuple[int, CodeArray] | None:
-        """Lowest integer category, and the codes of it and the following; None if too wide.
+        """Lowest category, and a table of codes for it and the following integers.
 
-        The table ends with the code v, for every integer outside of it.
+        The last entry of the table is the code v, for all integers outside the table. None if
+        the categories are not integers, or if their range is too wide for a table.
         """
         if self.is_text or not self.categories:
             return None
@@ -78,24 +113,52 @@ class CategoricalColumn:
         return lowest, table
 
     def code(self, cell: object) -> int:
-        """Code one cell as :meth:`encode` does, without a column around it."""
+        """Code one cell, with the same result as :meth:`encode`.
+
+        Parameters
+        ----------
+        cell : object
+            A string, a number, or None or NaN for a missing value.
+
+        Returns
+        -------
+        int
+            The code of the category; ``size`` for a missing value or an unseen category.
+        """
         try:
-            found = self._index.get(cell)
+            code = self._index.get(cell)
         except TypeError:  # not hashable
-            found = None
-        if found is not None:
-            return found
-        return self.size if cell is None else _code_alone(self, cell)
+            code = None
+        if code is not None:
+            return code
+        return self.size if cell is None else _code_as_column(self, cell)
 
     def encode(self, column: Column) -> CodeArray:
-        """Code the cells; a cell that is missing or in no category gets the code v."""
+        """Code all cells of a column.
+
+        Parameters
+        ----------
+        column : Column
+            The cells, as :func:`unnaive.io.frames.to_column` returns them.
+
+        Returns
+        -------
+        array of shape (n,), uint8, uint16 or uint32
+            The code of every cell; ``size`` for a missing value or an unseen category.
+
+        Raises
+        ------
+        UnnaiveError
+            If the categories are strings and the cells are numbers, or the other way round.
+        """
         if column.is_text:
             return self._encode_labels(column)
+        if self.is_text and not all(isinstance(label, str) for label in self.categories):
+            return self._encode_mixed(column)
         if self.is_text and not column.missing.all():
-            value = column.values[~column.missing][0]
             raise UnnaiveError(
                 f"column {self.name!r} held labels such as {self.categories[0]!r} in fit and has "
-                f"the number {value} now; convert it to strings"
+                f"the number {first_cell(column)} now; convert it to strings"
             )
         if self.integer_table is not None and column.values.dtype.kind in "iub":
             return _look_up(column.values, *self.integer_table)
@@ -103,8 +166,8 @@ class CategoricalColumn:
 
     def _encode_labels(self, column: Column) -> CodeArray:
         labels = column.categories or ()
-        if self.categories and not self.is_text and any(isinstance(x, str) for x in labels):
-            text = next(x for x in labels if isinstance(x, str))
+        text = next((label for label in labels if isinstance(label, str)), None)
+        if self.categories and not self.is_text and text is not None:
             raise UnnaiveError(
                 f"column {self.name!r} held numbers such as {self.categories[0]!r} in fit and has "
                 f"the label {text!r} now; convert it to numbers"
@@ -113,6 +176,12 @@ class CategoricalColumn:
         table = np.array([*codes, self.size], dtype=code_type(self.size))
         return np.asarray(table[column.values])
 
+    def _encode_mixed(self, column: Column) -> CodeArray:
+        """Code numbers by categories of which some are text and some are numbers."""
+        values, places = np.unique(column.values, return_inverse=True)
+        codes = [self._index.get(value, self.size) for value in values.tolist()]
+        return np.array(codes, dtype=code_type(self.size))[places]
+
     def _search(self, column: Column) -> CodeArray:
         codes = np.full(len(column.values), self.size, dtype=code_type(self.size))
         refuse_infinite(self.name, column.values)
@@ -120,14 +189,39 @@ class CategoricalColumn:
             return codes
         values, order = self._sorted
         place = np.minimum(np.searchsorted(values, column.values), self.size - 1)
-        found = values[place] == column.values
-        codes[found] = order[place[found]]
+        known = values[place] == column.values
+        codes[known] = order[place[known]]
         return codes
 
 
 @dataclass(frozen=True)
 class NumericColumn:
-    """A column of numbers cut into bins: the code is the number of edges below the value."""
+    """A column of numbers that is cut into bins; the code is the number of edges below the value.
+
+    With the edges e₁ < … < e_m there are v = m + 1 bins (−∞, e₁], (e₁, e₂], …, (e_m, ∞). A
+    missing value has the code v.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    edges : tuple of float
+        Strictly increasing edges of the bins; empty for a single bin.
+
+    See Also
+    --------
+    CategoricalColumn : A column of categories.
+    unnaive.discretize : The methods that find the edges.
+
+    Examples
+    --------
+    >>> from unnaive.schema import NumericColumn
+    >>> age = NumericColumn("age", (18.0, 65.0))
+    >>> age.code(18), age.code(19), age.code(None)
+    (0, 1, 3)
+    >>> [age.label(code) for code in range(age.size)]
+    ['≤ 18', '(18, 65]', '> 65']
+    """
 
     name: str
     edges: tuple[float, ...]
@@ -138,35 +232,68 @@ class NumericColumn:
         return len(self.edges) + 1
 
     def label(self, code: int) -> str:
-        """Name the bin of a code for people."""
-        cuts = ["", *(format(edge, ".6g") for edge in self.edges), ""]
-        low, high = list(pairwise(cuts))[code]
-        if not low and not high:
-            return "any"
-        if not low:
-            return f"≤ {high}"
-        return f"> {low}" if not high else f"({low}, {high}]"
+        """Return the bin of a code as text.
+
+        Parameters
+        ----------
+        code : int
+            A code from 0 to ``size`` - 1.
+
+        Returns
+        -------
+        str
+            The bin, such as "(18, 65]", for reports and plots; "any" if there is only one.
+        """
+        low, high = list(pairwise(["", *(f"{edge:.6g}" for edge in self.edges), ""]))[code]
+        if low and high:
+            return f"({low}, {high}]"
+        return f"> {low}" if low else f"≤ {high}" if high else "any"
 
     def code(self, cell: object) -> int:
-        """Code one cell as :meth:`encode` does, without a column around it."""
+        """Code one cell, with the same result as :meth:`encode`.
+
+        Parameters
+        ----------
+        cell : object
+            A number, or None or NaN for a missing value.
+
+        Returns
+        -------
+        int
+            The index of the bin; ``size`` for a missing value.
+        """
         if cell is None:
             return self.size
         if type(cell) is not float and type(cell) is not int:
-            return _code_alone(self, cell)
+            return _code_as_column(self, cell)
         if isfinite(cell):
             return bisect_left(self.edges, cell)
-        return self.size if cell != cell else _code_alone(self, cell)  # noqa: PLR0124 - NaN
+        return self.size if cell != cell else _code_as_column(self, cell)  # noqa: PLR0124 - NaN
 
     def encode(self, column: Column) -> CodeArray:
-        """Code the cells by their bin, missing ones by v."""
+        """Code all cells of a column.
+
+        Parameters
+        ----------
+        column : Column
+            The cells, as :func:`unnaive.io.frames.to_column` returns them.
+
+        Returns
+        -------
+        array of shape (n,), uint8, uint16 or uint32
+            The index of the bin of every cell; ``size`` for a missing value.
+
+        Raises
+        ------
+        UnnaiveError
+            If a cell is text or infinite.
+        """
         codes: CodeArray = np.empty((1, len(column.values)), dtype=code_type(self.size))
         if column.is_text:
             if not column.missing.all():
-                seen = column.values[~column.missing][0]
-                label = (column.categories or ())[seen]
                 raise UnnaiveError(
-                    f"column {self.name!r} held numbers in fit and has the label {label!r} now; "
-                    "convert it to numbers"
+                    f"column {self.name!r} held numbers in fit and has the label "
+                    f"{first_cell(column)!r} now; convert it to numbers"
                 )
             codes.fill(self.size)
             return np.asarray(codes[0])
@@ -180,15 +307,20 @@ class NumericColumn:
 ColumnSchema = CategoricalColumn | NumericColumn
 
 
-def _code_alone(column: ColumnSchema, cell: object) -> int:
-    """Code a cell that is no plain number or known label, by way of a column."""
+def first_cell(column: Column) -> object:
+    """Return the first value of a column that is not missing; there must be one."""
+    return column.cell(int(np.argmin(column.missing)))
+
+
+def _code_as_column(column: ColumnSchema, cell: object) -> int:
+    """Code a cell that is not a plain number or a known label, as a column of one cell."""
     if isinstance(cell, np.generic):
         return column.code(cell.item())
     return int(column.encode(from_objects([cell], column.name))[0])
 
 
 def cell_kind(column: ColumnSchema) -> str:
-    """Tell how the cells of a text file must be read to be of a column."""
+    """Type as which a text file's cells must be read: "float", "int", "bool" or "text"."""
     if isinstance(column, NumericColumn):
         return "float"
     if column.is_text or not column.categories:
@@ -204,20 +336,41 @@ def _look_up(values: AnyArray, lowest: int, table: CodeArray) -> CodeArray:
     if native.dtype.kind == "b":
         native = native.view(np.uint8)
     elif native.dtype == np.uint64:
-        native = native.view(np.int64)  # beyond 2**63 both are beyond every table
+        native = native.view(np.int64)  # values from 2**63 are outside of every table
     look_up_integers(native, lowest, table, codes)
     return codes
 
 
 def code_type(size: int) -> CodeType:
-    """Return the narrowest code type for ``size`` values and the missing slot."""
+    """Return the narrowest code type for ``size`` values and the code of missing values."""
     if size <= np.iinfo(np.uint8).max:
         return np.uint8
     return np.uint16 if size <= np.iinfo(np.uint16).max else np.uint32
 
 
 def sorted_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
-    """Sort labels; where types do not compare, by type and then by their text."""
+    """Sort labels; labels of types that do not compare are sorted by type, then by text.
+
+    Parameters
+    ----------
+    labels : iterable of str, int, float or bool
+        The labels.
+
+    Returns
+    -------
+    tuple
+        The labels in order.
+
+    See Also
+    --------
+    label_array : An array of labels.
+
+    Examples
+    --------
+    >>> from unnaive.schema import sorted_labels
+    >>> sorted_labels(["b", "a"]), sorted_labels(["b", 2, "a", 1])
+    (('a', 'b'), (1, 2, 'a', 'b'))
+    """
     distinct = list(labels)
     try:
         return tuple(sorted(distinct))
@@ -226,7 +379,7 @@ def sorted_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
 
 
 def refuse_infinite(name: str, values: AnyArray) -> None:
-    """Raise if a numeric column has an infinite value."""
+    """Raise an error if a numeric column has an infinite value."""
     if values.dtype.kind == "f" and np.isinf(values).any():
         row = int(np.argmax(np.isinf(values)))
         raise UnnaiveError(
@@ -236,7 +389,7 @@ def refuse_infinite(name: str, values: AnyArray) -> None:
 
 
 def labels_of(column: Column) -> tuple[Label, ...]:
-    """Return the labels of a column; raise for one that is neither a string nor a number."""
+    """Return the labels of a column; raise an error for one that is not a string or number."""
     labels = column.categories or ()
     for label in labels:
         if not isinstance(label, str | int | float | bool | np.generic):
@@ -251,24 +404,24 @@ def learn_categories(column: Column) -> tuple[CategoricalColumn, CodeArray]:
     """Find the distinct values of a column, in declared or sorted order, and its codes."""
     if column.is_text:
         labels = labels_of(column)
-        found = CategoricalColumn(column.name, labels if column.declared else sorted_labels(labels))
-        return found, found.encode(column)
+        known = CategoricalColumn(column.name, labels if column.declared else sorted_labels(labels))
+        return known, known.encode(column)
     refuse_infinite(column.name, column.values)
+    integers = column.values.dtype.kind in "iub"
+    distinct = distinct_integers(column.values) if integers else None
+    if distinct is not None:
+        known = CategoricalColumn(column.name, tuple(distinct.tolist()))
+        return known, known.encode(column)
     observed = ~column.missing
-    if column.values.dtype.kind in "iub":
-        distinct = distinct_integers(column.values)
-        if distinct is not None:
-            found = CategoricalColumn(column.name, tuple(distinct.tolist()))
-            return found, found.encode(column)
     distinct, inverse = np.unique(column.values[observed], return_inverse=True)
-    found = CategoricalColumn(column.name, tuple(distinct.tolist()))
-    codes = np.full(len(column.values), found.size, dtype=code_type(found.size))
+    known = CategoricalColumn(column.name, tuple(distinct.tolist()))
+    codes = np.full(len(column.values), known.size, dtype=code_type(known.size))
     codes[observed] = inverse
-    return found, codes
+    return known, codes
 
 
 def distinct_integers(values: AnyArray) -> AnyArray | None:
-    """Distinct integers in order, without sorting; None where they are far apart."""
+    """Distinct integers in increasing order, without sorting; None if their range is wide."""
     lowest = int(values.min(initial=values[0])) if len(values) else 0
     spread = int(values.max(initial=values[0])) - lowest if len(values) else 0
     if spread >= _WIDEST_TABLE or lowest + spread > np.iinfo(np.int64).max:

@@ -1,4 +1,4 @@
-"""A schema as a file that people can read and edit: what sites agree on before they count."""
+"""A schema as a JSON file that people can read and edit; sites agree on it before they count."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _CURE = "write it again with unnaive schema"
 
 
 def save_schema(schema: Schema, path: str | PathLike[str], written_by: str = "") -> None:
-    """Write a schema as JSON, one column a line, or leave what was there untouched.
+    """Write a schema as JSON, one column per line; after an error an old file is unchanged.
 
     Parameters
     ----------
     schema : Schema
-        What the columns are. Its categories and edges were learned from rows and are readable
-        in the file: see that none of them tells more than it should.
+        The schema. The file shows its categories and edges, which were learned from rows: check
+        that none of them reveals personal data.
     path : str or path
-        Where to.
+        The file to write.
     written_by : str
-        Version of the library, for people.
+        Version of the library, for information.
 
     Examples
     --------
@@ -66,13 +66,23 @@ def save_schema(schema: Schema, path: str | PathLike[str], written_by: str = "")
 
 
 def load_schema(path: str | PathLike[str]) -> Schema:
-    """Read what :func:`save_schema` wrote, or what people made of it.
+    """Read a file of :func:`save_schema`, edited or not.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Schema
+        The schema.
 
     Raises
     ------
     SchemaMismatch
-        If the file is no schema, from a newer version, or altered while its checksum is still
-        there.
+        If the file is not a schema, is from a newer version, or was altered and its checksum was
+        not removed.
     """
     path = Path(path)
     if path.is_dir():
@@ -81,11 +91,11 @@ def load_schema(path: str | PathLike[str]) -> Schema:
         document = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
         raise SchemaMismatch(
-            f"{path} is no schema file: it is not JSON ({error}); {_CURE}"
+            f"{path} is not a schema file: it is not JSON ({error}); {_CURE}"
         ) from error
     kind = document.get("kind") if isinstance(document, dict) else None
     if not isinstance(document, dict) or document.get("format") != FORMAT or kind != "schema":
-        raise SchemaMismatch(f"{path} is JSON, but no schema of unnaive; {_CURE}")
+        raise SchemaMismatch(f"{path} is JSON, but not a schema of unnaive; {_CURE}")
     if not isinstance(version := document.get("version"), int) or version > VERSION:
         raise SchemaMismatch(
             f"{path} was written by unnaive {document.get('written_by')}, as version {version}; "
@@ -95,7 +105,7 @@ def load_schema(path: str | PathLike[str]) -> Schema:
 
 
 def _schema_of(document: State, path: Path) -> Schema:
-    """Make the schema, believing nothing."""
+    """Make the schema after checking everything in the document."""
     try:
         state = {name: document[name] for name in ("target", "classes", "columns")}
         _check_labels(state["classes"], "classes", least=1)
@@ -104,14 +114,14 @@ def _schema_of(document: State, path: Path) -> Schema:
         schema = Schema.from_state(state)
         _check_names([*schema.names, schema.target])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise SchemaMismatch(
-            f"{path} is not a whole schema: {what}; mend it, or {_CURE}"
+            f"{path} is not a complete schema: {reason}; correct it, or {_CURE}"
         ) from error
     if _CHECKSUM in document and document[_CHECKSUM] != _sum(state):
         raise SchemaMismatch(
             f"{path} was altered after it was written; copy it again or, if you changed it on "
-            f'purpose, take its line "{_CHECKSUM}" out'
+            f'purpose, remove its line "{_CHECKSUM}"'
         )
     return schema
 
@@ -119,26 +129,26 @@ def _schema_of(document: State, path: Path) -> Schema:
 def _check_column(column: State) -> None:
     name = column["name"]
     if not isinstance(name, str):
-        raise TypeError(f"a column has the name {name!r}, which is no text")
+        raise TypeError(f"a column has the name {name!r}, which is not text")
     if "edges" not in column:
         _check_labels(column["categories"], f"categories of column {name!r}")
     elif not all(isinstance(x, int | float) and abs(x) < float("inf") for x in column["edges"]):
-        raise TypeError(f"an edge of column {name!r} is no number")
+        raise TypeError(f"an edge of column {name!r} is not a number")
 
 
 def _check_labels(labels: object, what: str, least: int = 0) -> None:
     if not isinstance(labels, list) or any(not isinstance(x, str | int | float) for x in labels):
-        raise TypeError(f"the {what} are no list of text and numbers")
+        raise TypeError(f"the {what} are not a list of text and numbers")
     if len({(isinstance(x, str), x) for x in labels}) < len(labels):
-        raise ValueError(f"the {what} name one twice")
+        raise ValueError(f"the {what} contain a value twice")
     if len(labels) < least:
-        raise ValueError(f"the {what} are none")
+        raise ValueError(f"the {what} are empty")
 
 
 def _check_names(names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"the column {name!r} is in it twice, or is also the target")
+            raise ValueError(f"the column {name!r} occurs twice, or is also the target")
 
 
 def _entry(name: str, value: object) -> str:
@@ -150,5 +160,5 @@ def _dump(value: object) -> str:
 
 
 def _sum(state: State) -> str:
-    """Sum over what is said, whatever the blanks."""
+    """Checksum of the values, independent of blanks in the file."""
     return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()

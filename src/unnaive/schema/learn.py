@@ -1,4 +1,4 @@
-"""Learn a schema from rows: which columns are categories, where numbers are cut."""
+"""Learn a schema from rows: the categories of columns, and the bin edges of numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from unnaive.schema.columns import (
     refuse_infinite,
     sorted_labels,
 )
-from unnaive.schema.schema import Schema, cell_of, refuse_unusable_target
+from unnaive.schema.schema import Schema, refuse_unusable_target
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     Features = str | Sequence[str | int] | AnyArray | None  # "auto", names, positions, a mask
     Categories = str | Mapping[str, Iterable[Label]] | Sequence[Iterable[Label] | None] | None
 
-FEW_VALUES = 10  # whole numbers with no more distinct values than this are categories,
-OFTEN = 2  # if each of them occurs that often on average
-LITTLE = 0.1  # a mean weight below this is a matter of scale, not of importance
-MANY_ROWS, IDENTIFIES = 30, 0.9  # a label a row, or nearly, is an identifier
+FEW_VALUES = 10  # whole numbers with at most this many distinct values are categories,
+OFTEN = 2  # if each value occurs at least this often on average
+LITTLE = 0.1  # a mean weight below this indicates weights of the wrong scale
+MANY_ROWS, IDENTIFIES = 30, 0.9  # distinct labels per row from which a column is an identifier
 _BLOCK_ROWS = 1 << 13
 _SAMPLE_ROWS = 1000
 
 
 class Discretizer(Protocol):
-    """What the schema asks of a discretiser: the edges of one column."""
+    """What the schema needs from a discretizer: the edges of one column."""
 
     def column_edges(
         self,
@@ -47,20 +47,43 @@ class Discretizer(Protocol):
         n_classes: int,
         weights: FloatArray | None,
     ) -> FloatArray:
-        """Edges of bins for values without gaps."""
+        """Return the bin edges for values that are not missing."""
 
 
 def learn_target(
     column: Column, classes: Sequence[Label] | None = None
 ) -> tuple[AnyArray, IntArray]:
-    """Return the class labels in sorted order, as scikit-learn has them, and the codes.
+    """Find the class labels of a target, sorted as in scikit-learn, and code it.
 
-    A declared domain (a pandas category) or ``classes`` may hold labels that no row has.
+    Parameters
+    ----------
+    column : Column
+        The target.
+    classes : sequence of str, int, float or bool, or None, default=None
+        All class labels. None: the labels that occur, or the declared categories of a pandas
+        categorical. There may be labels that no row has.
+
+    Returns
+    -------
+    labels : array of shape (k,)
+        Class labels in sorted order, of the type of the column.
+    codes : array of shape (n,), int64
+        The index of each row's label.
+
+    See Also
+    --------
+    learn_schema : Also learns the columns.
+
+    Examples
+    --------
+    >>> from unnaive.io.frames import to_column
+    >>> from unnaive.schema import learn_target
+    >>> learn_target(to_column(["well", "ill", "well"]))
+    (array(['ill', 'well'], dtype='<U4'), array([1, 0, 1]))
     """
     refuse_unusable_target(column)
     if classes is None:
-        found, _ = learn_categories(column)
-        labels = sorted_labels(found.categories)
+        labels = sorted_labels(learn_categories(column)[0].categories)
     else:
         labels = sorted_labels(set(label_array(tuple(classes)).tolist()))
     schema = Schema((), labels, column.name)
@@ -68,7 +91,30 @@ def learn_target(
 
 
 def label_array(labels: Sequence[Label], column: Column | None = None) -> AnyArray:
-    """Make an array of labels, of the column's own type if it has numbers."""
+    """Return an array of labels.
+
+    Parameters
+    ----------
+    labels : sequence of str, int, float or bool
+        The labels.
+    column : Column or None, default=None
+        A column whose numeric type the array gets, if the column is numeric.
+
+    Returns
+    -------
+    array of shape (k,)
+        The labels; of type object if strings and numbers are mixed.
+
+    See Also
+    --------
+    sorted_labels : Sorts labels of any types.
+
+    Examples
+    --------
+    >>> from unnaive.schema import label_array
+    >>> label_array(["a", 1])
+    array(['a', 1], dtype=object)
+    """
     if column is not None and not column.is_text:
         return np.array(labels, dtype=column.values.dtype)
     kinds = {type(label) for label in labels}
@@ -90,10 +136,56 @@ def learn_schema(
     weights: FloatArray | None = None,
     n_jobs: int | None = None,
 ) -> tuple[Schema, CodeArray, IntArray]:
-    """Learn what the columns are and code the rows; a whole-number cell is read once.
+    """Learn the categories or bin edges of all columns and code the rows.
 
-    Returns the schema, the codes (d, n) and the class codes (n,). ``discretizer=None``
-    makes every column's distinct values its categories.
+    A column of labels is categorical. A column of whole numbers with at most ten distinct values,
+    each of which occurs twice on average, is categorical as well, unless
+    ``categorical_features`` says otherwise. The discretizer cuts all other columns into bins.
+
+    Parameters
+    ----------
+    frame : Frame
+        The rows, as :func:`unnaive.io.frames.to_frame` returns them.
+    target : Column
+        Class labels of the rows.
+    discretizer : Discretizer or None, default=None
+        Finds the bin edges. None: the distinct values of every column are its categories.
+    categorical_features : "auto", list of names or positions, or mask, default="auto"
+        Which numeric columns are categorical.
+    categories : dict or list or None, default=None
+        Declared categories of some columns.
+    classes : sequence of str, int, float or bool, or None, default=None
+        All class labels. None: those that occur.
+    weights : array of shape (n,), float64, or None, default=None
+        Weights of the rows.
+    n_jobs : int or None, default=None
+        Number of threads.
+
+    Returns
+    -------
+    schema : Schema
+        The columns and the classes.
+    codes : array of shape (d, n), uint8, uint16 or uint32
+        Codes of the rows.
+    class_codes : array of shape (n,), int64
+        The index of each row's class.
+
+    See Also
+    --------
+    Schema.encode : Codes other rows with the same schema.
+    unnaive.schema.sketch.SchemaSketch : Learns a schema from batches of rows.
+
+    Examples
+    --------
+    >>> from unnaive.discretize import EqualWidth
+    >>> from unnaive.io.frames import to_column, to_frame
+    >>> from unnaive.schema import learn_schema
+    >>> frame = to_frame([{"age": 20.5, "sex": "f"}, {"age": 60.0, "sex": "m"}])
+    >>> schema, codes, classes = learn_schema(frame, to_column([0, 1]), discretizer=EqualWidth(2))
+    >>> schema.columns[0], schema.columns[1].categories
+    (NumericColumn(name='age', edges=(40.25,)), ('f', 'm'))
+    >>> codes.tolist(), classes.tolist()
+    ([[0, 1], [0, 1]], [0, 1])
     """
     labels, class_codes = learn_target(target, classes)
     declared = declared_categories(categories, frame.names)
@@ -108,15 +200,15 @@ def learn_schema(
         if columns[index] is not None:
             return
         if column.name in declared:
-            found: ColumnSchema = CategoricalColumn(column.name, declared[column.name])
-            columns[index], codes[index] = found, encode_declared(found, column)
+            known: ColumnSchema = CategoricalColumn(column.name, declared[column.name])
+            columns[index], codes[index] = known, encode_declared(known, column)
         elif discretizer is None or is_categorical(
             column, None if chosen is None else bool(chosen[index]), weights
         ):
             columns[index], codes[index] = learn_categories(column)
         else:
-            found = _cut(column, discretizer, class_codes, len(labels), weights)
-            columns[index], codes[index] = found, found.encode(column)
+            known = _cut(column, discretizer, class_codes, len(labels), weights)
+            columns[index], codes[index] = known, known.encode(column)
 
     _parallel.run(learn_one, range(len(columns)), n_jobs)
     schema = Schema(
@@ -126,24 +218,24 @@ def learn_schema(
     )
     warn_of_columns(schema, frame.n_rows)
     _warn_of_light_weights(weights)
-    return schema, _stack([one for one in codes if one is not None], schema), class_codes
+    return schema, _stack([code for code in codes if code is not None], schema), class_codes
 
 
-def encode_declared(found: ColumnSchema, column: Column) -> CodeArray:
-    """Code a column by declared categories, which must hold all of its values."""
-    codes = found.encode(column)
-    strange = np.flatnonzero((codes == found.size) & ~column.missing)
-    if len(strange):
+def encode_declared(declared: ColumnSchema, column: Column) -> CodeArray:
+    """Code a column by declared categories; raise an error for a value that is not declared."""
+    codes = declared.encode(column)
+    unknown = np.flatnonzero((codes == declared.size) & ~column.missing)
+    if len(unknown):
         raise UnnaiveError(
-            f"column {column.name!r} has value {cell_of(column, strange[0])!r} ({len(strange)} "
-            "rows with such values), which categories= does not list; add it there, or make these "
-            "cells missing"
+            f"column {column.name!r} has value {column.cell(unknown[0])!r}, which categories= "
+            f"does not list ({len(unknown)} rows have values that are not listed); add it there, "
+            "or make these cells missing"
         )
     return codes
 
 
 def _stack(codes: Sequence[CodeArray], schema: Schema) -> CodeArray:
-    """Put the columns' codes below each other; no copy where they are one array already."""
+    """Stack the codes of the columns; without a copy if they are one array already."""
     base = codes[0].base
     whole = (len(codes), len(codes[0]))
     if (
@@ -162,7 +254,7 @@ def _scan_matrix(
     codes: list[CodeArray | None],
     n_jobs: int | None,
 ) -> None:
-    """Learn the columns of an integer array in one pass; wide-ranging ones are left alone."""
+    """Learn the columns of an integer array in one pass; skip those with a wide range."""
     matrix = frame.matrix
     if matrix is None or matrix.dtype.kind not in "iub" or matrix.dtype == np.uint64:
         return
@@ -196,7 +288,7 @@ def _scan_matrix(
 def is_categorical(
     column: Column, chosen: bool | None = None, weights: FloatArray | None = None
 ) -> bool:
-    """Labels are categories; so are, unless told otherwise, whole numbers of few values."""
+    """Whether a column is categorical: labels, and by default whole numbers of few values."""
     if column.is_text:
         return True
     if chosen is not None:
@@ -218,7 +310,7 @@ def _cut(
     n_classes: int,
     weights: FloatArray | None,
 ) -> ColumnSchema:
-    """Cut a numeric column where the discretiser says; one with no value has no bins."""
+    """Cut a numeric column into bins; a column without any value has no bins."""
     values = column.values
     refuse_infinite(column.name, values)
     observed = ~column.missing
@@ -234,56 +326,57 @@ def _cut(
 
 def _warn_of_light_weights(weights: FloatArray | None) -> None:
     if weights is not None and weights.sum() < LITTLE * len(weights):
-        told = DataWarning(
+        warning = DataWarning(
             f"sample_weight sums to {weights.sum():.3g} over {len(weights)} rows; bins, min_count "
-            "and smoothing take weights for numbers of rows, so there seems to be next to no data: "
-            "scale the weights to a mean of 1",
+            "and smoothing treat weights as numbers of rows, so these weights stand for almost no "
+            "data: scale the weights to a mean of 1",
             kind="weights",
         )
-        warnings.warn(told, stacklevel=3)
+        warnings.warn(warning, stacklevel=3)
 
 
 def warn_of_columns(schema: Schema, n_rows: int) -> None:
-    """Warn of columns without any value, and of those that name the rows."""
+    """Warn of columns without any value, and of identifiers."""
     empty = tuple(column.name for column in schema.columns if not column.size)
     if empty:
-        what = f"column {', '.join(map(repr, empty))} has no value in any row and is ignored"
-        warnings.warn(DataWarning(what, kind="empty", names=empty), stacklevel=3)
+        message = f"column {', '.join(map(repr, empty))} has no value in any row and is ignored"
+        warnings.warn(DataWarning(message, kind="empty", names=empty), stacklevel=3)
     for column in schema.columns:
         text = isinstance(column, CategoricalColumn) and column.is_text
         if text and column.size > IDENTIFIES * n_rows >= IDENTIFIES * MANY_ROWS:
-            told = DataWarning(
-                f"column {column.name!r} has {column.size:,} labels in {n_rows:,} rows, as names "
-                "or numbers of rows have; it cannot help with new rows: leave it out",
+            warning = DataWarning(
+                f"column {column.name!r} has {column.size:,} labels in {n_rows:,} rows and looks "
+                "like an identifier: nearly every row has its own value; leave it out",
                 kind="identifier",
                 names=(column.name,),
             )
-            warnings.warn(told, stacklevel=3)
+            warnings.warn(warning, stacklevel=3)
 
 
 def declared_categories(
     categories: Categories, names: Sequence[str]
 ) -> dict[str, tuple[Label, ...]]:
-    """Read ``categories=``: a mapping by name, or a list with one entry (or None) a column."""
+    """Read ``categories=``: a mapping by name, or a list with one entry (or None) per column."""
     if categories is None or (isinstance(categories, str) and categories == "auto"):
         return {}
     if isinstance(categories, Mapping):
         unknown = [name for name in categories if name not in names]
         if unknown:
-            raise ValueError(f"categories= names {unknown[0]!r}, which is no column of X")
-        given = dict(categories)
+            raise ValueError(f"categories= names {unknown[0]!r}, which is not a column of X")
+        declared = dict(categories)
     else:
         if isinstance(categories, str) or len(categories) != len(names):
             raise ValueError(
                 f"categories= must be a mapping from column names or a list of {len(names)} "
-                "entries, one a column (None: learn them)"
+                "entries, one per column (None: learn them)"
             )
-        given = {n: c for n, c in zip(names, categories, strict=True) if c is not None}
-    return {name: _declared(name, labels) for name, labels in given.items()}
+        pairs = zip(names, categories, strict=True)
+        declared = {name: labels for name, labels in pairs if labels is not None}
+    return {name: _declared(name, labels) for name, labels in declared.items()}
 
 
 def _declared(name: str, labels: object) -> tuple[Label, ...]:
-    """Read the declared values of one column."""
+    """Check the declared values of one column."""
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise ValueError(
             f"categories= of column {name!r} is {labels!r}; it must be a list of values"
@@ -318,7 +411,9 @@ def categorical_mask(features: Features, names: Sequence[str]) -> BoolArray | No
     for feature in chosen.tolist():
         if isinstance(feature, str):
             if feature not in names:
-                raise ValueError(f"categorical_features names {feature!r}, no column of X")
+                raise ValueError(
+                    f"categorical_features names {feature!r}, which is not a column of X"
+                )
             mask[list(names).index(feature)] = True
         elif isinstance(feature, int) and -len(names) <= feature < len(names):
             mask[feature] = True

@@ -1,8 +1,8 @@
-"""The schema: every column's categories or bin edges, the classes, and rows → codes."""
+"""The schema: categories or bin edges of every column, the classes, and rows → codes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
     from unnaive.io.frames import Column, Frame
 
-    BlockEncoder = Callable[[tuple[int, int]], None]  # of the rows from here to there
+    BlockEncoder = Callable[[tuple[int, int]], None]  # codes the rows from start to stop
     Offsets = tuple[IntArray, AnyArray, dict[int, CodeArray]]
 
 _BLOCK_ROWS = 1 << 13
@@ -40,9 +40,25 @@ _BLOCK_ROWS = 1 << 13
 
 @dataclass(frozen=True)
 class Schema:
-    """What the columns are; the one thing that two counts must share to be added.
+    """Categories or bin edges of all columns, and the classes.
 
-    Column i has ``sizes[i]`` values, coded 0 … v−1; the code v means missing or never seen.
+    A schema turns rows into codes. Column i has v = ``sizes[i]`` values with the codes 0 … v−1; the
+    code v means a missing value or an unseen category. Counts can be added only if they
+    have the same schema, so sites that count separately first agree on one.
+
+    Parameters
+    ----------
+    columns : tuple of CategoricalColumn or NumericColumn
+        The columns, in the order of the features.
+    classes : tuple of str, int, float or bool
+        Class labels, in the order of the class codes.
+    target : str, default="y"
+        Name of the target.
+
+    See Also
+    --------
+    learn_schema : Learns a schema from rows.
+    unnaive.count : Counts rows, with a given schema or a learned one.
 
     Examples
     --------
@@ -65,7 +81,22 @@ class Schema:
     def of_numbers(
         cls, names: Sequence[str], classes: Sequence[Label], target: str = "y"
     ) -> Schema:
-        """Make the schema of columns that are numbers and stay numbers."""
+        """Return a schema of numeric columns with a single bin, for Gaussian models.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns.
+        classes : sequence of str, int, float or bool
+            Class labels.
+        target : str, default="y"
+            Name of the target.
+
+        Returns
+        -------
+        Schema
+            A schema without any bin edge.
+        """
         return cls(tuple(NumericColumn(name, ()) for name in names), tuple(classes), target)
 
     @cached_property
@@ -75,31 +106,49 @@ class Schema:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """Number of values v_i of every column; shape (d,)."""
+        """Number of categories or bins of every column; shape (d,)."""
         return np.array([column.size for column in self.columns], dtype=np.int64)
 
     @cached_property
     def cell_kinds(self) -> dict[str, str]:
-        """By column, how the cells of a text file must be read: "float", "int", "bool", "text"."""
+        """By column, how cells of a text file are read: "float", "int", "bool" or "text"."""
         return {column.name: cell_kind(column) for column in self.columns}
 
     @property
     def target_kind(self) -> str:
-        """How the cells of the target must be read."""
+        """How target cells of a text file are read: "float", "int", "bool" or "text"."""
         return cell_kind(CategoricalColumn(self.target, self.classes))
 
     @cached_property
     def code_type(self) -> CodeType:
-        """The narrowest type that holds every column's codes."""
+        """Narrowest unsigned integer type that holds the codes of every column."""
         return code_type(int(self.sizes.max(initial=0)))
 
     def encode(
         self, frame: Frame, *, handle_unknown: str = "missing", n_jobs: int | None = None
     ) -> CodeArray:
-        """Code the rows of a frame; shape (d, n).
+        """Code the rows of a frame.
 
-        ``handle_unknown="missing"`` codes a value that no category holds like a missing one,
-        ``"error"`` raises and names it.
+        Parameters
+        ----------
+        frame : Frame
+            The rows, as :func:`unnaive.io.frames.to_frame` returns them.
+        handle_unknown : {"missing", "error"}, default="missing"
+            "missing" codes an unseen category as a missing value, "error" raises an error.
+        n_jobs : int or None, default=None
+            Number of threads.
+
+        Returns
+        -------
+        array of shape (d, n), uint8, uint16 or uint32
+            Codes; column i has ``sizes[i]`` where the value is missing or unseen.
+
+        Raises
+        ------
+        SchemaMismatch
+            If the frame has another number of columns.
+        UnnaiveError
+            If a category is unseen and ``handle_unknown="error"``, or a value is infinite.
         """
         if len(frame.names) != len(self.columns):
             raise SchemaMismatch(
@@ -119,26 +168,39 @@ class Schema:
         return codes
 
     def encode_few(self, X: Sequence[Mapping[str, object]] | pd.DataFrame) -> CodeArray:
-        """Code a few rows, mappings or a pandas frame, cell by cell; shape (d, n).
+        """Code a few rows cell by cell, which is faster than :meth:`encode` for few rows.
 
-        What a mapping lacks is missing.
+        Parameters
+        ----------
+        X : list of mappings, or pandas.DataFrame
+            The rows. A mapping goes from column names to cells; a column that it lacks is missing.
+
+        Returns
+        -------
+        array of shape (d, n), uint8, uint16 or uint32
+            The same codes as those of :meth:`encode`.
+
+        Raises
+        ------
+        SchemaMismatch
+            If a mapping has a name that is not a column.
         """
         if not is_mappings(X):
             rows = X.to_numpy(dtype=object).tolist()
         else:
             for row in X:
-                self._refuse_strange(row)
+                self._refuse_unknown_names(row)
             rows = [[row.get(name) for name in self.names] for row in X]
         coders = self._coders
         codes = [[code(cell) for code, cell in zip(coders, row, strict=True)] for row in rows]
         return np.ascontiguousarray(np.array(codes, dtype=self.code_type).T)
 
-    def _refuse_strange(self, row: Mapping[str, object]) -> None:
+    def _refuse_unknown_names(self, row: Mapping[str, object]) -> None:
         if not self._known.issuperset(row):
             name = next(name for name in row if name not in self._known)
             close = get_close_matches(str(name), self.names, n=1)
             cure = f"did you mean {close[0]!r}?" if close else f"they are {list(self.names)}"
-            raise SchemaMismatch(f"a row has {name!r}, which is no column of the fit; {cure}")
+            raise SchemaMismatch(f"a row has {name!r}, which is not a column of the fit; {cure}")
 
     @cached_property
     def _coders(self) -> list[Callable[[object], int]]:
@@ -149,21 +211,37 @@ class Schema:
         return frozenset((*self.names, self.target))
 
     def encode_target(self, column: Column) -> IntArray:
-        """Code class labels; a label that is missing or not in ``classes`` raises; shape (n,)."""
+        """Code class labels.
+
+        Parameters
+        ----------
+        column : Column
+            The labels, as :func:`unnaive.io.frames.to_column` returns them.
+
+        Returns
+        -------
+        array of shape (n,), int64
+            The index of each label in ``classes``.
+
+        Raises
+        ------
+        UnnaiveError
+            If a label is missing, infinite or not in ``classes``.
+        """
         refuse_unusable_target(column)
         labels = CategoricalColumn(self.target, self.classes)
         codes = labels.encode(column).astype(np.int64)
         unknown = np.flatnonzero(codes == labels.size)
         if len(unknown):
             raise UnnaiveError(
-                f"the target has the label {cell_of(column, unknown[0])!r} in row {unknown[0]}, "
+                f"the target has the label {column.cell(unknown[0])!r} in row {unknown[0]}, "
                 f"which is not one of the classes {list(self.classes)}; name all classes at the "
-                "first partial_fit, or fit anew"
+                "first partial_fit, or fit again"
             )
         return codes
 
     def _encode_matrix(self, matrix: AnyArray | None, codes: CodeArray, n_jobs: int | None) -> bool:
-        """Code a numeric array block by block where one kernel fits all of its columns."""
+        """Code a numeric array block by block, if one kernel serves all of its columns."""
         if matrix is None:
             return False
         if self._all_numbers:
@@ -188,7 +266,7 @@ class Schema:
 
     @cached_property
     def _all_edges(self) -> tuple[FloatArray, IntArray]:
-        """Edges of all columns, one behind the other, and where each column's begin."""
+        """Concatenated edges of all columns, and the position of each column's first edge."""
         cuts = [getattr(column, "edges", ()) for column in self.columns]
         edges = np.array([edge for column in cuts for edge in column], dtype=np.float64)
         return edges, np.cumsum([0, *map(len, cuts)])
@@ -212,7 +290,7 @@ class Schema:
 
     @cached_property
     def _offsets(self) -> Offsets | None:
-        """For integer categories: lowest, highest offset + 1, and a table where there are gaps."""
+        """For integer categories: the lowest, the number of offsets, and tables for gaps."""
         base, limit, tables = [], [], {}
         for index, column in enumerate(self.columns):
             entry = column.integer_table if isinstance(column, CategoricalColumn) else None
@@ -232,41 +310,70 @@ class Schema:
             unknown = np.flatnonzero((codes[index] == column.size) & ~source.missing)
             if len(unknown):
                 raise UnnaiveError(
-                    f"column {column.name!r} has value {cell_of(source, unknown[0])!r} not seen in "
+                    f"column {column.name!r} has value {source.cell(unknown[0])!r} not seen in "
                     'fit; use handle_unknown="missing", or declare it in categories='
                 )
 
     def state(self) -> State:
-        """Plain values for the store."""
+        """Return the schema as plain values, for files.
+
+        Returns
+        -------
+        dict
+            "target", "classes", and "columns": for each column its name and its edges or
+            categories.
+        """
         return {
             "target": self.target,
             "classes": list(self.classes),
             "columns": [
-                {"name": column.name, "edges": list(column.edges)}
-                if isinstance(column, NumericColumn)
-                else {"name": column.name, "categories": list(column.categories)}
+                {field.name: _plain(getattr(column, field.name)) for field in fields(column)}
                 for column in self.columns
             ],
         }
 
     @classmethod
     def from_state(cls, state: State) -> Schema:
-        """Make the schema that :meth:`state` described."""
-        columns: list[ColumnSchema] = [
-            NumericColumn(column["name"], tuple(column["edges"]))
-            if "edges" in column
-            else CategoricalColumn(column["name"], tuple(column["categories"]))
-            for column in state["columns"]
-        ]
-        for column in columns:
-            values = column.edges if isinstance(column, NumericColumn) else column.categories
-            ordered = isinstance(column, CategoricalColumn) or list(values) == sorted(values)
-            if len(set(values)) != len(values) or not ordered:
-                raise SchemaMismatch(f"column {column.name!r} has a value or an edge twice")
+        """Return the schema of a :meth:`state`.
+
+        Parameters
+        ----------
+        state : dict
+            What :meth:`state` returned.
+
+        Returns
+        -------
+        Schema
+            The schema.
+
+        Raises
+        ------
+        SchemaMismatch
+            If a category or an edge occurs twice, or edges do not increase.
+        """
+        columns: list[ColumnSchema] = []
+        for column in state["columns"]:
+            is_numeric = "edges" in column
+            values = tuple(column["edges" if is_numeric else "categories"])
+            if len(set(values)) != len(values) or (is_numeric and list(values) != sorted(values)):
+                raise SchemaMismatch(f"column {column['name']!r} has a value or an edge twice")
+            kind = NumericColumn if is_numeric else CategoricalColumn
+            columns.append(kind(column["name"], values))
         return cls(tuple(columns), tuple(state["classes"]), str(state["target"]))
 
     def require_same(self, other: Schema) -> None:
-        """Raise :class:`SchemaMismatch` naming the first difference and the cure."""
+        """Raise an error if another schema differs; the message names the first difference.
+
+        Parameters
+        ----------
+        other : Schema
+            The other schema.
+
+        Raises
+        ------
+        SchemaMismatch
+            If classes, names, categories or edges differ.
+        """
         cure = "encode both with one Schema"
         if self.classes != other.classes:
             raise SchemaMismatch(
@@ -285,11 +392,35 @@ class Schema:
 
 
 def refuse_unusable_target(column: Column) -> None:
-    """Raise if a class label is missing or infinite."""
+    """Raise an error if a class label is missing or infinite.
+
+    Parameters
+    ----------
+    column : Column
+        The target.
+
+    Raises
+    ------
+    UnnaiveError
+        If a label is missing or infinite; the message has the number of rows and the first one.
+
+    See Also
+    --------
+    learn_target : Finds the class labels of a target.
+
+    Examples
+    --------
+    >>> from unnaive.io.frames import to_column
+    >>> from unnaive.schema import refuse_unusable_target
+    >>> refuse_unusable_target(to_column(["ill", None, "well"], "diagnosis"))
+    Traceback (most recent call last):
+    unnaive.exceptions.UnnaiveError: Input y contains NaN: the target 'diagnosis' is missing in 1 of
+    3 rows (first in row 1); drop these rows before the fit
+    """
     if column.values.dtype.kind == "f" and np.isinf(column.values).any():
         raise UnnaiveError(
             f"Input y contains infinity: the target {column.name!r} is infinite in row "
-            f"{int(np.argmax(np.isinf(column.values)))}; infinity is no class label"
+            f"{int(np.argmax(np.isinf(column.values)))}; infinity is not a class label"
         )
     missing = column.missing
     if missing.any():
@@ -300,12 +431,8 @@ def refuse_unusable_target(column: Column) -> None:
         )
 
 
-def cell_of(column: Column, row: int) -> object:
-    """Return what a cell of a column holds; None if it is a label that is missing."""
-    value = column.values[row]
-    if column.categories is not None:
-        return column.categories[value] if value >= 0 else None
-    return value.item()
+def _plain(value: str | tuple[Label, ...]) -> object:
+    return value if isinstance(value, str) else list(value)
 
 
 def _describe(column: ColumnSchema) -> str:

@@ -1,16 +1,16 @@
-"""Estimation-of-distribution algorithms: search that learns where the good solutions are.
+"""Estimation-of-distribution algorithms: searches that learn where good solutions are.
 
-They maximise any function of genomes and know nothing of classifiers. A genome is a row of
-categories (:class:`Categories`) or of numbers within bounds (:class:`Box`); an algorithm learns
-a distribution of the best genomes, draws new ones from it, and so on. They differ in what the
-distribution can tell:
+They maximize any function of genomes and are independent of classifiers. A genome is a row of
+categories (:class:`Categories`) or of numbers within bounds (:class:`Box`). An algorithm learns
+a distribution of the best genomes, draws new genomes from it, and repeats this. The algorithms
+differ in the dependences that the distribution can express:
 
 ================  ==================  =================================================
 categories        numbers             genes are
 ================  ==================  =================================================
 :class:`UMDA`     :class:`UMDAc`      independent
 :class:`MIMIC`    :class:`MIMICc`     a chain
-:class:`EBNA`     :class:`EGNA`       a Bayesian network, learnt anew in each generation
+:class:`EBNA`     :class:`EGNA`       a Bayesian network, learned in each generation
                   :class:`EMNA`       all dependent: one covariance matrix
 ================  ==================  =================================================
 

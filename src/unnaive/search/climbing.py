@@ -1,4 +1,4 @@
-"""The arcs of a network of genes, by the searches of :mod:`unnaive.structure.climb`."""
+"""Structure of a network of genes, learned by the searches of :mod:`unnaive.structure.climb`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ Parents = tuple[tuple[int, ...], ...]
 def climbed(
     scores: FamilyScores | GaussianScores, max_parents: int, previous: Parents | None = None
 ) -> Parents:
-    """Parents of every gene: arcs added to the empty graph, or hill climbing from the previous.
+    """Find the parents of every gene by greedy search.
 
-    Without a previous network this is algorithm B: the arc of largest gain is added while one
-    gains. With one, arcs are added, deleted and reversed.
+    Without a previous network this is algorithm B: arcs are added to the empty graph, the arc
+    of largest gain first, while one gains. With a previous network, hill climbing continues
+    from it and adds, deletes and reverses arcs.
 
     References
     ----------
@@ -36,7 +37,7 @@ def climbed(
     if previous is not None:
         start = [set(above) for above in previous]
         network = hill_climbing(Climber(scores, max_parents, none, none, start))
-        if not network.complete:  # hill climbing keeps an interrupt to itself
+        if not network.complete:  # hill climbing catches an interrupt
             raise KeyboardInterrupt
         return network.parents
     climber = Climber(scores, max_parents, none, none)
@@ -48,7 +49,7 @@ def climbed(
 
 
 def chained(order: Sequence[int]) -> Parents:
-    """Return the parents of genes that form a chain: each has the one before it.
+    """Return the parents of genes that form a chain: each gene's parent is the one before it.
 
     Examples
     --------
@@ -60,7 +61,7 @@ def chained(order: Sequence[int]) -> Parents:
 
 
 def sampling_order(parents: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Genes, parents before children.
+    """Sort genes so that parents come before children.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Algorithms for numbers within bounds: independent Gaussians, chains, networks, all at once."""
+"""Algorithms for numbers within bounds: Gaussians that are independent, a chain, a network."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from unnaive._ties import first_best
-from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian_scores import GaussianScores
+from unnaive.parameters import number, one_of, whole
 from unnaive.search.climbing import chained, climbed, sampling_order
-from unnaive.search.loop import EstimationOfDistribution, require_number, require_whole
+from unnaive.search.loop import EstimationOfDistribution
 from unnaive.search.spaces import Box
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from unnaive.search.climbing import Parents
     from unnaive.search.spaces import Space
 
-BOUNDS = ("redraw", "clip", "reflect")
 _REDRAWS = 20
 _TINY = float(np.finfo(float).tiny)
 _LEAST = 1e-12  # of a deviation, as a share of the bounds' width, where its inverse is needed
@@ -32,18 +31,36 @@ class GaussianNetwork:
 
     .. math:: x_i \sim N\Big(\mu_i + \sum_{j \in pa(i)} b_{ij} (x_j - \mu_j),\; s_i^2\Big)
 
-    Attributes
+    Parameters
     ----------
     space : Box
-    bounds : str
-        What becomes of a gene that is drawn outside of the box.
+        Space of the genomes.
+    bounds : {"redraw", "clip", "reflect"}
+        How a gene that is drawn outside of the box is brought back.
     order : tuple of int
         Genes, parents before children.
     parents : tuple of tuples of int
+        Parents of every gene.
     means, deviations : ndarray of shape (d,)
-        μ and s.
+        Means μ and conditional standard deviations s.
     slopes : tuple of ndarray
-        b, one array a gene, in the order of its parents.
+        Regression coefficients b, one array per gene, in the order of its parents.
+
+    See Also
+    --------
+    UMDAc : Learns a network without arcs.
+    EGNA : Learns the arcs, too.
+    DiscreteNetwork : The same for categories.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unnaive.search import Box, UMDAc
+    >>> model = UMDAc().model_of(np.array([[1.0], [3.0]]), Box([0], [4]))
+    >>> model.means, model.deviations
+    (array([2.]), array([1.]))
+    >>> model.sample(2, np.random.default_rng(0)).shape
+    (2, 1)
     """
 
     space: Box
@@ -55,7 +72,20 @@ class GaussianNetwork:
     slopes: tuple[FloatArray, ...]
 
     def sample(self, n: int, random: np.random.Generator) -> FloatArray:
-        """Draw genomes, each gene after its parents; shape (n, d)."""
+        """Draw genomes, each gene after its parents.
+
+        Parameters
+        ----------
+        n : int
+            Number of genomes.
+        random : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The genomes, all within the box.
+        """
         genes = np.empty((self.space.n_genes, n))
         for gene in self.order:
             above = list(self.parents[gene])
@@ -85,22 +115,15 @@ class GaussianNetwork:
 
 @dataclass(frozen=True, kw_only=True)
 class _GaussianAlgorithm(EstimationOfDistribution):
-    """Base of the algorithms for boxes: what they do at the bounds, and the least deviation."""
+    """Base of the algorithms for boxes, with the parameters that only they have."""
 
-    bounds: str = "redraw"
-    sigma_min: float = 1e-6
+    bounds: str = one_of("redraw", "clip", "reflect")
+    sigma_min: float = number(1e-6, 0.0, most=1.0)
 
     space_type: ClassVar[type[Space]] = Box
 
-    def check(self, space: Space) -> None:
-        """Raise an error if a parameter is wrong."""
-        super().check(space)
-        if self.bounds not in BOUNDS:
-            raise UnnaiveError(f"bounds={self.bounds!r}; it must be one of {', '.join(BOUNDS)}")
-        require_number("sigma_min", self.sigma_min, 0.0, 1.0)
-
     def _network(self, selected: FloatArray, space: Box, parents: Parents) -> GaussianNetwork:
-        """Regress every gene on its parents, by least squares."""
+        """Regress every gene on its parents by least squares."""
         means = selected.mean(axis=0)
         centred = selected - means
         deviations = selected.std(axis=0)
@@ -123,19 +146,24 @@ class UMDAc(_GaussianAlgorithm):
 
     .. math:: \rho(x) = \prod_i N(x_i; \hat\mu_i, \hat\sigma_i^2)
 
-    with mean and deviation of maximum likelihood.
+    with the mean and the standard deviation of maximum likelihood. Use it where genes hardly
+    interact; it is the fastest of the continuous algorithms.
 
     Parameters
     ----------
     bounds : {"redraw", "clip", "reflect"}, default="redraw"
-        What becomes of a gene that is drawn outside of its bounds: it is drawn again, up to 20
-        times, and then put on the bound; it is put there at once; it is mirrored at the bound.
+        How a gene that is drawn outside of its bounds is brought back. "redraw": it is drawn
+        again, up to 20 times, and then set to the bound. "clip": it is set to the bound.
+        "reflect": it is mirrored at the bound.
     sigma_min : float, default=1e-6
-        Least deviation of a gene, as a share of the width of its bounds.
+        Minimum standard deviation of a gene, as a share of the width of its bounds.
+    {parameters}
 
     See Also
     --------
-    EstimationOfDistribution : The parameters that all algorithms share.
+    EGNA : Learns a network of genes.
+    EMNA : Learns all covariances.
+    UMDA : The same for categories.
 
     References
     ----------
@@ -151,10 +179,8 @@ class UMDAc(_GaussianAlgorithm):
     (array([1., 1., 1.]), 'bound')
     """
 
-    def model_of(
-        self, selected: FloatArray, space: Box, previous: object = None
-    ) -> GaussianNetwork:
-        """Learn independent Gaussians from the selected individuals, (n, d)."""
+    def _learn(self, selected: FloatArray, space: Box, _: object) -> GaussianNetwork:
+        """Learn independent Gaussians."""
         return self._network(selected, space, ((),) * space.n_genes)
 
 
@@ -162,7 +188,7 @@ class UMDAc(_GaussianAlgorithm):
 class MIMICc(_GaussianAlgorithm):
     r"""MIMIC for numbers: genes form a chain of Gaussians.
 
-    The chain is that of :class:`MIMIC`, least entropy first, with
+    The chain is built as in :class:`MIMIC`, least entropy first, with
 
     .. math:: h(X) = \tfrac12 (1 + \log 2\pi\sigma_X^2), \quad
               h(X \mid Z) = \tfrac12 \Big(1 + \log 2\pi
@@ -170,12 +196,21 @@ class MIMICc(_GaussianAlgorithm):
 
     Parameters
     ----------
-    bounds, sigma_min
-        As in :class:`UMDAc`; the least deviation is that given the gene before.
+    bounds : {"redraw", "clip", "reflect"}, default="redraw"
+        How a gene that is drawn outside of its bounds is brought back; see :class:`UMDAc`.
+    sigma_min : float, default=1e-6
+        Minimum standard deviation of a gene given the gene before it, as a share of the width
+        of its bounds.
+    {parameters}
+
+    See Also
+    --------
+    MIMIC : The same for categories.
+    EGNA : Learns a network instead of a chain.
 
     References
     ----------
-    As of :class:`UMDAc`.
+    See :class:`UMDAc`.
 
     Examples
     --------
@@ -187,14 +222,8 @@ class MIMICc(_GaussianAlgorithm):
     (1, 0, 2)
     """
 
-    def model_of(
-        self, selected: FloatArray, space: Box, previous: object = None
-    ) -> GaussianNetwork:
-        """Learn a chain of Gaussians from the selected individuals, (n, d)."""
-        return self._network(selected, space, chained(self._chain(selected, space)))
-
-    def _chain(self, selected: FloatArray, space: Box) -> list[int]:
-        """Order the genes: least variance first, then always least given the last.
+    def _learn(self, selected: FloatArray, space: Box, _: object) -> GaussianNetwork:
+        """Learn a chain: least variance first, then always the least given the previous gene.
 
         The logarithm of a variance is the entropy up to a factor and a constant.
         """
@@ -202,36 +231,46 @@ class MIMICc(_GaussianAlgorithm):
         centred = selected - selected.mean(axis=0)
         covariance = centred.T @ centred / len(selected)
         variances = np.maximum(np.diag(covariance), floor)
-        left, given, order = np.arange(space.n_genes), variances, []
+        left, conditional, order = np.arange(space.n_genes), variances, []
         while len(left):
-            gene = int(left[first_best(-np.log(given) / 2)])
+            gene = int(left[first_best(-np.log(conditional) / 2)])
             order.append(gene)
             left = left[left != gene]
             explained = covariance[left, gene] ** 2 / variances[gene]
-            given = np.maximum(variances[left] - explained, floor[left])
-        return order
+            conditional = np.maximum(variances[left] - explained, floor[left])
+        return self._network(selected, space, chained(order))
 
 
 @dataclass(frozen=True, kw_only=True)
 class EGNA(_GaussianAlgorithm):
-    """Estimation of Gaussian network algorithm: genes form a network that is learnt anew.
+    """Estimation of Gaussian network algorithm: a network of genes, learned in each generation.
 
     The first network is grown arc by arc from the empty graph; later ones are found by hill
-    climbing from the network before. Parameters are those of least squares.
+    climbing from the network of the previous generation. Coefficients are estimated by least
+    squares.
 
     Parameters
     ----------
     score : {"bge", "bic"}, default="bge"
-        What networks are chosen by, as in
+        Score of a network, as in
         :class:`~unnaive.information.gaussian_scores.GaussianScores`.
     max_parents : int or None, default=None
-        Most parents of a gene; None: any number.
-    bounds, sigma_min
-        As in :class:`UMDAc`; the least deviation is that given the parents.
+        Maximum number of parents of a gene; None: no limit.
+    bounds : {"redraw", "clip", "reflect"}, default="redraw"
+        How a gene that is drawn outside of its bounds is brought back; see :class:`UMDAc`.
+    sigma_min : float, default=1e-6
+        Minimum standard deviation of a gene given its parents, as a share of the width of its
+        bounds.
+    {parameters}
+
+    See Also
+    --------
+    EBNA : The same for categories.
+    EMNA : All covariances, without a search for arcs.
 
     References
     ----------
-    As of :class:`UMDAc`.
+    See :class:`UMDAc`.
 
     Examples
     --------
@@ -243,30 +282,21 @@ class EGNA(_GaussianAlgorithm):
     ((), (), (0, 1))
     """
 
-    score: str = "bge"
-    max_parents: int | None = None
+    score: str = one_of("bge", "bic")
+    max_parents: int | None = whole(None, also=(None,))
 
-    def check(self, space: Space) -> None:
-        """Raise an error if a parameter is wrong."""
-        super().check(space)
-        if self.score not in {"bge", "bic"}:
-            raise UnnaiveError(f"score={self.score!r}; it must be 'bge' or 'bic'")
-        if self.max_parents is not None:
-            require_whole("max_parents", self.max_parents, 0)
-
-    def model_of(
-        self, selected: FloatArray, space: Box, previous: GaussianNetwork | None = None
+    def _learn(
+        self, selected: FloatArray, space: Box, previous: GaussianNetwork | None
     ) -> GaussianNetwork:
-        """Learn a network of Gaussians from the selected individuals, (n, d)."""
+        """Learn a network of Gaussians."""
         # Paper: BGe's prior is a mean of 0 and a variance near 1, which a population that has
-        # all but converged would not outweigh; so it sees deviations from the mean, scaled.
+        # almost converged would not outweigh; so the score sees standardized genes.
         spread = selected.std(axis=0)
         scaled = (selected - selected.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         most = space.n_genes if self.max_parents is None else self.max_parents
         start = None if previous is None else previous.parents
-        return self._network(
-            selected, space, climbed(GaussianScores(scaled, self.score), most, start)
-        )
+        parents = climbed(GaussianScores(scaled, self.score), most, start)
+        return self._network(selected, space, parents)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,16 +305,22 @@ class EMNA(_GaussianAlgorithm):
 
     .. math:: \rho(x) = N(x; \hat\mu, \hat\Sigma)
 
-    It is written as a network of all arcs, :math:`\hat\Sigma = L L'`, so that genes can be drawn,
-    and kept within their bounds, one after the other.
+    It is stored as a network with all arcs, :math:`\hat\Sigma = L L'`, so that genes can be
+    drawn, and kept within their bounds, one after the other.
 
     Parameters
     ----------
     bounds : {"redraw", "clip", "reflect"}, default="redraw"
-        As in :class:`UMDAc`.
+        How a gene that is drawn outside of its bounds is brought back; see :class:`UMDAc`.
     sigma_min : float, default=1e-6
-        A deviation, as a share of the width of its bounds, that every gene has besides; so the
-        covariance of few individuals, too, has an inverse.
+        Standard deviation, as a share of the width of its bounds, that is added to every gene,
+        so that the covariance of few individuals has an inverse.
+    {parameters}
+
+    See Also
+    --------
+    UMDAc : Without covariances.
+    EGNA : Learns which genes depend on each other.
 
     References
     ----------
@@ -301,27 +337,20 @@ class EMNA(_GaussianAlgorithm):
     (((), (0,)), array([2.0476]))
     """
 
-    def model_of(
-        self, selected: FloatArray, space: Box, previous: object = None
-    ) -> GaussianNetwork:
-        """Learn means and covariances of the selected individuals, (n, d)."""
+    def _learn(self, selected: FloatArray, space: Box, _: object) -> GaussianNetwork:
+        """Learn means and covariances."""
         d, means = space.n_genes, selected.mean(axis=0)
         free = space.widths > 0
         widths = np.where(free, space.widths, 1.0)
         centred = np.where(free, selected - means, 0.0) / (widths * math.sqrt(len(selected)))
-        besides = np.diag(np.where(free, max(self.sigma_min, _LEAST), 1.0))
-        factor = np.asarray(np.linalg.qr(np.vstack([centred, besides]), mode="r")).T
-        own = np.diag(factor)
+        added = np.diag(np.where(free, max(self.sigma_min, _LEAST), 1.0))
+        factor = np.asarray(np.linalg.qr(np.vstack([centred, added]), mode="r")).T
+        diagonal = np.diag(factor)
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - slow to import
 
-        inner = np.eye(d) - own[:, None] * solve_triangular(factor, np.eye(d), lower=True)
-        slopes = inner * widths[:, None] / widths
-        return GaussianNetwork(
-            space,
-            self.bounds,
-            tuple(range(d)),
-            tuple(tuple(range(gene)) for gene in range(d)),
-            means,
-            np.abs(own) * space.widths,
-            tuple(slopes[gene, :gene] for gene in range(d)),
-        )
+        inner = np.eye(d) - diagonal[:, None] * solve_triangular(factor, np.eye(d), lower=True)
+        matrix = inner * widths[:, None] / widths
+        slopes = tuple(matrix[gene, :gene] for gene in range(d))
+        order, deviations = tuple(range(d)), np.abs(diagonal) * space.widths
+        parents = tuple(order[:gene] for gene in order)
+        return GaussianNetwork(space, self.bounds, order, parents, means, deviations, slopes)

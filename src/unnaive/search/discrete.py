@@ -1,4 +1,4 @@
-"""Algorithms for categories: independent genes, a chain of them, a Bayesian network."""
+"""Algorithms for categories: independent genes, a chain of genes, a Bayesian network."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.scores import KINDS, FamilyScores
+from unnaive.parameters import number, parameter, whole
 from unnaive.search.climbing import chained, climbed, sampling_order
-from unnaive.search.loop import EstimationOfDistribution, require_number, require_whole
+from unnaive.search.loop import EstimationOfDistribution
 from unnaive.search.spaces import Categories
 
 if TYPE_CHECKING:
@@ -30,10 +31,12 @@ class Conditional:
     Attributes
     ----------
     parents : tuple of int
+        Parents of the gene.
     contexts : ndarray of shape (q,)
-        Numbers of the parents' joint values that were seen, ascending.
+        Numbers of the parents' joint values that were observed, ascending.
     probabilities : ndarray of shape (q + 1, r)
-        Of the r values in each of these, and, in the last row, in every other context.
+        Probabilities of the r values in each of these contexts and, in the last row, in every
+        other context.
     """
 
     parents: tuple[int, ...]
@@ -41,36 +44,50 @@ class Conditional:
     probabilities: FloatArray
 
     def draw(self, numbers: IntArray, random: np.random.Generator) -> IntArray:
-        """Draw a value in each of some contexts, given by their numbers; shape (n,)."""
+        """Draw a value in each of several contexts, named by their numbers; shape (n,)."""
         cumulative = np.cumsum(self.probabilities, axis=1)
-        cumulative /= cumulative[:, -1:]  # so that the last that may be drawn ends at 1 exactly
+        cumulative /= cumulative[:, -1:]  # so that the last value that can occur ends at 1 exactly
         chance = random.random(len(numbers))
         if not len(self.contexts):
             return np.searchsorted(cumulative[0], chance, side="right")
-        rows = self._rows(numbers)
-        # One search in all rows at once: row j holds j + its cumulative probabilities.
+        rows = np.searchsorted(self.contexts, numbers)
+        known = self.contexts[np.minimum(rows, len(self.contexts) - 1)] == numbers
+        rows = np.where(known, rows, len(self.contexts))
+        # One search in all rows together: row j holds j + its cumulative probabilities.
         edges = cumulative + np.arange(len(cumulative))[:, None]
         wanted = np.minimum(rows + chance, np.nextafter(rows + 1.0, 0.0))
         places = np.searchsorted(edges.ravel(), wanted, side="right")
         return np.asarray(places - rows * cumulative.shape[1])
-
-    def _rows(self, numbers: IntArray) -> IntArray:
-        rows = np.searchsorted(self.contexts, numbers)
-        known = self.contexts[np.minimum(rows, len(self.contexts) - 1)] == numbers
-        return np.where(known, rows, len(self.contexts))
 
 
 @dataclass(frozen=True, eq=False)
 class DiscreteNetwork:
     r"""A Bayesian network of genes, :math:`\rho(x) = \prod_i p(x_i \mid x_{pa(i)})`.
 
-    Attributes
+    Parameters
     ----------
     space : Categories
+        Space of the genomes.
     order : tuple of int
         Genes, parents before children.
     conditionals : tuple of Conditional
-        One a gene.
+        Conditional distribution of every gene.
+
+    See Also
+    --------
+    UMDA : Learns a network without arcs.
+    EBNA : Learns the arcs, too.
+    GaussianNetwork : The same for numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unnaive.search import UMDA, Categories
+    >>> model = UMDA(alpha=0).model_of(np.array([[0, 1], [1, 1]]), Categories([2, 2]))
+    >>> [table.tolist() for table in model.probabilities]
+    [[[0.5, 0.5]], [[0.0, 1.0]]]
+    >>> model.sample(3, np.random.default_rng(0)).shape
+    (3, 2)
     """
 
     space: Categories
@@ -84,11 +101,23 @@ class DiscreteNetwork:
 
     @property
     def probabilities(self) -> tuple[FloatArray, ...]:
-        """Tables of every gene; shapes (q + 1, r)."""
+        """Probability table of every gene; shapes (q + 1, r)."""
         return tuple(conditional.probabilities for conditional in self.conditionals)
 
     def sample(self, n: int, random: np.random.Generator) -> IntArray:
-        """Draw genomes, each gene after its parents; shape (n, d).
+        """Draw genomes, each gene after its parents.
+
+        Parameters
+        ----------
+        n : int
+            Number of genomes.
+        random : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The genomes.
 
         References
         ----------
@@ -104,7 +133,7 @@ class DiscreteNetwork:
 
 
 def context_numbers(genes: IntArray, parents: Sequence[int], sizes: IntArray) -> IntArray:
-    """Give the joint values of some genes numbers; genes of shape (d, n), numbers (n,)."""
+    """Give every joint value of some genes a number; genes have shape (d, n), numbers (n,)."""
     numbers = np.zeros(genes.shape[1], dtype=np.int64)
     for parent in parents:
         numbers = numbers * sizes[parent] + genes[parent]
@@ -120,7 +149,7 @@ def marginal(values: IntArray, size: int, alpha: float) -> FloatArray:
 def conditional_of(
     genes: IntArray, sizes: IntArray, gene: int, parents: tuple[int, ...], alpha: float
 ) -> Conditional:
-    """Smoothed frequencies of a gene in every context that was seen, its marginal in others."""
+    """Smoothed frequencies of a gene in every observed context, its marginal in all others."""
     size = int(sizes[gene])
     alone = marginal(genes[gene], size, alpha)
     if not parents:
@@ -135,17 +164,12 @@ def conditional_of(
 
 @dataclass(frozen=True, kw_only=True)
 class _SmoothedAlgorithm(EstimationOfDistribution):
-    """Base of the algorithms that have a pseudo-count of every value."""
+    """Base of the algorithms that add a pseudo-count to every value."""
 
-    alpha: float = 1.0
+    alpha: float = number(1.0)
 
     space_type: ClassVar[type[Space]] = Categories
     paper_setting: ClassVar[Setting] = {**EstimationOfDistribution.paper_setting, "alpha": 0.0}
-
-    def check(self, space: Space) -> None:
-        """Raise an error if a parameter is wrong."""
-        super().check(space)
-        require_number("alpha", self.alpha, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,14 +182,17 @@ class UMDA(_SmoothedAlgorithm):
     Parameters
     ----------
     alpha : float, default=1.0
-        Pseudo-count of every value, so that none dies out.
+        Pseudo-count of every value, so that no value dies out.
     p_min : float, default=0.0
-        Least probability of a value. What this takes is taken from the other values in
-        proportion to what they have above it.
+        Minimum probability of a value. The other values are lowered in proportion to what they
+        have above the minimum.
+    {parameters}
 
     See Also
     --------
-    EstimationOfDistribution : The parameters that all algorithms share.
+    MIMIC : Learns a chain of genes.
+    EBNA : Learns a network of genes.
+    UMDAc : The same for numbers.
 
     References
     ----------
@@ -181,18 +208,23 @@ class UMDA(_SmoothedAlgorithm):
     (20.0, 'bound', True)
     """
 
-    p_min: float = 0.0
+    p_min: float = number(0.0, most=1.0)
 
     def check(self, space: Space) -> None:
-        """Raise an error if a parameter is wrong."""
-        super().check(space)
-        most = max(cast("Categories", space).sizes, default=1)
-        require_number("p_min", self.p_min, 0.0, 1.0 / most)
+        """Raise an error if a parameter is wrong, or too large for the space.
 
-    def model_of(
-        self, selected: IntArray, space: Categories, previous: object = None
-    ) -> DiscreteNetwork:
-        """Learn independent genes from the selected individuals, (n, d)."""
+        Parameters
+        ----------
+        space : Categories
+            Space that is going to be searched.
+        """
+        super().check(space)
+        most = 1.0 / max(cast("Categories", space).sizes, default=1)
+        if self.p_min > most:
+            raise UnnaiveError(f"p_min={self.p_min!r}; it must be a number from 0 to {most:g}")
+
+    def _learn(self, selected: IntArray, space: Categories, _: object) -> DiscreteNetwork:
+        """Learn independent genes."""
         genes, none = np.ascontiguousarray(selected.T), np.empty(0, dtype=np.int64)
         tables = (
             self._floored(marginal(values, size, self.alpha))
@@ -217,18 +249,21 @@ class MIMIC(_SmoothedAlgorithm):
               i_n = \arg\min_j \hat h(X_j), \quad
               i_m = \arg\min_j \hat h(X_j \mid X_{i_{m+1}})
 
-    Of entropies that tie within 1e-10 nats, the lowest gene is taken. In a context that the
-    selected individuals do not have, a gene has its marginal distribution.
+    Entropies that differ by at most 1e-10 nats are tied, and the lowest gene wins. In a context
+    that no selected individual has, a gene has its marginal distribution.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Pseudo-count of every value in every context. Genes of many values want a smaller one, or
-        0: with 60 values, 1 outweighs the few individuals that share a context.
+        Pseudo-count of every value in every context. Genes with many values need a smaller one,
+        or 0: with 60 values, 1 outweighs the few individuals that share a context.
+    {parameters}
 
     See Also
     --------
-    EstimationOfDistribution : The parameters that all algorithms share.
+    UMDA : Independent genes.
+    EBNA : Learns a network instead of a chain.
+    MIMICc : The same for numbers.
 
     References
     ----------
@@ -244,10 +279,8 @@ class MIMIC(_SmoothedAlgorithm):
     (1, 2, 0)
     """
 
-    def model_of(
-        self, selected: IntArray, space: Categories, previous: object = None
-    ) -> DiscreteNetwork:
-        """Learn a chain of genes from the selected individuals, (n, d)."""
+    def _learn(self, selected: IntArray, space: Categories, _: object) -> DiscreteNetwork:
+        """Learn a chain of genes."""
         genes = np.ascontiguousarray(selected.T)
         order = chain(genes, space.counts)
         conditionals = tuple(
@@ -258,7 +291,7 @@ class MIMIC(_SmoothedAlgorithm):
 
 
 def chain(genes: IntArray, sizes: IntArray) -> tuple[int, ...]:
-    """Order the genes (d, n): least entropy first, then always least entropy given the last."""
+    """Order the genes (d, n): least entropy first, then always the least given the previous."""
     left, widest = np.arange(len(genes)), int(sizes.max(initial=1))
     genes = genes.astype(np.min_scalar_type(-(widest**2)))  # narrow numbers are sorted faster
     sizes = sizes.astype(genes.dtype)
@@ -274,9 +307,9 @@ def chain(genes: IntArray, sizes: IntArray) -> tuple[int, ...]:
 
 
 def entropies(codes: IntArray) -> FloatArray:
-    """Entropy in nats of each of some lines of n codes each; shape (m,).
+    """Entropy in nats of each row of codes (m, n); shape (m,).
 
-    By sorting, so that it costs the same whatever the number of values.
+    Codes are sorted, so the cost does not depend on the number of values.
 
     Examples
     --------
@@ -298,25 +331,28 @@ def entropies(codes: IntArray) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True)
 class EBNA(EstimationOfDistribution):
-    r"""Estimation of Bayesian network algorithm: genes form a network that is learnt anew.
+    r"""Estimation of Bayesian network algorithm: a network of genes, learned in each generation.
 
     .. math:: \rho(x) = \prod_i p(x_i \mid x_{pa(i)}), \qquad
               p(x_i \mid x_{pa(i)}) = \frac{N(x_i, x_{pa(i)}) + 1}{N(x_{pa(i)}) + r_i}
 
     The first network is grown arc by arc from the empty graph; later ones are found by hill
-    climbing from the network before.
+    climbing from the network of the previous generation.
 
     Parameters
     ----------
     score : str, default="bic"
-        What networks are chosen by: "bic", "aic", "log-likelihood", "k2", "bd" or "bdeu", as in
+        Score of a network: "bic", "aic", "log-likelihood", "k2", "bd" or "bdeu", as in
         :class:`~unnaive.information.scores.FamilyScores`.
     max_parents : int, default=3
-        Most parents of a gene.
+        Maximum number of parents of a gene.
+    {parameters}
 
     See Also
     --------
-    EstimationOfDistribution : The parameters that all algorithms share.
+    UMDA : Independent genes.
+    MIMIC : A chain of genes, which is faster.
+    EGNA : The same for numbers.
 
     References
     ----------
@@ -332,28 +368,35 @@ class EBNA(EstimationOfDistribution):
     ((), (0,), ())
     """
 
-    score: str = "bic"
-    max_parents: int = 3
+    score: str = parameter(
+        "bic",
+        f"one of {', '.join(KINDS)}",
+        test=lambda score: isinstance(score, str) and score.partition(":")[0] in KINDS,
+    )
+    max_parents: int = whole(3)
 
     space_type: ClassVar[type[Space]] = Categories
 
     def check(self, space: Space) -> None:
-        """Raise an error if a parameter is wrong."""
+        """Raise an error if a parameter is wrong, or too large for the space.
+
+        Parameters
+        ----------
+        space : Categories
+            Space that is going to be searched.
+        """
         super().check(space)
-        if not isinstance(self.score, str) or self.score.partition(":")[0] not in KINDS:
-            raise UnnaiveError(f"score={self.score!r}; it must be one of {', '.join(KINDS)}")
-        require_whole("max_parents", self.max_parents, 0)
         widest = sorted(cast("Categories", space).sizes)[-1 - self.max_parents :]
         if math.prod(widest) > np.iinfo(np.int64).max:
             raise UnnaiveError(
-                f"max_parents={self.max_parents}: so many genes have too many joint values to be "
+                f"max_parents={self.max_parents}: a family has too many joint values to be "
                 "numbered; lower max_parents"
             )
 
-    def model_of(
-        self, selected: IntArray, space: Categories, previous: DiscreteNetwork | None = None
+    def _learn(
+        self, selected: IntArray, space: Categories, previous: DiscreteNetwork | None
     ) -> DiscreteNetwork:
-        """Learn a network of genes from the selected individuals, (n, d)."""
+        """Learn a network of genes."""
         genes = np.ascontiguousarray(selected.T)
         scores = FamilyScores(genes.astype(space.code_type), space.counts, self.score)
         start = None if previous is None else previous.parents
@@ -361,7 +404,7 @@ class EBNA(EstimationOfDistribution):
         conditionals = []
         for gene, above in enumerate(parents):
             conditional = conditional_of(genes, space.counts, gene, above, 1.0)
-            if above:  # the formula with counts of 0, where MIMIC takes the marginal
+            if above:  # the formula with counts of 0; MIMIC takes the marginal instead
                 conditional.probabilities[-1] = 1.0 / space.sizes[gene]
             conditionals.append(conditional)
         return DiscreteNetwork(space, sampling_order(parents), tuple(conditionals))

@@ -1,4 +1,4 @@
-"""What a fitness function said, remembered: no genome is scored twice."""
+"""A cache around a fitness function, so that no genome is scored twice."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ if TYPE_CHECKING:
 
     Judge = Callable[[AnyArray], ArrayLike]  # of genomes (m, d), a row each
 
-_MOST_BYTES = 1 << 27  # that remembered scores may take
-_ENTRY_BYTES = 300  # of one, besides its key
+_MOST_BYTES = 1 << 27  # limit of the cache
+_ENTRY_BYTES = 300  # of one cache entry, without its key
 
 
 @dataclass(eq=False)
 class Evaluations:
-    """A fitness function with a memory.
+    """A fitness function with a cache.
 
     Attributes
     ----------
     space : Space
+        The search space.
     fitness : callable
-        From genomes (m, d) to scores (m,) or (m, t).
+        Maps genomes (m, d) to scores (m,) or (m, t).
     key : callable or None
-        From genomes to their canonical form, (m, anything); None: the genomes themselves.
+        Maps genomes to their canonical form, (m, anything); None: the genomes themselves.
     asked, hits : int
-        Genomes asked for so far, and those of them that were not new.
+        Genomes whose score was requested so far, and how many of them were in the cache.
     """
 
     space: Space
@@ -48,7 +49,7 @@ class Evaluations:
     _columns: int = 0
 
     def scores(self, genomes: AnyArray) -> FloatArray:
-        """Score a population, with one call of the fitness for what is new; shape (m, t)."""
+        """Score a population, with one call of the fitness for the new genomes; shape (m, t)."""
         keys = self._keys(genomes)
         new: dict[bytes, int] = {}
         for row, key in enumerate(keys):
@@ -60,13 +61,10 @@ class Evaluations:
         self.asked += len(keys)
         self.hits += len(keys) - len(new)
         scores = np.array([self._known[key] for key in keys])
-        self._forget(_MOST_BYTES // (len(keys[0]) + _ENTRY_BYTES))
-        return scores
-
-    def _forget(self, most: int) -> None:
-        """Keep the newest entries only."""
-        for key in list(islice(self._known, max(len(self._known) - most, 0))):
+        surplus = len(self._known) - _MOST_BYTES // (len(keys[0]) + _ENTRY_BYTES)
+        for key in list(islice(self._known, max(surplus, 0))):  # the oldest entries
             del self._known[key]
+        return scores
 
     def _keys(self, genomes: AnyArray) -> list[bytes]:
         if self.key is None:
@@ -85,15 +83,15 @@ class Evaluations:
         return list(rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel().tolist())
 
     def _ask(self, genomes: AnyArray) -> FloatArray:
-        """Call the fitness; NaN is worse than anything."""
+        """Call the fitness; NaN becomes −inf."""
         m = len(genomes)
         answers = self.fitness(genomes)
         try:
             scores = np.asarray(answers, dtype=np.float64)
         except (TypeError, ValueError):
             raise UnnaiveError(
-                f"fitness returned {type(answers).__name__} that is no array of numbers; it must "
-                f"return one number a genome, here {m}"
+                f"fitness returned {type(answers).__name__}, which is not an array of numbers; it "
+                f"must return one number a genome, here {m}"
             ) from None
         if scores.ndim not in {1, 2} or len(scores) != m or not scores.size:
             raise UnnaiveError(

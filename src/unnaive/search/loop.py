@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from unnaive.exceptions import UnnaiveError
+from unnaive.parameters import check_parameters, is_number, number, one_of, parameter, whole
 from unnaive.search.evaluations import Evaluations
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from unnaive.search.evaluations import Judge
     from unnaive.search.spaces import Space
 
-REPLACEMENTS = ("truncation", "elite-1", "generational")
 RandomState = int | np.random.Generator | np.random.RandomState | None
 Setting = dict[str, Any]  # parameters of an algorithm by name
 
@@ -32,22 +31,39 @@ class Model(Protocol):
     """A distribution of genomes."""
 
     def sample(self, n: int, random: np.random.Generator) -> AnyArray:
-        """Draw genomes; shape (n, d)."""
+        """Draw n genomes; shape (n, d)."""
 
 
 @dataclass(frozen=True)
 class Generation:
-    """What a generation came to; number 0 is the initial population.
+    """Summary of one generation of a search; generation 0 is the initial population.
 
-    Attributes
+    Parameters
     ----------
     number : int
-    best, mean : float
-        Fitness of the best individual of the population, and the mean of all.
-    evaluations, cache_hits : int
-        Since the start: individuals asked for, and those of them that were known.
+        Number of the generation.
+    best : float
+        Fitness of the best individual of the population.
+    mean : float
+        Mean fitness of the population.
+    evaluations : int
+        Individuals whose fitness was requested since the start of the search.
+    cache_hits : int
+        How many of these had been scored before, so that the fitness was not called again.
     seconds : float
-        Since the start.
+        Time since the start of the search.
+
+    See Also
+    --------
+    Result : Holds all generations of a search in its ``history``.
+
+    Examples
+    --------
+    >>> from unnaive.search import UMDA, Categories
+    >>> ones = lambda genomes: genomes.sum(axis=1)
+    >>> result = UMDA(max_generations=1).maximise(Categories([2] * 4), ones, random_state=0)
+    >>> [(generation.number, generation.evaluations) for generation in result.history]
+    [(0, 100), (1, 200)]
     """
 
     number: int
@@ -60,23 +76,40 @@ class Generation:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a search found.
+    """Result of a search.
 
-    Attributes
+    Parameters
     ----------
     best : ndarray of shape (d,)
-        The best genome of all that were scored; of ties the lexicographically lowest.
+        Best genome of all that were scored. Ties are won by the lexicographically lowest one.
     fitness : float
-        Its fitness, the first column if there are several.
+        Fitness of the best genome; its first column if the fitness has several.
     history : tuple of Generation
-    evaluations, cache_hits : int
-        Individuals asked for, M + L·g after g generations, and those of them that were known.
+        All generations, the initial population first.
+    evaluations : int
+        Individuals whose fitness was requested: M + L·g after g generations.
+    cache_hits : int
+        How many of these had been scored before.
     generations : int
+        Number of generations g.
     complete : bool
-        False if time was over or the user interrupted.
+        Whether the search ended by itself; False if the time limit was reached or the user
+        interrupted it.
     reason : str
-        Why it ended: "bound", "one individual", "patience", "stall", "max_generations",
-        "time_limit" or "interrupt".
+        Why the search ended: "bound", "one individual", "patience", "stall",
+        "max_generations", "time_limit" or "interrupt".
+
+    See Also
+    --------
+    EstimationOfDistribution.maximise : Runs a search and returns its result.
+
+    Examples
+    --------
+    >>> from unnaive.search import UMDA, Categories
+    >>> ones = lambda genomes: genomes.sum(axis=1)
+    >>> result = UMDA(bound=4).maximise(Categories([2] * 4), ones, random_state=0)
+    >>> result.best.tolist(), result.fitness, result.reason
+    ([1, 1, 1, 1], 4.0, 'bound')
     """
 
     best: AnyArray
@@ -91,45 +124,68 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class EstimationOfDistribution(ABC):
-    r"""Base of the algorithms: select, learn a distribution of the selected, draw from it.
+    r"""Base class of the algorithms: select, learn a distribution of the selected, sample it.
 
     .. math:: D_0 \to S_0 \to \rho_1 \to D_1 \to S_1 \to \rho_2 \to \dots
 
-    Of a population D of M individuals the N best are selected; a model ρ of them is learnt, and L
-    offspring are drawn from it. What follows D is up to ``replacement``.
+    From a population D of M individuals the N best, S, are selected. A model ρ of their
+    distribution is learned, and L offspring are drawn from it. ``replacement`` decides which
+    individuals form the next population. A subclass names its ``space_type`` and learns ρ in
+    ``_learn``.
 
     Parameters
     ----------
-    population, selected, offspring : int, default=100, 50, 100
-        M, N and L.
+    population : int, default=100
+        Number M of individuals in the population.
+    selected : int, default=50
+        Number N of best individuals from which the distribution is learned.
+    offspring : int, default=100
+        Number L of individuals drawn from the distribution in each generation.
     replacement : {"truncation", "elite-1", "generational"}, default="truncation"
-        The next population is the M best of D and its offspring; the best of D and the M − 1
-        best offspring; the M best offspring. Of equals, the older.
+        How the next population is formed. "truncation": the M best of the population and its
+        offspring. "elite-1": the best individual of the population and the M − 1 best offspring.
+        "generational": the M best offspring. Ties are won by the older individual.
     max_generations : int, default=100
+        Maximum number of generations.
     patience : int or None, default=10
-        Stop after so many generations in a row without a better fitness; None: do not.
+        Stop after this many generations in a row without a better fitness. None: no such stop.
     stall : int or None, default=None
-        Stop after so many generations in a row in which no offspring was good enough for the
-        next population; None: do not.
-    bound : float, default=None
-        Stop as soon as the fitness is as large.
-    time_limit : float, default=None
-        Seconds; the generation that is under way is finished, then the best so far is returned.
+        Stop after this many generations in a row in which no offspring entered the next
+        population. None: no such stop.
+    bound : float or None, default=None
+        Stop as soon as the fitness reaches this value. None: no such stop.
+    time_limit : float or None, default=None
+        Seconds after which the search stops. The current generation is finished first, and the
+        best genome so far is returned. None: no limit.
+
+    See Also
+    --------
+    UMDA : Independent genes.
+    MIMIC : A chain of genes.
+    EBNA : A Bayesian network of genes.
 
     References
     ----------
     Larrañaga & Lozano, *Estimation of Distribution Algorithms*, Kluwer, 2002.
+
+    Examples
+    --------
+    >>> from unnaive.search import UMDA, EstimationOfDistribution
+    >>> isinstance(UMDA(), EstimationOfDistribution), UMDA().population
+    (True, 100)
     """
 
-    population: int = 100
-    selected: int = 50
-    offspring: int = 100
-    replacement: str = "truncation"
-    max_generations: int = 100
-    patience: int | None = 10
-    stall: int | None = None
-    bound: float | None = None
-    time_limit: float | None = None
+    population: int = whole(100, 1)
+    selected: int = whole(50, 1)
+    offspring: int = whole(100, 1)
+    replacement: str = one_of("truncation", "elite-1", "generational")
+    max_generations: int = whole(100)
+    patience: int | None = whole(10, 1, also=(None,))
+    stall: int | None = whole(None, 1, also=(None,))
+    bound: float | None = parameter(
+        None, "a number", also=(None,), test=lambda value: is_number(value, infinite=True)
+    )
+    time_limit: float | None = number(None, also=(None,), infinite=True)
 
     space_type: ClassVar[type[Space]]
     paper_setting: ClassVar[Setting] = {
@@ -142,22 +198,56 @@ class EstimationOfDistribution(ABC):
         "max_generations": 1000,
     }
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Write the parameters that all algorithms share into the docstring."""
+        super().__init_subclass__(**options)
+        base = cleandoc(EstimationOfDistribution.__doc__ or "")
+        shared = base.partition("----------\n")[2].partition("\n\n")[0]
+        cls.__doc__ = cleandoc(cls.__doc__ or "").replace("{parameters}", shared)
+
     @classmethod
     def paper(cls, **changes: Any) -> Self:
-        """Return the setting of Robles et al. (2004), with some parameters changed.
+        """Make the algorithm with the settings of Robles et al. (2004).
 
-        M = N = 500 and L = 1000, without pseudo-counts. All of the population is selected, so
-        that the pressure comes from the replacement. The paper gives no rule of when to stop;
-        ending with the first generation that adds nothing comes near its numbers of evaluations.
+        These are M = N = 500 and L = 1000, without pseudo-counts. The whole population is
+        selected, so the selection pressure comes from the replacement. The paper gives no
+        stopping rule; stopping at the first generation that adds nothing comes close to its
+        numbers of evaluations.
+
+        Parameters
+        ----------
+        **changes : Any
+            Parameters that differ from the paper's.
+
+        Returns
+        -------
+        EstimationOfDistribution
+            An algorithm of this class.
         """
         return cls(**{**cls.paper_setting, **changes})
 
-    @abstractmethod
-    def model_of(self, selected: AnyArray, space: Any, previous: Any = None) -> Model:
-        """Learn the distribution of the selected individuals, (n, d).
+    def model_of(self, selected: AnyArray, space: Any, previous: Any = None) -> Any:
+        """Learn the distribution of the selected individuals.
 
-        ``previous`` is the model of the generation before, where there is one.
+        Parameters
+        ----------
+        selected : ndarray of shape (n, d)
+            The selected genomes.
+        space : Categories or Box
+            The space that they are from.
+        previous : DiscreteNetwork or GaussianNetwork, default=None
+            Model of the previous generation, from which EBNA and EGNA continue.
+
+        Returns
+        -------
+        DiscreteNetwork or GaussianNetwork
+            Model that new genomes can be drawn from.
         """
+        return self._learn(selected, space, previous)
+
+    @abstractmethod
+    def _learn(self, selected: AnyArray, space: Any, previous: Any) -> Model:
+        """Learn the model; see :meth:`model_of`."""
 
     def maximise(
         self,
@@ -174,55 +264,59 @@ class EstimationOfDistribution(ABC):
         Parameters
         ----------
         space : Categories or Box
+            Space to search.
         fitness : callable
-            From genomes (m, d) to their fitness (m,), or (m, t): the further columns break ties.
-            It is called once a generation, with those that are new. NaN is worse than any number.
+            Maps genomes (m, d) to their fitness (m,), or (m, t), where further columns break
+            ties. It is called once per generation, with the genomes that are new. NaN counts as
+            worse than any number.
         random_state : int, Generator, RandomState or None, default=None
+            Random seed or generator.
         seeds : array of shape (s, d), default=None
-            Genomes that replace the first of the uniform initial population.
+            Genomes that replace the first ones of the uniform initial population.
         key : callable, default=None
-            From genomes to whole numbers (m, anything), equal where the fitness must be; such
-            individuals are scored once.
+            Maps genomes to whole numbers (m, anything) that are equal if the fitness must be
+            equal; such individuals are scored once.
         watch : callable, default=None
-            Told of every :class:`Generation` as it is over.
+            Called with every :class:`Generation` when it is finished.
 
         Returns
         -------
         Result
-            Upon an interrupt, too, if the initial population had been scored.
+            Best genome and history; also after an interrupt, if the initial population had
+            been scored.
         """
         self.check(space)
         random = generator_of(random_state)
         genomes = space.uniform(self.population, random)
         if seeds is not None:
-            given = space.checked(seeds, "seeds")
-            if len(given) > self.population:
+            checked = space.checked(seeds, "seeds")
+            if len(checked) > self.population:
                 raise UnnaiveError(
-                    f"seeds has {len(given)} genomes, more than population={self.population}; "
+                    f"seeds has {len(checked)} genomes, more than population={self.population}; "
                     "raise population or give fewer"
                 )
-            genomes[: len(given)] = given
+            genomes[: len(checked)] = checked
         run = _Run(self, space, Evaluations(space, fitness, key), random)
         run.begin(genomes)
         return run.result(run.until_done(watch))
 
     def check(self, space: Space) -> None:
-        """Raise an error that names a parameter, its value and the cure, if one is wrong."""
+        """Raise an error that names the parameter, its value and the cure, if one is wrong.
+
+        Parameters
+        ----------
+        space : Categories or Box
+            Space that is going to be searched.
+        """
         if not isinstance(space, self.space_type):
             raise UnnaiveError(
                 f"{type(self).__name__} searches {self.space_type.__name__}, not "
                 f"{type(space).__name__}; see unnaive.search for the algorithms of a space"
             )
-        for name in ("population", "selected", "offspring"):
-            require_whole(name, getattr(self, name), 1)
-        require_whole("max_generations", self.max_generations, 0)
-        for name in ("patience", "stall"):
-            if getattr(self, name) is not None:
-                require_whole(name, getattr(self, name), 1)
-        if self.replacement not in REPLACEMENTS:
-            raise UnnaiveError(
-                f"replacement={self.replacement!r}; it must be one of {', '.join(REPLACEMENTS)}"
-            )
+        try:
+            check_parameters(self)
+        except ValueError as error:
+            raise UnnaiveError(str(error)) from None
         if self.selected > self.population:
             raise UnnaiveError(
                 f"selected={self.selected} is more than population={self.population}; lower "
@@ -234,23 +328,42 @@ class EstimationOfDistribution(ABC):
                 f"offspring={self.offspring} cannot replace population={self.population}; raise "
                 "offspring, or set replacement='truncation'"
             )
-        if self.bound is not None:
-            require_number("bound", self.bound, -math.inf)
-        if self.time_limit is not None:
-            require_number("time_limit", self.time_limit, 0.0)
 
 
 def require_algorithm(name: str, given: object, space_type: type[Space]) -> None:
-    """Raise an error if a parameter is no algorithm for a kind of space."""
-    if isinstance(given, EstimationOfDistribution) and given.space_type is space_type:
-        return
-    known = "UMDA, MIMIC or EBNA" if space_type.__name__ == "Categories" else "UMDAc, MIMICc, …"
-    raise UnnaiveError(f"{name}={given!r}; it must be a {known} of unnaive.search, as in UMDA()")
+    """Raise an error unless a parameter is an algorithm for a kind of space.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for the message.
+    given : object
+        Its value.
+    space_type : type
+        :class:`Categories` or :class:`Box`.
+
+    See Also
+    --------
+    EstimationOfDistribution : Base class of the algorithms.
+
+    Examples
+    --------
+    >>> from unnaive.search import UMDA, Box, require_algorithm
+    >>> require_algorithm("search", UMDA(), Box)
+    Traceback (most recent call last):
+    unnaive.exceptions.UnnaiveError: search=UMDA(...); it must be a UMDAc, ...
+    """
+    if not (isinstance(given, EstimationOfDistribution) and given.space_type is space_type):
+        discrete = space_type.__name__ == "Categories"
+        known = "UMDA, MIMIC or EBNA" if discrete else "UMDAc, MIMICc, …"
+        raise UnnaiveError(
+            f"{name}={given!r}; it must be a {known} of unnaive.search, as in UMDA()"
+        )
 
 
 @dataclass(eq=False)
 class _Run:
-    """A population on its way."""
+    """State of a search: the population, the best genome, and counters of the stopping rules."""
 
     algorithm: EstimationOfDistribution
     space: Space
@@ -271,52 +384,42 @@ class _Run:
         self._record(genomes[order], scores[order])
 
     def until_done(self, watch: Callable[[Generation], None] | None) -> str:
-        """Make generations until there is a reason to stop, and return it."""
+        """Run generations until there is a reason to stop, and return the reason."""
+        tell = watch or (lambda _: None)
         try:
-            if watch is not None:
-                watch(self.history[-1])
+            tell(self.history[-1])
             while not (reason := self._reason()):
                 self._step()
-                if watch is not None:
-                    watch(self.history[-1])
+                tell(self.history[-1])
         except KeyboardInterrupt:
             return "interrupt"
         return reason
 
     def result(self, reason: str) -> Result:
-        """Sum up."""
-        genome, scores = self.best
-        last = self.history[-1]
-        return Result(
-            best=genome.copy(),
-            fitness=float(scores[0]),
-            history=tuple(self.history),
-            evaluations=last.evaluations,
-            cache_hits=last.cache_hits,
-            generations=last.number,
-            complete=reason not in {"time_limit", "interrupt"},
-            reason=reason,
-        )
+        """Summarize the search."""
+        last, history = self.history[-1], tuple(self.history)
+        best, fitness = self.best[0].copy(), float(self.best[1][0])
+        counters = last.evaluations, last.cache_hits, last.number
+        complete = reason not in {"time_limit", "interrupt"}
+        return Result(best, fitness, history, *counters, complete=complete, reason=reason)
 
     def _step(self) -> None:
-        """Make one generation; an interrupt leaves the last one as it was."""
+        """Run one generation; an interrupt leaves the previous one unchanged."""
         algorithm = self.algorithm
-        selected = self.population[0][: algorithm.selected]
-        model = algorithm.model_of(selected, self.space, self.model)
+        before = self.population[0]
+        model = algorithm.model_of(before[: algorithm.selected], self.space, self.model)
         genomes = model.sample(algorithm.offspring, self.random)
         scores = self.evaluations.scores(genomes)
         candidates = np.vstack([self.best[0], genomes]), np.vstack([self.best[1], scores])
         first = leader(*candidates)
-        better = candidates[1][first, 0] > self.best[1][0]
-        self.idle = 0 if better else self.idle + 1
+        self.idle = 0 if candidates[1][first, 0] > self.best[1][0] else self.idle + 1
         self.best = candidates[0][first], candidates[1][first]
         self.model = model
-        before = self.population[0]
         self._record(*self._replaced(genomes, scores))
         self.stalled = self.stalled + 1 if np.array_equal(before, self.population[0]) else 0
 
     def _replaced(self, genomes: AnyArray, scores: FloatArray) -> tuple[AnyArray, FloatArray]:
-        """Make the next population, best first, of equals the older."""
+        """Form the next population, best first; ties are won by the older individual."""
         size, kind = self.algorithm.population, self.algorithm.replacement
         kept = {"truncation": size, "elite-1": 1, "generational": 0}[kind]
         if kind == "elite-1":
@@ -337,21 +440,26 @@ class _Run:
         self.history.append(Generation(number, float(scores[0, 0]), mean, asked, hits, seconds))
 
     def _reason(self) -> str:
-        """Tell why to stop; empty: go on."""
+        """Return the first stopping rule that holds, or an empty string."""
         algorithm, genomes, last = self.algorithm, self.population[0], self.history[-1]
-        reasons = {
-            "bound": algorithm.bound is not None and self.best[1][0] >= algorithm.bound,
-            "one individual": (genomes == genomes[0]).all(),
-            "patience": algorithm.patience is not None and self.idle >= algorithm.patience,
-            "stall": algorithm.stall is not None and self.stalled >= algorithm.stall,
-            "max_generations": last.number >= algorithm.max_generations,
-            "time_limit": algorithm.time_limit is not None and last.seconds >= algorithm.time_limit,
+        limits = {
+            "bound": (self.best[1][0], algorithm.bound),
+            "one individual": (bool((genomes == genomes[0]).all()), True),
+            "patience": (self.idle, algorithm.patience),
+            "stall": (self.stalled, algorithm.stall),
+            "max_generations": (last.number, algorithm.max_generations),
+            "time_limit": (last.seconds, algorithm.time_limit),
         }
-        return next((name for name, holds in reasons.items() if holds), "")
+        reached = (
+            name for name, (now, limit) in limits.items() if limit is not None and now >= limit
+        )
+        return next(reached, "")
 
 
 def ranking(scores: FloatArray) -> IntArray:
-    """Order of individuals, best first, by the first column, then the next; of equals, as given.
+    """Rank individuals, best first, by the first column of scores, then by the next ones.
+
+    Individuals with equal scores keep their order.
 
     Examples
     --------
@@ -363,7 +471,7 @@ def ranking(scores: FloatArray) -> IntArray:
 
 
 def leader(genomes: AnyArray, scores: FloatArray) -> int:
-    """Row of largest scores, of equals the one of the lexicographically lowest genome.
+    """Find the row of largest scores; ties are won by the lexicographically lowest genome.
 
     Examples
     --------
@@ -380,7 +488,7 @@ def leader(genomes: AnyArray, scores: FloatArray) -> int:
 
 
 def generator_of(random_state: RandomState) -> np.random.Generator:
-    """Make a generator of whatever scikit-learn takes as a random state."""
+    """Make a generator from any random state that scikit-learn accepts."""
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(np.iinfo(np.int32).max))
     try:
@@ -390,15 +498,3 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
             f"random_state={random_state!r}; it must be a whole number of at least 0, a "
             "numpy Generator or RandomState, or None"
         ) from None
-
-
-def require_whole(name: str, given: object, least: int) -> None:
-    """Raise an error unless a parameter is a whole number that is large enough."""
-    if not isinstance(given, Integral) or isinstance(given, bool) or given < least:
-        raise UnnaiveError(f"{name}={given!r}; it must be a whole number of at least {least}")
-
-
-def require_number(name: str, given: object, least: float, most: float = math.inf) -> None:
-    """Raise an error unless a parameter is a number between two."""
-    if not isinstance(given, Real) or isinstance(given, bool) or not least <= float(given) <= most:
-        raise UnnaiveError(f"{name}={given!r}; it must be a number of {least:g} to {most:g}")

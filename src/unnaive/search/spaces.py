@@ -1,4 +1,4 @@
-"""Where to search: genomes of categories, or of numbers within bounds."""
+"""Search spaces: genomes of categories, or of numbers within bounds."""
 
 from __future__ import annotations
 
@@ -23,45 +23,102 @@ _MOST_VALUES = 1 << 31  # of a gene, so that two of them can be numbered togethe
 
 
 class Space(ABC):
-    """All genomes that there may be; a population of m genomes of d genes is an array (m, d)."""
+    """Base class of search spaces: the set of all genomes.
+
+    A population of m genomes of d genes each is an array of shape (m, d).
+
+    See Also
+    --------
+    Categories : Genomes of categories.
+    Box : Genomes of numbers within bounds.
+
+    Examples
+    --------
+    >>> from unnaive.search import Categories, Space
+    >>> space = Categories([2, 3])
+    >>> isinstance(space, Space), space.n_genes
+    (True, 2)
+    """
 
     @property
     @abstractmethod
     def n_genes(self) -> int:
-        """Genes of a genome."""
+        """Number of genes d of a genome."""
 
     @abstractmethod
     def uniform(self, n: int, random: np.random.Generator) -> AnyArray:
-        """Draw genomes, every one as likely as any other; shape (n, d)."""
+        """Draw genomes uniformly.
+
+        Parameters
+        ----------
+        n : int
+            Number of genomes.
+        random : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The genomes.
+        """
 
     @abstractmethod
     def compact(self, genomes: AnyArray) -> AnyArray:
-        """Give equal genomes equal bytes, and few of them; shape (m, d)."""
+        """Convert genomes to the type with the fewest bytes, equal for equal genomes.
+
+        Parameters
+        ----------
+        genomes : ndarray of shape (m, d)
+            Genomes of this space.
+
+        Returns
+        -------
+        ndarray of shape (m, d)
+            The same values.
+        """
 
     @abstractmethod
     def _converted(self, genomes: AnyArray) -> tuple[AnyArray, BoolArray]:
-        """Genomes in the type of this space, and where a gene is outside of it."""
+        """Genomes in the type of this space, and a mask of the genes that are outside of it."""
 
     @abstractmethod
     def _range(self, gene: int) -> str:
-        """Tell what a gene may be."""
+        """Describe the values that a gene can have."""
 
     def checked(self, genomes: ArrayLike, name: str) -> AnyArray:
-        """Genomes as an array of this space, or an error that names the gene that is outside."""
+        """Convert genomes to an array of this space.
+
+        Parameters
+        ----------
+        genomes : array-like of shape (m, d)
+            Genomes.
+        name : str
+            Name of the parameter, for error messages.
+
+        Returns
+        -------
+        ndarray of shape (m, d)
+            The genomes.
+
+        Raises
+        ------
+        UnnaiveError
+            If a gene is outside of the space; the message names it.
+        """
         try:
-            given = np.asarray(genomes, dtype=np.float64)
+            numbers = np.asarray(genomes, dtype=np.float64)
         except (TypeError, ValueError):
             raise UnnaiveError(f"{name} must be an array of numbers, one genome a row") from None
-        if given.ndim != 2 or given.shape[1] != self.n_genes:
+        if numbers.ndim != 2 or numbers.shape[1] != self.n_genes:
             raise UnnaiveError(
-                f"{name} has shape {given.shape}; it must have one genome a row, of {self.n_genes} "
-                f"genes: shape (m, {self.n_genes})"
+                f"{name} has shape {numbers.shape}; it must have one genome a row, of "
+                f"{self.n_genes} genes: shape (m, {self.n_genes})"
             )
-        converted, outside = self._converted(given)
+        converted, outside = self._converted(numbers)
         if outside.any():
             row, gene = np.argwhere(outside)[0].tolist()
             raise UnnaiveError(
-                f"{name}[{row}], gene {gene}: {given[row, gene]:g} is outside of the space; it "
+                f"{name}[{row}], gene {gene}: {numbers[row, gene]:g} is outside of the space; it "
                 f"must be {self._range(gene)}"
             )
         return converted
@@ -69,12 +126,17 @@ class Space(ABC):
 
 @dataclass(frozen=True)
 class Categories(Space):
-    """Genomes of which gene i is one of the whole numbers 0 … ``sizes[i]`` − 1.
+    """Genomes whose gene i is one of the whole numbers 0 … ``sizes[i]`` − 1.
 
     Parameters
     ----------
     sizes : sequence of int
         Number of values of every gene.
+
+    See Also
+    --------
+    Box : Genomes of numbers within bounds.
+    UMDA : The simplest algorithm that searches this space.
 
     Examples
     --------
@@ -108,20 +170,44 @@ class Categories(Space):
 
     @cached_property
     def counts(self) -> IntArray:
-        """Numbers of values; shape (d,)."""
+        """Number of values of every gene; shape (d,)."""
         return np.array(self.sizes, dtype=np.int64)
 
     @cached_property
     def code_type(self) -> np.dtype[Any]:
-        """Smallest type of unsigned numbers that holds every value, and one number more."""
+        """Smallest unsigned integer type that holds every value, and one more."""
         return np.min_scalar_type(int(self.counts.max(initial=0)))
 
     def uniform(self, n: int, random: np.random.Generator) -> IntArray:
-        """Draw genomes, every one as likely as any other; shape (n, d)."""
+        """Draw genomes uniformly.
+
+        Parameters
+        ----------
+        n : int
+            Number of genomes.
+        random : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n, d)
+            The genomes.
+        """
         return random.integers(self.counts, size=(n, self.n_genes), dtype=np.int64)
 
     def compact(self, genomes: AnyArray) -> AnyArray:
-        """Give equal genomes equal bytes, and few of them; shape (m, d)."""
+        """Convert genomes to the smallest type that holds all values.
+
+        Parameters
+        ----------
+        genomes : ndarray of shape (m, d)
+            Genomes of this space.
+
+        Returns
+        -------
+        ndarray of shape (m, d)
+            The same values as :attr:`code_type`.
+        """
         return genomes.astype(self.code_type)
 
     def _converted(self, genomes: AnyArray) -> tuple[AnyArray, BoolArray]:
@@ -134,12 +220,17 @@ class Categories(Space):
 
 @dataclass(frozen=True)
 class Box(Space):
-    """Genomes of which gene i is a number of ``low[i]`` to ``high[i]``, both included.
+    """Genomes whose gene i is a number from ``low[i]`` to ``high[i]``, both included.
 
     Parameters
     ----------
     low, high : sequence of float
-        Bounds of every gene; a gene whose bounds are equal is constant.
+        Bounds of every gene. A gene with equal bounds is constant.
+
+    See Also
+    --------
+    Categories : Genomes of categories.
+    UMDAc : The simplest algorithm that searches this space.
 
     Examples
     --------
@@ -175,32 +266,46 @@ class Box(Space):
         """Genes of a genome."""
         return len(self.low)
 
-    @cached_property
-    def least(self) -> FloatArray:
-        """Lower bounds; shape (d,)."""
-        return np.array(self.low, dtype=np.float64)
-
-    @cached_property
-    def most(self) -> FloatArray:
-        """Upper bounds; shape (d,)."""
-        return np.array(self.high, dtype=np.float64)
-
     @property
     def widths(self) -> FloatArray:
-        """Upper less lower bounds; shape (d,)."""
-        return self.most - self.least
+        """Upper bounds minus lower bounds; shape (d,)."""
+        return np.asarray(np.subtract(self.high, self.low), dtype=np.float64)
 
     def uniform(self, n: int, random: np.random.Generator) -> FloatArray:
-        """Draw genomes, every one as likely as any other; shape (n, d)."""
-        drawn = self.least + random.random((n, self.n_genes)) * self.widths
-        return np.minimum(drawn, self.most)
+        """Draw genomes uniformly.
+
+        Parameters
+        ----------
+        n : int
+            Number of genomes.
+        random : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        ndarray of float64 of shape (n, d)
+            The genomes.
+        """
+        drawn = np.asarray(self.low) + random.random((n, self.n_genes)) * self.widths
+        return np.minimum(drawn, self.high)
 
     def compact(self, genomes: AnyArray) -> AnyArray:
-        """Give equal genomes equal bytes, and few of them; shape (m, d)."""
-        return genomes + 0.0  # −0.0 and 0.0 differ in bytes
+        """Turn −0.0 into 0.0, so that equal genomes have equal bytes.
+
+        Parameters
+        ----------
+        genomes : ndarray of shape (m, d)
+            Genomes of this space.
+
+        Returns
+        -------
+        ndarray of shape (m, d)
+            The same values.
+        """
+        return genomes + 0.0
 
     def _converted(self, genomes: AnyArray) -> tuple[AnyArray, BoolArray]:
-        return genomes, ~((genomes >= self.least) & (genomes <= self.most))
+        return genomes, ~((genomes >= self.low) & (genomes <= self.high))
 
     def _range(self, gene: int) -> str:
         return f"a number of {self.low[gene]:g} to {self.high[gene]:g}"

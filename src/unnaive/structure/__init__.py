@@ -1,11 +1,6 @@
-"""Pure functions from information to what depends on what."""
+"""Structure learning: pure functions from information to dependences between columns."""
 
-from unnaive.structure.graph import (
-    ClassGraphs,
-    ParentGraph,
-    independent,
-    with_parents,
-)
+from unnaive.structure.graph import ClassGraphs, ParentGraph, independent, with_parents
 from unnaive.structure.parents import best_parents, super_parent_scores
 from unnaive.structure.tree import maximum_spanning_tree, orient, penalised
 

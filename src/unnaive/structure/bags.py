@@ -1,4 +1,4 @@
-"""Hidden parents: the bag of columns that each column listens to, and how much to each."""
+"""Hidden parents: for each column a bag of other columns that it depends on, with weights."""
 
 from __future__ import annotations
 
@@ -20,25 +20,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class HiddenParents(Graph):
-    """Every column's hidden parent: a weighted bag of other columns.
+    """Structure of hidden naive Bayes: each column's hidden parent is a weighted bag of columns.
 
     Attributes
     ----------
-    names : tuple of str
-        Names of the columns.
-    target : str
-        Name of the class.
+    names, target
+        Names of the columns and of the class.
     members : ndarray of shape (d, d)
         Whether column j is in the bag of column i.
     weights : ndarray of shape (d, d)
-        Its weight there; a row sums to 1, or to 0 where the bag says nothing and the column
-        depends on the class alone.
+        Weight of column j in the bag of column i. A row sums to 1, or to 0 if the column depends
+        only on the class.
     threshold : float
-        Least information of a pair that joins each other's bag, in bits.
+        Minimum information, in bits, of two columns that are in each other's bag.
     """
 
-    names: tuple[str, ...]
-    target: str
     members: BoolArray
     weights: FloatArray
     threshold: float
@@ -55,7 +51,7 @@ class HiddenParents(Graph):
 
     @property
     def edges(self) -> list[tuple[str, str, float]]:
-        """Members and owners of bags as (member, owner, weight)."""
+        """Edges as (member of the bag, column that has the bag, weight)."""
         return [
             (self.names[j], self.names[i], float(self.weights[i, j]))
             for i, j in zip(*np.nonzero(self.members), strict=True)
@@ -68,7 +64,7 @@ class HiddenParents(Graph):
 
     @classmethod
     def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Self:
-        """Make the bags that :meth:`state` described."""
+        """Restore the bags from :meth:`state`."""
         square = (len(names), len(names))
         if state["members"].shape != square or state["weights"].shape != square:
             raise UnnaiveError("the bags do not fit the columns")
@@ -76,26 +72,25 @@ class HiddenParents(Graph):
 
 
 def bag_members(information: FloatArray, threshold: float, rule: str = "ge") -> BoolArray:
-    """Which columns are in each other's bags, by a threshold in nats; shape (d, d)."""
-    if rule == "ge":
-        members = information >= threshold - TIE_TOLERANCE
-    else:
-        members = information > threshold + TIE_TOLERANCE
-    np.fill_diagonal(members, val=False)
-    return np.asarray(members)
+    """Mark the columns in each other's bags by a threshold in nats; shape (d, d).
+
+    With the rule "ge" the information must reach the threshold, otherwise exceed it.
+    """
+    tolerance = -TIE_TOLERANCE if rule == "ge" else TIE_TOLERANCE
+    compare = np.greater_equal if rule == "ge" else np.greater
+    return np.asarray(
+        compare(information, threshold + tolerance) & ~np.eye(len(information), dtype=bool)
+    )
 
 
 def bag_weights(information: FloatArray, members: BoolArray) -> FloatArray:
-    """Information of the members relative to that of the whole bag; shape (d, d)."""
+    """Weight members by their information, relative to the sum of the bag; shape (d, d)."""
     inside = np.where(members, information, 0.0)
     total = inside.sum(axis=1, keepdims=True)
-    weights = np.zeros_like(inside)
-    np.divide(inside, total, out=weights, where=total > 0)
-    return weights
+    return np.asarray(np.divide(inside, total, out=np.zeros_like(inside), where=total > 0))
 
 
 def average_information(information: FloatArray) -> float:
-    """Mean over pairs of columns; 0 for a single column."""
-    n_columns = len(information)
-    pairs = n_columns * (n_columns - 1)
-    return float(information.sum() / pairs) if pairs else 0.0
+    """Average the information over pairs of columns; 0 for a single column."""
+    pairs = len(information) * (len(information) - 1)
+    return float(information.sum() / max(pairs, 1))

@@ -1,4 +1,4 @@
-"""Sets of columns whose dependence derivative ratios cancel each other best."""
+"""Sets of columns whose dependence derivative ratios cancel out best."""
 
 from __future__ import annotations
 
@@ -20,11 +20,9 @@ if TYPE_CHECKING:
 
     Half = list[tuple[FloatArray, IntArray]]  # by number of members: sorted sums, their masks
 
-__all__ = ["BalancedSet", "balanced_sets", "best_set"]
-
 ENUMERATED_COLUMNS = 20
 HALVED_COLUMNS = 44
-REFINED_COLUMNS = 30  # of a rounded set, how many are chosen anew exactly
+REFINED_COLUMNS = 30  # columns of a rounded solution that are chosen again exactly
 TABLE_CELLS = 2**26  # of reachable sums: one or two bytes each
 TABLE_WORK = 2**32  # cells times columns
 TAIL_CELLS = 2**20  # sums of the last columns, listed for branch and bound
@@ -33,9 +31,10 @@ NODE_BUDGET = 2**24  # of branch and bound per size; eight listed sums count as 
 
 @dataclass(frozen=True)
 class BalancedSet:
-    """Columns, increasing, and their weight: |log w(S)| after the norm, or the smallest log w(S).
+    """Best set of a size: its columns, ascending, its weight, and the gap.
 
-    No set of that size is better by more than the gap, which is 0.0 where the search was exact.
+    The weight is the norm of |log w(S)|, or log w(S) if the smallest is wanted. No set of that
+    size is better by more than the gap, which is 0.0 if the search was exact.
     """
 
     columns: tuple[int, ...]
@@ -50,30 +49,35 @@ def balanced_sets(
     objective: str = "balanced",
     weights: ArrayLike | None = None,
 ) -> dict[int, BalancedSet]:
-    r"""Best set of columns of every size asked for.
+    r"""Find the best set of columns of every size in ``sizes``.
 
     .. math:: \log w(S) = \sum_{i \in S} u_i
 
-    "balanced" finds the S with the least :math:`|\log w(S)|`, "smallest" the one with the
-    least :math:`\log w(S)`. With several lines, one a pair of classes, the weight of S is the
-    largest :math:`|\log w(S)|` of a line, or the mean over lines weighted by ``weights``.
+    "balanced" minimizes :math:`|\log w(S)|`, "smallest" minimizes :math:`\log w(S)`. If ``u`` has
+    several rows, one per pair of classes, the weight of S is the largest :math:`|\log w(S)|` of
+    all rows, or their mean weighted by ``weights``.
 
-    One line of up to 44 columns is met in the middle, a longer one summed in steps and refined.
-    Of several lines all sets are tried up to 20 columns, beyond that branch and bound searches.
-    Sets whose weights differ by no more than 1e-10, or than rounding can tell, are tied, and the
-    first in lexicographic order wins. Beyond 44 columns, or 20 of several lines, there are no
-    such ties and the first set found wins; the same call always finds the same.
+    With one row, the search is meet-in-the-middle up to 44 columns, then dynamic programming
+    over rounded sums with refinement. With several rows, all sets are enumerated up to 20
+    columns, then branch and bound is used. Sets whose weights differ by at most 1e-10, or by
+    rounding, are tied, and the lexicographically first wins. Beyond 44 columns, or 20 with
+    several rows, the first set found wins; the same call always finds the same set.
 
     Parameters
     ----------
     u : array of shape (d,) or (m, d)
         Mean log dependence derivative ratio of every column, by pair of classes.
     sizes : iterable of int
-        Numbers of columns in a set, each within 1 and d.
+        Numbers of columns in a set, each from 1 to d.
     objective : {"balanced", "smallest"}
-        The latter is for one line only: the sign of a pair of classes is arbitrary.
+        "smallest" needs a single row, since the sign of a pair of classes is arbitrary.
     weights : array of shape (m,), optional
-        Weights of the lines; without them the largest line counts.
+        Weights of the rows; without them the largest row counts.
+
+    Returns
+    -------
+    dict
+        The best set by size.
 
     References
     ----------
@@ -89,26 +93,24 @@ def balanced_sets(
     (1, 2)
     """
     lines = _checked_lines(u, weights)
-    wanted = _checked_sizes(sizes, lines.shape[1])
-    if objective == "balanced":
-        return _searched(lines, wanted, weights is not None)
-    if objective != "smallest" or len(lines) > 1:
+    n_columns = lines.shape[1]
+    wanted = sorted({index(size) for size in sizes})
+    if not wanted or wanted[0] < 1 or wanted[-1] > n_columns:
+        raise ValueError(f"sizes={wanted}; there must be some, within 1 and {n_columns} columns")
+    if objective == "smallest" and len(lines) == 1:
+        return {size: _smallest(lines[0], size) for size in wanted}
+    if objective != "balanced":
         raise ValueError(f"objective={objective!r}; it is 'balanced', or 'smallest' with one line")
-    return {size: _smallest(lines[0], size) for size in wanted}
-
-
-def _searched(lines: FloatArray, sizes: list[int], added: bool) -> dict[int, BalancedSet]:
-    """Balanced sets by the method that fits the lines that are not zero."""
     lines = lines[lines.any(axis=1)] if lines.any() else lines[:1]
     if len(lines) == 1:
-        alone = _met_in_the_middle if lines.shape[1] <= HALVED_COLUMNS else _stepped
-        return alone(lines[0], sizes)
-    together = _enumerated if lines.shape[1] <= ENUMERATED_COLUMNS else _branched
-    return together(lines, sizes, added)
+        of_one = _met_in_the_middle if n_columns <= HALVED_COLUMNS else _stepped
+        return of_one(lines[0], wanted)
+    of_several = _enumerated if n_columns <= ENUMERATED_COLUMNS else _branched
+    return of_several(lines, wanted, weights is not None)
 
 
 def best_set(found: dict[int, BalancedSet]) -> BalancedSet:
-    """Best set over sizes: of least weight, of those tied the smallest, then the first.
+    """Choose the best set over all sizes: least weight, on ties the smallest, then the first.
 
     Examples
     --------
@@ -123,7 +125,7 @@ def best_set(found: dict[int, BalancedSet]) -> BalancedSet:
 
 
 def _checked_lines(u: ArrayLike, weights: ArrayLike | None) -> FloatArray:
-    """Lines (m, d), times their weights that sum to one."""
+    """Check the rows (m, d) of ``u`` and multiply them by their normalized weights."""
     lines = np.atleast_2d(np.asarray(u, dtype=np.float64))
     if lines.ndim != 2 or not lines.size:
         raise ValueError(f"u has shape {np.shape(u)}; it must be (d,) or (m, d), not empty")
@@ -132,30 +134,22 @@ def _checked_lines(u: ArrayLike, weights: ArrayLike | None) -> FloatArray:
             raise ValueError("u holds a nan, an infinity or numbers too large to be summed")
     if weights is None:
         return lines
-    given = np.asarray(weights, dtype=np.float64)
-    if given.shape != lines.shape[:1]:
-        raise ValueError(f"weights have shape {given.shape}; u has {len(lines)} lines")
-    if not np.isfinite(given).all() or given.min() < 0 or not given.any():
-        raise ValueError(f"weights={given}; they must be finite, not negative and not all 0")
-    return np.asarray(lines * (given / given.sum())[:, None])
-
-
-def _checked_sizes(sizes: Iterable[int], n_columns: int) -> list[int]:
-    wanted = sorted({index(size) for size in sizes})
-    if not wanted or wanted[0] < 1 or wanted[-1] > n_columns:
-        raise ValueError(f"sizes={wanted}; there must be some, within 1 and {n_columns} columns")
-    return wanted
+    shares = np.asarray(weights, dtype=np.float64)
+    if shares.shape != lines.shape[:1]:
+        raise ValueError(f"weights have shape {shares.shape}; u has {len(lines)} lines")
+    if not np.isfinite(shares).all() or shares.min() < 0 or not shares.any():
+        raise ValueError(f"weights={shares}; they must be finite, not negative and not all 0")
+    return np.asarray(lines * (shares / shares.sum())[:, None])
 
 
 def _rounding(lines: FloatArray) -> float:
-    """How far apart rounding may put two equal weights."""
+    """Largest difference that rounding can make between two equal weights."""
     return float(8 * np.finfo(np.float64).eps * np.abs(lines).sum())
 
 
 def _norm(sums: FloatArray, added: bool) -> FloatArray:
-    """Weights of sets from their sums (m, ...): the largest line, or all lines added."""
-    sizes = np.abs(sums)
-    return np.asarray(sizes.sum(axis=0) if added else sizes.max(axis=0))
+    """Weights of sets from their sums (m, ...): the largest row, or the sum of all rows."""
+    return np.asarray((np.sum if added else np.max)(np.abs(sums), axis=0))
 
 
 def _weighed(lines: FloatArray, added: bool, columns: IntArray) -> BalancedSet:
@@ -165,7 +159,7 @@ def _weighed(lines: FloatArray, added: bool, columns: IntArray) -> BalancedSet:
 
 
 def _smallest(line: FloatArray, size: int) -> BalancedSet:
-    """Set of least sum, with the lowest of the columns that tie with its largest."""
+    """Find the set of least sum; of the columns tied with its largest, it has the lowest ones."""
     tolerance = max(TIE_TOLERANCE, _rounding(line))
     last = np.partition(line, size - 1)[size - 1]
     clear = np.flatnonzero(line < last - tolerance)
@@ -175,10 +169,10 @@ def _smallest(line: FloatArray, size: int) -> BalancedSet:
 
 
 def _subset_sums(lines: FloatArray) -> FloatArray:
-    """Add up all sets of the columns of (m, h), by doubling; shape (m, 2ʰ).
+    """Sum every subset of the columns of (m, h), by doubling; shape (m, 2ʰ).
 
-    A set's place is a mask whose highest bit is the first column, so of two sets of one size
-    the lexicographically first has the larger mask.
+    The position of a set is a mask whose highest bit is the first column, so of two sets of the
+    same size the lexicographically first has the larger mask.
     """
     sums = np.zeros((len(lines), 1))
     for column in lines.T[::-1]:
@@ -191,7 +185,7 @@ def _members(mask: int, n_columns: int) -> IntArray:
 
 
 def _enumerated(lines: FloatArray, sizes: list[int], added: bool) -> dict[int, BalancedSet]:
-    """Exact, by weighing all sets."""
+    """Exact search that weighs all sets."""
     n_columns = lines.shape[1]
     weights = np.zeros(2**n_columns)
     for line in lines:
@@ -208,20 +202,20 @@ def _enumerated(lines: FloatArray, sizes: list[int], added: bool) -> dict[int, B
 
 
 def _by_count(sums: FloatArray) -> tuple[IntArray, IntArray]:
-    """Masks by number of members, then by sum, and where each number of members begins."""
+    """Sort masks by number of members, then by sum; also return where each number begins."""
     counts = np.bitwise_count(np.arange(len(sums), dtype=np.uint32))
     return np.lexsort((sums, counts)), np.append(0, np.cumsum(np.bincount(counts)))
 
 
 def _half(line: FloatArray) -> Half:
-    """Sorted sums of all sets of a half's columns and their masks, by number of members."""
+    """Sorted sums of all sets of half the columns and their masks, by number of members."""
     sums = _subset_sums(line[None])[0]
     masks, starts = _by_count(sums)
-    return [(sums[part], part) for part in np.split(masks, starts[1:-1])]
+    return [(sums[members], members) for members in np.split(masks, starts[1:-1])]
 
 
 def _misses(sums: FloatArray, others: FloatArray, target: float) -> FloatArray:
-    """How far from the target each sum stays with the best of the other, sorted sums."""
+    """Distance from the target of each sum plus the best of the other, sorted sums."""
     wanted = target - sums
     place = np.searchsorted(others, wanted)
     above = others[np.minimum(place, len(others) - 1)]
@@ -230,11 +224,11 @@ def _misses(sums: FloatArray, others: FloatArray, target: float) -> FloatArray:
 
 
 def _pair(left: Half, right: Half, size: int, target: float, tolerance: float) -> tuple[int, int]:
-    """Masks of the halves of a set whose sum is nearest to the target, the first of those tied.
+    """Find the set whose sum is nearest to the target, as masks of its halves; first on ties.
 
-    For every number of members that the left half can bring, the shorter list of sums is
-    looked up in the longer. Of the left parts that come near enough with some right part the
-    first one is taken, and then the first of its right parts.
+    For every number of members in the left half, the shorter list of sums is looked up in the
+    longer one. Of the left halves that come near enough with some right half, the first is
+    taken, and then the first of its right halves.
     """
     least = {}
     for count in range(max(0, size - len(right) + 1), min(size, len(left) - 1) + 1):
@@ -253,7 +247,7 @@ def _pair(left: Half, right: Half, size: int, target: float, tolerance: float) -
 
 
 def _met_in_the_middle(line: FloatArray, sizes: list[int]) -> dict[int, BalancedSet]:
-    """Exact: lists the sums of both halves' sets and looks for two that cancel each other."""
+    """Exact search that lists the subset sums of both halves and finds two that cancel out."""
     middle = len(line) // 2
     left, right = _half(line[:middle]), _half(line[middle:])
     tolerance = max(TIE_TOLERANCE, _rounding(line))
@@ -266,12 +260,12 @@ def _met_in_the_middle(line: FloatArray, sizes: list[int]) -> dict[int, Balanced
 
 
 def _stepped(line: FloatArray, sizes: list[int]) -> dict[int, BalancedSet]:
-    r"""Near exact: dynamic programming over sizes and sums in whole steps δ, then refinement.
+    r"""Nearly exact search: dynamic programming over sums in whole steps δ, then refinement.
 
     With :math:`r_i = u_i / \delta` rounded, :math:`|\sum_S u_i| \ge \delta |\sum_S r_i| -
     \sum_S |u_i - \delta r_i|`, so the least sum of steps bounds the least weight. The largest
     :math:`|u_i|` is a whole number of steps, so that sums of ±1 are bounded exactly. A set of
-    more than half of the columns is what a smaller one leaves, whose sum is near the total.
+    more than half of the columns is the complement of a smaller one whose sum is near the total.
     """
     exponent = int(np.frexp(np.abs(line).max())[1])
     scaled = np.ldexp(line, -exponent)
@@ -304,10 +298,11 @@ def _stepped(line: FloatArray, sizes: list[int]) -> dict[int, BalancedSet]:
 
 
 def _last_members(steps: IntArray, most: int) -> CodeArray:
-    """Least number of columns among which a count of them makes a sum; (most + 1, sums).
+    """Least n such that some sets of a size within the first n columns have a sum.
 
-    The last of them is a member of such a set, so the set can be rebuilt from the table.
-    Place 0 is the sum of all negative steps. Where no set makes the sum, the largest integer.
+    The n-th column is a member of such a set, so the set can be rebuilt from the table, which
+    has the shape (most + 1, sums). Position 0 is the sum of all negative steps. If no set has
+    the sum, the entry is the largest integer.
     """
     kind = np.min_scalar_type(len(steps) + 1)
     width = int(np.abs(steps).sum()) + 1
@@ -325,7 +320,7 @@ def _last_members(steps: IntArray, most: int) -> CodeArray:
 
 
 def _rebuilt(last: CodeArray, steps: IntArray, count: int, place: int) -> list[int]:
-    """Columns of a set of a count and of the sum at a place."""
+    """Columns of a set with ``count`` members and the sum at a position of the table."""
     members: list[int] = []
     for left in range(count, 0, -1):
         members.append(int(last[left, place]) - 1)
@@ -334,9 +329,9 @@ def _rebuilt(last: CodeArray, steps: IntArray, count: int, place: int) -> list[i
 
 
 def _refined(line: FloatArray, inside: BoolArray) -> IntArray:
-    """Best of the sets of a set's size that differ from it in some columns, met in the middle.
+    """Improve a set by choosing some of its columns again, exactly, by meet-in-the-middle.
 
-    The columns to choose anew are spread evenly over the values inside and outside.
+    The columns to choose again are spread evenly over the values inside and outside the set.
     """
     order = np.argsort(line, kind="stable")
     members, others = order[inside[order]], order[~inside[order]]
@@ -353,14 +348,14 @@ def _refined(line: FloatArray, inside: BoolArray) -> IntArray:
 
 
 def _branched(lines: FloatArray, sizes: list[int], added: bool) -> dict[int, BalancedSet]:
-    """Exact within a budget: branch and bound, columns by falling largest |u|.
+    """Branch and bound, exact within a budget; columns are sorted by falling largest |u|.
 
-    A node has decided on the first columns. The sums that the others can still bring lie
-    between those of the least and of the largest of them, in every line, which bounds its
-    weight. The last columns are not branched on: the sums of all their sets are listed by
-    number of members and sorted by a combination of lines, and only those are weighed that
-    leave this below the best weight. When the budget is used up, the gap is what the least
-    bound of a node not searched leaves open.
+    A node of the search has decided on the first columns. What the other columns can add lies,
+    in every row, between the sums of the smallest and of the largest of them, which bounds the
+    weight. The last columns are not branched on: the sums of all their sets are listed by number
+    of members and sorted by a combination of rows, and only the sets that keep this combination
+    below the best weight are weighed. When the budget is used up, the gap follows from the least
+    bound of all nodes that were not searched.
     """
     n_lines, n_columns = lines.shape
     order = np.argsort(-np.abs(lines).max(axis=0), kind="stable")
@@ -386,7 +381,7 @@ def _branched(lines: FloatArray, sizes: list[int], added: bool) -> dict[int, Bal
 
 
 def _least_sums(ordered: FloatArray, head: int, most: int) -> FloatArray:
-    """Least sums of so many columns from some column on; shape (head + 1, most + 1, m)."""
+    """Least sums of n columns from a column on, by column and n; shape (head + 1, most + 1, m)."""
     low = np.zeros((head + 1, most + 1, ordered.shape[1]))
     for begin in range(head + 1):
         sums = np.cumsum(np.sort(ordered[begin:], axis=0), axis=0)
@@ -399,7 +394,8 @@ def _tail(
 ) -> tuple[tuple[FloatArray, FloatArray, IntArray, FloatArray], IntArray]:
     """List the sums of all sets of columns (h, m), and their masks.
 
-    No weight is less than the size of a line, or of all lines with any signs if they are added.
+    They are sorted by a mix of rows that never exceeds the weight: the largest row, or all rows
+    with fixed signs if they are added.
     """
     lead = int(np.argmax(np.abs(ordered).sum(axis=0)))
     signs = np.where(ordered[:, lead] @ ordered < 0, -1.0, 1.0) if added else 0.0
@@ -411,7 +407,7 @@ def _tail(
 
 
 def _exchanged(lines: FloatArray, inside: BoolArray, added: bool) -> BoolArray:
-    """Exchange the best two columns for each other while the weight falls."""
+    """Swap a column of the set with one outside, the best pair first, while the weight falls."""
     while not inside.all():
         members, others = np.flatnonzero(inside), np.flatnonzero(~inside)
         sums = lines[:, members].sum(axis=1)

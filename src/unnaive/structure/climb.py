@@ -1,4 +1,4 @@
-"""Greedy search for networks: hill climbing, tabu, K2, simulated annealing."""
+"""Score-based search for networks: hill climbing, tabu search, K2, simulated annealing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from unnaive.information.gaussian_scores import GaussianScores
     from unnaive.information.scores import FamilyScores
 
-IMPROVES = 1e-9  # the least gain of a move
+IMPROVES = 1e-9  # minimum gain of a move
 ADD, DELETE, REVERSE = 0, 1, 2
 
 Move = tuple[int, int, int]  # what, child, parent
@@ -26,7 +27,7 @@ Parents = list[set[int]]
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found: parents of every variable, their score, and whether it was done."""
+    """Result of a search: parents of every variable, their score, and whether it was finished."""
 
     parents: tuple[tuple[int, ...], ...]
     score: float
@@ -36,18 +37,18 @@ class Found:
 
 @dataclass(eq=False)
 class Climber:
-    """A network that is changed move by move, with the gain of every possible move at hand.
+    """A network that is changed move by move, with the gains of all possible moves.
 
-    After a move only the gains of the variables whose parents changed are computed anew.
+    After a move only the gains of variables whose parents changed are computed again.
 
     Attributes
     ----------
     scores : FamilyScores or GaussianScores
-        Of a variable given its parents.
+        Scores of a variable given its parents.
     max_parents : int
-        Most parents of a variable.
+        Maximum number of parents of a variable.
     required, forbidden : ndarray of shape (d, d)
-        Arcs [child, parent] that stay, or may not be.
+        Arcs [child, parent] that must stay, or must not be added.
     """
 
     scores: FamilyScores | GaussianScores
@@ -62,7 +63,7 @@ class Climber:
         self.arcs = np.zeros((d, d), dtype=bool)  # [child, parent]
         for child, above in enumerate(self.parents):
             self.arcs[child, list(above)] = True
-        self.ancestors = _ancestors(self.parents, d)
+        self.ancestors = _ancestors(self.arcs)
         self.gains = np.full((2, d, d), -np.inf)  # of adding and of deleting [child, parent]
         if not any(self.parents):
             self.scores.score_pairs()
@@ -70,11 +71,11 @@ class Climber:
 
     @property
     def score(self) -> float:
-        """Score of the network as it is."""
+        """Score of the present network."""
         return self.scores.total([tuple(sorted(above)) for above in self.parents])
 
     def refresh(self, nodes: Iterable[int]) -> None:
-        """Compute the gains of changes of some variables' parents anew, as far as they may be."""
+        """Compute the gains of allowed changes of some variables' parents again."""
         for node in nodes:
             above = tuple(sorted(self.parents[node]))
             now = self.scores.local(node, above)
@@ -90,7 +91,7 @@ class Climber:
         self._learn_gains()
 
     def _learn_gains(self) -> None:
-        """Score the additions that would close no cycle now, and those that reversals need."""
+        """Score the additions that would not close a cycle now, and those that reversals need."""
         wanted = np.isnan(self.gains[ADD]) & (~self.ancestors.T | self.arcs.T)
         for node in np.flatnonzero(wanted.any(axis=1)).tolist():
             others = np.flatnonzero(wanted[node])
@@ -108,34 +109,33 @@ class Climber:
             above[parent] = True
             self.ancestors[self.ancestors[:, child]] |= above
             self.ancestors[child] |= above
-            self.refresh([child])
-            return
-        self.parents[child].remove(parent)
-        if what == REVERSE:
-            self.parents[parent].add(child)
-        self.arcs[child, parent], self.arcs[parent, child] = False, what == REVERSE
-        self.ancestors = _ancestors(self.parents, len(self.parents))
-        self.refresh([child] if what != REVERSE else [child, parent])
+        else:
+            self.parents[child].remove(parent)
+            self.parents[parent] |= {child} if what == REVERSE else set()
+            self.arcs[child, parent], self.arcs[parent, child] = False, what == REVERSE
+            self.ancestors = _ancestors(self.arcs)
+        self.refresh([child, parent] if what == REVERSE else [child])
 
     def all_gains(self) -> FloatArray:
-        """Gains of adding, deleting and reversing [child, parent], −inf where none may; (3, d, d).
+        """Gains of adding, deleting and reversing [child, parent], −inf if forbidden; (3, d, d).
 
-        Of an arc that stands, the reversal makes the parent a child.
+        Reversing [child, parent] makes the child a parent of the parent.
         """
         gains = np.full((3, *self.ancestors.shape), -np.inf)
-        # What is not known yet, NaN, would close a cycle.
+        # Gains that are not known yet, NaN, belong to arcs that would close a cycle.
         np.copyto(gains[ADD], self.gains[ADD], where=~self.ancestors.T & ~np.isnan(self.gains[ADD]))
         gains[DELETE] = self.gains[DELETE]
         children, parents = np.nonzero(self.arcs)
-        # A way from parent to child besides the arc would close a cycle with the turned arc.
+        # Another path from parent to child would close a cycle with the reversed arc.
         detour = (self.arcs[children] & self.ancestors[:, parents].T).any(axis=1)
         children, parents = children[~detour], parents[~detour]
-        turned = self.gains[DELETE, children, parents] + self.gains[ADD, parents, children]
-        gains[REVERSE, children, parents] = turned
+        gains[REVERSE, children, parents] = (
+            self.gains[DELETE, children, parents] + self.gains[ADD, parents, children]
+        )
         return gains
 
     def random_move(self, random: np.random.Generator) -> tuple[Move, float] | None:
-        """Return any move that leaves no cycle, with its gain."""
+        """Draw a move that makes no cycle, and return it with its gain."""
         gains = self.all_gains()
         moves = np.argwhere(np.isfinite(gains))
         if not len(moves):
@@ -144,28 +144,20 @@ class Climber:
         return (what, child, parent), float(gains[what, child, parent])
 
 
-def _ancestors(parents: Parents, d: int) -> BoolArray:
-    """Whether variable j is above variable i; shape (d, d)."""
-    above = np.zeros((d, d), dtype=bool)
-    done: set[int] = set()
-    while len(done) < d:
-        before = len(done)
-        for node in range(d):
-            if node not in done and parents[node] <= done:
-                for parent in parents[node]:
-                    above[node] |= above[parent]
-                    above[node, parent] = True
-                done.add(node)
-        if len(done) == before:
-            raise ArithmeticError("a search made a cycle; please report this as a bug")
+def _ancestors(arcs: BoolArray) -> BoolArray:
+    """Whether variable j is an ancestor of variable i, from arcs [child, parent]; shape (d, d)."""
+    above = arcs.copy()
+    parents = {node: np.flatnonzero(row).tolist() for node, row in enumerate(arcs)}
+    for node in TopologicalSorter(parents).static_order():
+        above[node] |= above[parents[node]].any(axis=0)
     return above
 
 
 def best_move(gains: FloatArray, tabu: Iterable[Move] = ()) -> tuple[Move | None, float]:
-    """Move of largest gain; of ties add, then delete, then reverse, the first by parent and child.
+    """Find the move of largest gain; on ties add, delete, reverse, then the first parent, child.
 
-    Adding i → j and j → i often gain the same to the last bit, so the rule decides where arcs
-    point: from the columns that come first.
+    Adding i → j and adding j → i often have exactly the same gain. The rule decides that arcs
+    then point from earlier to later columns.
     """
     for move in tabu:
         gains[_undoing(move)] = -np.inf
@@ -178,11 +170,10 @@ def best_move(gains: FloatArray, tabu: Iterable[Move] = ()) -> tuple[Move | None
 
 
 def _undoing(move: Move) -> Move:
-    """Return the move that would undo this one."""
+    """Return the move that undoes this one."""
     what, child, parent = move
-    if what == REVERSE:
-        return (REVERSE, parent, child)
-    return (DELETE if what == ADD else ADD, child, parent)
+    undo = {ADD: DELETE, DELETE: ADD, REVERSE: REVERSE}[what]
+    return (undo, parent, child) if what == REVERSE else (undo, child, parent)
 
 
 def hill_climbing(
@@ -193,20 +184,26 @@ def hill_climbing(
     limit: float = math.inf,
     watch: Callable[[int, float], None] | None = None,
 ) -> Found:
-    """Take the best move while it improves; with tabu, go on downhill for some rounds.
+    """Make the best move while it improves; tabu search also makes moves that do not.
 
     Parameters
     ----------
     climber : Climber
-        Where to begin.
+        Network to start from; it is changed.
     tabu_length : int, default=0
-        So many last moves may not be undone.
+        How many of the last moves must not be undone.
     tabu_rounds : int, default=0
-        How many moves in a row may fail to beat the best network seen.
+        How many moves in a row may fail to improve on the best network so far.
     limit : float, default=inf
-        Seconds; the best network so far is returned when they are over, as upon an interrupt.
+        Time limit in seconds. The best network so far is returned when time is over, and also
+        after an interrupt.
     watch : callable, default=None
-        Told the number of moves and the score after each.
+        Called with the number of moves and the score after each move.
+
+    Returns
+    -------
+    Found
+        The best network.
 
     References
     ----------
@@ -221,7 +218,7 @@ def hill_climbing(
         while complete := time.monotonic() <= end:
             gains = climber.all_gains()
             move, gain = best_move(gains)
-            if score + gain <= best_score + IMPROVES:  # else even an undoing is welcome
+            if score + gain <= best_score + IMPROVES:  # else a tabu move is allowed, too
                 move, gain = best_move(gains, last)
             if move is None or (gain <= IMPROVES and idle >= tabu_rounds):
                 break
@@ -240,12 +237,12 @@ def hill_climbing(
 
 
 def _frozen(arcs: BoolArray) -> tuple[tuple[int, ...], ...]:
-    """Return the parents of every variable."""
+    """Return the parents of every variable as tuples."""
     return tuple(tuple(np.flatnonzero(above).tolist()) for above in arcs)
 
 
 def perturb(climber: Climber, n_moves: int, random: np.random.Generator) -> None:
-    """Make some random moves, for another start."""
+    """Make random moves, for a restart from another network."""
     for _ in range(n_moves):
         drawn = climber.random_move(random)
         if drawn is not None:
@@ -261,10 +258,11 @@ def anneal(
     cold: float = 0.1,
     limit: float = math.inf,
 ) -> Found:
-    """Random moves, worse ones the more rarely the colder it gets; the best network seen.
+    """Search by simulated annealing: random moves, worse ones less likely as it gets colder.
 
-    A move of gain g < 0 is made with probability exp(g / T); T falls from ``warm`` to ``cold``
-    geometrically. Ends with hill climbing from the best network.
+    A move of gain g < 0 is made with probability exp(g / T). The temperature T falls
+    geometrically from ``warm`` to ``cold``. The search ends with hill climbing from the best
+    network.
 
     References
     ----------
@@ -302,7 +300,7 @@ def k2_search(
     required: BoolArray,
     forbidden: BoolArray,
 ) -> Found:
-    """Each variable takes, one by one, the earlier variable that improves its score most.
+    """K2: add to each variable, one by one, the earlier variable that improves its score most.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""PC-stable: a graph of what depends on what, from tests of independence."""
+"""PC-stable: learns a graph from tests of conditional independence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
-from unnaive.structure.dag import DAG, PDAG
+from unnaive.structure.dag import DAG, PDAG, reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,34 +26,25 @@ if TYPE_CHECKING:
     Arc = tuple[int, int]
     Given = tuple[int, ...]
 
-__all__ = [
-    "IndependenceTest",
-    "Outcome",
-    "PcResult",
-    "chi_square_test",
-    "fisher_z_test",
-    "pc_stable",
-]
-
 MOST_CELLS = 2**62  # beyond this a context has no number
-SINGULAR = 1e-10  # variance that is left of a standardised variable which others determine
+SINGULAR = 1e-10  # remaining variance of a standardized variable that others determine
 NEARLY_ONE = 1 - 2.0**-53
 
 
 @dataclass(frozen=True)
 class PcResult:
-    """What PC found.
+    """Result of PC.
 
     Attributes
     ----------
     graph : PDAG
-        Edges between variables that nothing separates, directed as far as the tests tell.
+        Edges between variables that no tested set separates, directed as far as the tests allow.
     separators : dict
-        What separates each pair (i, j), i < j, that was found independent.
+        Separating set of each pair (i, j), i < j, that was found independent.
     tests_done : int
-        Number of tests asked for.
+        Number of tests.
     complete : bool
-        Whether time was enough; if not, edges are left that a test might have removed.
+        Whether all tests were done before the time limit; if not, some edges may be superfluous.
     """
 
     graph: PDAG
@@ -71,15 +62,15 @@ def pc_stable(
     forbidden: Iterable[tuple[Node, Node]] = (),
     limit: float | None = None,
 ) -> PcResult:
-    """Learn a class of equivalent networks from tests of independence.
+    """Learn a class of equivalent networks from tests of conditional independence.
 
-    All variables are joined at first. Level ℓ = 0, 1, … tests i and j, if still joined, given
-    any ℓ variables that were joined to i, or any to j, when the level began, and parts them at
-    the first independence. Neighbours frozen like this give the same skeleton in whatever order
-    the variables come. Then i → w ← j if i and j are parted, both are joined to w, and w does
-    not separate them; where these contradict each other or close a cycle, the first (i, w, j)
-    wins. Meek's rules direct what follows. Wrong tests may leave a graph that no DAG fits, whose
-    ``to_dag`` raises.
+    At first all variables are joined. Level ℓ = 0, 1, … tests i and j, if they are still joined,
+    given each set of ℓ variables that were joined to i, or to j, when the level began. The edge
+    is removed at the first independence. Because neighbours are frozen during a level, the
+    skeleton does not depend on the order of the variables. Then i → w ← j if i and j are not
+    joined, both are joined to w, and w is not in their separating set; if colliders contradict
+    each other or close a cycle, the first (i, w, j) wins. Finally Meek's rules direct further
+    edges. Wrong tests may lead to a graph that no DAG fits; its ``to_dag`` raises an error.
 
     Parameters
     ----------
@@ -88,12 +79,18 @@ def pc_stable(
     independent : callable
         Whether variables i < j are independent given others: ``independent(i, j, given)``.
     max_given : int, optional
-        Last level.
+        Largest number of conditioning variables.
     required, forbidden : iterables of (parent, child), optional
-        Edges that are there whatever the tests say, and that are not. A pair forbidden both
-        ways is never joined, but tested for what separates it.
+        Edges that the graph must have, and edges that it must not have, whatever the tests find.
+        A pair that is forbidden in both directions is never joined, but it is tested to find its
+        separating set.
     limit : float, optional
-        Seconds after which no test is begun; the edges left then stay.
+        Time limit in seconds; after it no test is started, and the remaining edges stay.
+
+    Returns
+    -------
+    PcResult
+        The class and the separating sets.
 
     References
     ----------
@@ -123,7 +120,7 @@ def pc_stable(
 
 
 def _arcs(names: Sequence[str], edges: Iterable[tuple[Node, Node]]) -> frozenset[Arc]:
-    """Edges as positions."""
+    """Convert edges to positions."""
     places: dict[Node, int] = {name: place for place, name in enumerate(names)}
     places.update({place: place for place in range(len(names))})
     arcs = set()
@@ -139,12 +136,12 @@ def _refuse_cycles(names: Sequence[str], arcs: Iterable[Arc]) -> None:
     try:
         DAG.of_edges(names, arcs)
     except UnnaiveError as error:
-        raise ValueError(f"what is required and forbidden cannot be: {error}") from error
+        raise ValueError(f"required and forbidden edges contradict each other: {error}") from error
 
 
 @dataclass
 class _Skeleton:
-    """Who is joined to whom, what separates the others, and what is known beforehand."""
+    """Adjacent variables, separating sets of the other pairs, and background knowledge."""
 
     adjacent: list[set[int]]
     wanted: frozenset[Arc]
@@ -154,7 +151,7 @@ class _Skeleton:
 
     @classmethod
     def complete(cls, n_nodes: int, wanted: frozenset[Arc], barred: frozenset[Arc]) -> _Skeleton:
-        """Join all but the pairs that are forbidden both ways."""
+        """Join all variables except the pairs that are forbidden in both directions."""
         adjacent = [set(range(n_nodes)) - {node} for node in range(n_nodes)]
         for parent, child in barred:
             if (child, parent) in barred:
@@ -164,11 +161,11 @@ class _Skeleton:
     def thin(
         self, independent: Callable[[int, int, Given], bool], most: int, deadline: float
     ) -> bool:
-        """Part what is found independent, level by level; whether time was enough."""
+        """Remove edges of independent pairs, level by level; return whether time was enough."""
         for size in range(most + 1):
             frozen = [sorted(others) for others in self.adjacent]
             before = self.tests_done
-            for first, second in self._untold():
+            for first, second in self._open_pairs():
                 for given in _conditions(frozen, first, second, size):
                     if monotonic() >= deadline:
                         return False
@@ -182,22 +179,20 @@ class _Skeleton:
                 break
         return True
 
-    def _untold(self) -> list[Arc]:
-        """Pairs that neither a test nor what is known has settled, in order."""
-        known = self.wanted | {(child, parent) for parent, child in self.wanted}
-        pairs = combinations(range(len(self.adjacent)), 2)
-        return [pair for pair in pairs if pair not in known and pair not in self.separators]
+    def _open_pairs(self) -> list[Arc]:
+        """Pairs that neither a test nor background knowledge has decided, in order."""
+        known = {*self.wanted, *(arc[::-1] for arc in self.wanted), *self.separators}
+        return [pair for pair in combinations(range(len(self.adjacent)), 2) if pair not in known]
 
     def oriented(self, names: tuple[str, ...]) -> PDAG:
-        """Direct what is known, then the colliders that do not contradict what came before."""
-        turned = {(child, parent) for parent, child in self.barred}
-        directed = self.wanted | {(i, j) for i, j in turned if j in self.adjacent[i]}
+        """Direct the known edges, then the colliders that do not contradict earlier ones."""
+        directed = self.wanted | {(j, i) for i, j in self.barred if i in self.adjacent[j]}
         _refuse_cycles(names, directed)
         children: list[set[int]] = [set() for _ in names]
         for parent, child in directed:
             children[parent].add(child)
         for first, middle, last in self._colliders():
-            if not {first, last} & _below(middle, children):
+            if not {first, last} & reached([middle], children):
                 children[first].add(middle)
                 children[last].add(middle)
         pairs = {(i, j) for i, others in enumerate(self.adjacent) for j in others}
@@ -206,7 +201,7 @@ class _Skeleton:
         return PDAG(names, frozenset(arcs), frozenset(loose))
 
     def _colliders(self) -> Iterator[tuple[int, int, int]]:
-        """Yield all i → w ← j with i < j that separators tell of, in order of (i, w, j)."""
+        """Yield all i → w ← j, i < j, that the separating sets imply, in order of (i, w, j)."""
         for first, near in enumerate(self.adjacent):
             for middle in sorted(near):
                 for last in sorted(self.adjacent[middle] - near):
@@ -216,27 +211,17 @@ class _Skeleton:
 
 
 def _conditions(frozen: list[list[int]], first: int, second: int, size: int) -> Iterator[Given]:
-    """Yield sets of so many neighbours of the first, then those of the second that are new."""
+    """Yield sets of ``size`` neighbours of the first, then the new sets of the second."""
     mine = [other for other in frozen[first] if other != second]
     yield from combinations(mine, size)
     theirs = [other for other in frozen[second] if other != first]
-    told = set(mine)
-    if not told.issuperset(theirs):
-        yield from (given for given in combinations(theirs, size) if not told.issuperset(given))
-
-
-def _below(start: int, children: list[set[int]]) -> set[int]:
-    """Nodes that directed edges lead to."""
-    reached, waiting = set[int](), [start]
-    while waiting:
-        new = children[waiting.pop()] - reached
-        reached |= new
-        waiting += new
-    return reached
+    known = set(mine)
+    if not known.issuperset(theirs):
+        yield from (given for given in combinations(theirs, size) if not known.issuperset(given))
 
 
 class Outcome(NamedTuple):
-    """A test's statistic, its degrees of freedom and its p-value; nan where rows are too few."""
+    """Statistic, degrees of freedom and p-value of a test; NaN if there are too few rows."""
 
     statistic: float
     freedom: float
@@ -245,9 +230,10 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class IndependenceTest:
-    """Tells whether two variables are independent given others: their p-value exceeds alpha.
+    """Test of conditional independence: variables are independent if the p-value exceeds alpha.
 
-    Every outcome is computed once and kept. Where rows are too few to tell, the answer is no.
+    Every outcome is computed once and cached. If there are too few rows, variables count as
+    dependent.
     """
 
     measure: Callable[[int, int, Given], Outcome]
@@ -259,7 +245,7 @@ class IndependenceTest:
             raise ValueError(f"alpha={self.alpha}; it must lie between 0 and 1")
 
     def outcome(self, first: int, second: int, given: Given = ()) -> Outcome:
-        """Outcome of a test; the order of the pair and of what is given does not matter."""
+        """Outcome of a test; the order of the pair and of the given variables does not matter."""
         key = (min(first, second), max(first, second), tuple(sorted(given)))
         if key not in self.outcomes:
             self.outcomes[key] = self.measure(*key)
@@ -279,29 +265,34 @@ def chi_square_test(
     *,
     adjust_zeros: bool = False,
 ) -> IndependenceTest:
-    r"""Make the likelihood ratio test of independence of discrete variables.
+    r"""Make the likelihood ratio test of conditional independence of discrete variables.
 
     .. math:: G^2 = 2 \sum_{x,y,s} N_{xys} \log \frac{N_{xys} N_s}{N_{xs} N_{ys}}
 
-    has in the long run, if X and Y are independent given S, a χ² distribution with
-    :math:`(v_x - 1)(v_y - 1) \prod v_s` degrees of freedom.
+    is asymptotically χ² distributed with :math:`(v_x - 1)(v_y - 1) \prod v_s` degrees of freedom
+    if X and Y are independent given S.
 
     Parameters
     ----------
     codes : array of shape (d, n)
-        Values of each variable; its size stands for a missing one. A test takes the rows in
+        Codes of each variable; its size is the code of a missing value. A test uses the rows in
         which all its variables are observed.
     sizes : array of shape (d,)
-        Numbers of values.
+        Number of values of every variable.
     alpha : float, default=0.05
-        How often independent variables may be called dependent.
+        Significance level: how often independent variables are called dependent.
     weights : array of shape (n,), optional
-        How many rows each row stands for.
+        How many rows each row represents.
     min_rows_per_cell : float, default=5
-        Variables are called dependent if rows are fewer than this times the cells
-        :math:`v_x v_y \prod v_s`.
+        Variables are called dependent if there are fewer rows than this times the number of
+        cells :math:`v_x v_y \prod v_s`.
     adjust_zeros : bool, default=False
-        Let values that do not occur under some s take their degrees of freedom with them.
+        Subtract the degrees of freedom of values that do not occur for some s.
+
+    Returns
+    -------
+    IndependenceTest
+        The test, called with two variables and those that are given.
 
     References
     ----------
@@ -350,7 +341,7 @@ class _Rows:
 
     @cached_property
     def total(self) -> float:
-        """Number of rows, or their weight."""
+        """Number of rows, or the sum of their weights."""
         return self.codes.shape[1] if self.weights is None else float(self.weights.sum())
 
     def outcome(
@@ -370,9 +361,9 @@ class _Rows:
         return Outcome(math.nan, freedom, math.nan)
 
     def table(self, first: int, second: int, given: Given) -> CountArray:
-        """N(given, first, second) of the rows in which all are observed; shape (m, v, v).
+        """Count N(given, first, second) in rows where all are observed; shape (m, v, v).
 
-        Where contexts are many, those that do not occur have no place.
+        If there are many contexts, those that do not occur are left out.
         """
         number, observed = context_of(self.codes, self.sizes, (*given, first, second))
         weights = self.weights
@@ -388,7 +379,7 @@ class _Rows:
 
 
 def _likelihood_ratio(table: CountArray, freedom: float | None) -> Outcome:
-    """G² of a table N(s, x, y), by default with the degrees of freedom of what occurs."""
+    """G² of a table N(s, x, y); None: count the degrees of freedom of values that occur."""
     across, along = table.sum(axis=2), table.sum(axis=1)
     total = across.sum(axis=1)
     expected = across[:, :, None] * (along / np.where(total > 0, total, 1)[:, None])[:, None, :]
@@ -402,12 +393,13 @@ def _likelihood_ratio(table: CountArray, freedom: float | None) -> Outcome:
 
 
 def fisher_z_test(covariance: ArrayLike, n_rows: int, alpha: float = 0.05) -> IndependenceTest:
-    r"""Make Fisher's test of independence of variables that are Gaussian together.
+    r"""Make Fisher's test of conditional independence of jointly Gaussian variables.
 
     .. math:: z = \sqrt{n - |S| - 3} \, \operatorname{artanh} \rho_{xy \cdot S}
 
-    of the partial correlation given S is near to normal if X and Y are independent given S. A
-    variable that others determine is constant given these, hence independent of all the rest.
+    of the partial correlation given S is approximately standard normal if X and Y are
+    independent given S. A variable that the given ones determine is constant given these, so it
+    is independent of all others.
 
     Parameters
     ----------
@@ -416,7 +408,12 @@ def fisher_z_test(covariance: ArrayLike, n_rows: int, alpha: float = 0.05) -> In
     n_rows : int
         Number of rows they were computed from; variables are called dependent if n ≤ \|S\| + 3.
     alpha : float, default=0.05
-        How often independent variables may be called dependent.
+        Significance level: how often independent variables are called dependent.
+
+    Returns
+    -------
+    IndependenceTest
+        The test, called with two variables and those that are given.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Directed acyclic graphs, what they say of independence, and the classes that say the same.
+"""Directed acyclic graphs, the independences they imply, and classes of equivalent graphs.
 
 References
 ----------
@@ -43,7 +43,7 @@ def _checked(names: Sequence[str]) -> tuple[str, ...]:
 
 
 class _NamedNodes:
-    """Nodes that are asked for by position or by name."""
+    """Nodes that are referred to by position or by name."""
 
     names: tuple[str, ...]
 
@@ -71,16 +71,16 @@ class _NamedNodes:
 class DAG(_NamedNodes):
     """A directed acyclic graph: each node depends on its parents.
 
-    It stands for a factorisation P(x) = Π P(x_i | parents of x_i), and so for all the
-    independences that :meth:`d_separated` tells. Wherever a method takes a node, it takes the
-    position or the name; a node that is not there is an error, and so is a cycle.
+    It represents a factorization P(x) = Π P(x_i | parents of x_i), and with it the independences
+    that :meth:`d_separated` finds. Wherever a method takes a node, it takes its position or its
+    name. An unknown node is an error, and so is a cycle.
 
     Attributes
     ----------
     names : tuple of str
         Names of the nodes, all different.
     parents : tuple of tuples of int
-        Every node's parents, ascending.
+        Parents of every node, ascending.
 
     Examples
     --------
@@ -102,24 +102,24 @@ class DAG(_NamedNodes):
         object.__setattr__(self, "names", _checked(self.names))
         if len(self.parents) != len(self.names):
             raise UnnaiveError(f"{len(self.names)} nodes have {len(self.parents)} sets of parents")
-        found = tuple(tuple(sorted(map(self._position, above))) for above in self.parents)
-        for name, above in zip(self.names, found, strict=True):
+        parents = tuple(tuple(sorted(map(self._position, above))) for above in self.parents)
+        for name, above in zip(self.names, parents, strict=True):
             for i, j in pairwise(above):
                 if i == j:
                     raise UnnaiveError(f"the edge {self.names[i]} -> {name} is given twice")
-        object.__setattr__(self, "parents", found)
-        if len(self.order) < len(found):
+        object.__setattr__(self, "parents", parents)
+        if len(self.order) < len(parents):
             cycle = " -> ".join(self.names[node] for node in self._cycle())
             raise UnnaiveError(f"the edges make a cycle: {cycle}")
 
     @classmethod
     def empty(cls, names: Sequence[str]) -> DAG:
-        """Return the graph without edges: all nodes are independent."""
+        """Make the graph without edges: all nodes are independent."""
         return cls.of_edges(names, [])
 
     @classmethod
     def of_edges(cls, names: Sequence[str], edges: Iterable[tuple[Node, Node]]) -> DAG:
-        """Return the graph of edges (parent, child), given by positions or by names."""
+        """Make the graph of edges (parent, child), given by positions or names."""
         bare = cls(_checked(names), ((),) * len(names))
         above: list[list[int]] = [[] for _ in bare.names]
         for parent, child in edges:
@@ -128,7 +128,7 @@ class DAG(_NamedNodes):
 
     @property
     def edges(self) -> list[tuple[str, str]]:
-        """Edges as names (parent, child), in order of the parents' and the children's places."""
+        """Edges as names (parent, child), sorted by the position of the parent, then the child."""
         return [(self.names[i], self.names[j]) for i, j in self._arrows]
 
     @cached_property
@@ -137,7 +137,7 @@ class DAG(_NamedNodes):
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """Every node's children, ascending."""
+        """Children of every node, ascending."""
         below: list[list[int]] = [[] for _ in self.parents]
         for child, above in enumerate(self.parents):
             for parent in above:
@@ -146,7 +146,7 @@ class DAG(_NamedNodes):
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Nodes with parents before children; of those that could come next, the lowest does."""
+        """Nodes, parents before children; the lowest of those that could come next comes next."""
         missing = [len(above) for above in self.parents]
         ready = [node for node, count in enumerate(missing) if count == 0]
         order = []
@@ -159,7 +159,7 @@ class DAG(_NamedNodes):
         return tuple(order)
 
     def _cycle(self) -> list[int]:
-        """Nodes along a cycle, the first again at the end: climbing from parent to parent."""
+        """Find a cycle by going from parent to parent; its first node is repeated at the end."""
         left = set(range(len(self.names))) - set(self.order)
         path = [min(left)]
         while path[-1] not in path[:-1]:
@@ -169,18 +169,18 @@ class DAG(_NamedNodes):
     def ancestors(self, nodes: Nodes) -> frozenset[int]:
         """Parents of the nodes, their parents, and so on.
 
-        A node is not its own ancestor; it is among them if it is one of another given node.
+        A node is not its own ancestor, but it is included if it is an ancestor of another node.
         """
-        return _reached(self._positions(nodes), self.parents)
+        return reached(self._positions(nodes), self.parents)
 
     def descendants(self, nodes: Nodes) -> frozenset[int]:
         """Children of the nodes, their children, and so on; see :meth:`ancestors`."""
-        return _reached(self._positions(nodes), self.children)
+        return reached(self._positions(nodes), self.children)
 
     def markov_blanket(self, node: Node) -> frozenset[int]:
-        """Parents, children and the children's other parents.
+        """Parents, children and the children's other parents of a node.
 
-        Given these, the node is d-separated from all others; no smaller set does that.
+        Given these, the node is d-separated from all others; no smaller set has this property.
         """
         place = self._position(node)
         near = {*self.parents[place], *self.children[place]}
@@ -197,15 +197,16 @@ class DAG(_NamedNodes):
         )
 
     def d_separated(self, first: Nodes, second: Nodes, given: Nodes = ()) -> bool:
-        """Whether the graph makes two sets of nodes independent given a third.
+        """Whether the graph implies that two sets of nodes are independent given a third.
 
-        A path is open if each of its colliders → w ← is given or has a descendant that is, and
-        none of its other nodes is given. Sets without an open path between them are separated.
-        A Bayes ball finds in time O(nodes + edges) what is open to ``first`` (Shachter 1998;
-        Koller & Friedman 2009, section 3.3.3). Rising from a child to w, it goes on to all
-        parents and children of w unless w is given; falling from a parent, it goes on to the
-        children unless w is given, else back up to the parents. Given nodes are known, hence
-        separated from all; of the others, a node in both sets is not separated from itself.
+        A path is open if each of its colliders → w ← is given or has a descendant that is given,
+        and none of its other nodes is given. Two sets are separated if no open path joins them.
+        The Bayes ball finds the nodes that have an open path to ``first`` in time
+        O(nodes + edges) (Shachter 1998; Koller & Friedman 2009, section 3.3.3). Rising from a
+        child to w, it continues to all parents and children of w unless w is given. Falling from
+        a parent to w, it continues to the children if w is not given, and back up to the parents
+        if it is. Given nodes are known and therefore separated from all others. A node that is
+        in both sets and not given is not separated from itself.
 
         Examples
         --------
@@ -230,16 +231,16 @@ class DAG(_NamedNodes):
         return True
 
     def do(self, nodes: Nodes) -> DAG:
-        """Return the graph after setting nodes from outside: edges into them are cut."""
+        """Return the graph after an intervention on nodes: edges into them are removed."""
         cut = self._positions(nodes)
         return DAG.of_edges(self.names, [(i, j) for i, j in self._arrows if j not in cut])
 
     def satisfies_back_door(self, cause: Node, effect: Node, given: Nodes = ()) -> bool:
-        r"""Whether adjusting for the given nodes turns seeing into doing (back-door criterion).
+        r"""Whether adjusting for the given nodes identifies a causal effect (back-door criterion).
 
-        No given node may descend from the cause, be it or be the effect; and they must block
-        all paths that enter the cause, which is d-separation once the edges that leave it are
-        cut (Pearl 2009, definition 3.3.1). Then
+        No given node may be the cause, the effect or a descendant of the cause. The given nodes
+        must block all paths that enter the cause, which is d-separation in the graph without
+        the edges that leave the cause (Pearl 2009, definition 3.3.1). Then
 
         .. math:: P(y \mid do(x)) = \sum_z P(y \mid x, z) P(z)
 
@@ -256,11 +257,11 @@ class DAG(_NamedNodes):
         return without.d_separated(start, end, known)
 
     def cpdag(self) -> PDAG:
-        """Return the class of the graphs that say the same of independence, this among them.
+        """Return the class of graphs that imply the same independences as this one.
 
-        Those are the graphs with the same edges, directions aside, and the same colliders
-        between nodes that are not joined (Verma & Pearl 1990). The class directs the edges that
-        all of them direct alike: those of the colliders, and what :meth:`PDAG.meek` adds.
+        These graphs have the same edges, apart from directions, and the same colliders between
+        nodes that are not joined (Verma & Pearl 1990). An edge of the class has a direction if it
+        has this direction in all of them: edges of colliders, and those :meth:`PDAG.meek` adds.
 
         Examples
         --------
@@ -279,22 +280,22 @@ class DAG(_NamedNodes):
         return PDAG(self.names, frozenset(fixed), frozenset(arrows - fixed)).meek()
 
     def with_edge(self, parent: Node, child: Node) -> DAG:
-        """Return the graph with one more edge; raises if it is there or makes a cycle."""
+        """Return the graph with one more edge; raise if it exists or makes a cycle."""
         return DAG.of_edges(self.names, [*self._arrows, (parent, child)])
 
     def without_edge(self, parent: Node, child: Node) -> DAG:
-        """Return the graph with one edge less; raises if it is not there."""
+        """Return the graph without an edge; raise if it does not exist."""
         edge = self._position(parent), self._position(child)
         if edge not in self._arrows:
             raise UnnaiveError(f"there is no edge {self.names[edge[0]]} -> {self.names[edge[1]]}")
         return DAG.of_edges(self.names, [arrow for arrow in self._arrows if arrow != edge])
 
     def reversed_edge(self, parent: Node, child: Node) -> DAG:
-        """Return the graph with one edge turned round; raises if that makes a cycle."""
+        """Return the graph with one edge reversed; raise if that makes a cycle."""
         return self.without_edge(parent, child).with_edge(child, parent)
 
     def to_dot(self) -> str:
-        """Describe the graph in Graphviz' language."""
+        """Write the graph in Graphviz' language."""
         return PDAG(self.names, frozenset(self._arrows), frozenset()).to_dot()
 
     def to_networkx(self) -> Any:
@@ -307,23 +308,35 @@ class DAG(_NamedNodes):
 
     @classmethod
     def of_state(cls, state: dict[str, Any]) -> DAG:
-        """Make the graph that :meth:`state` described, checked anew."""
+        """Restore the graph from :meth:`state`, and check it."""
         return cls(state["names"], state["parents"])
 
 
-def _reached(starts: Iterable[int], steps: Sequence[Sequence[int]]) -> frozenset[int]:
-    """Nodes at the end of one step or more."""
-    found: set[int] = set()
+def reached(
+    starts: Iterable[int], steps: Sequence[Iterable[int]], barrier: Iterable[int] = ()
+) -> frozenset[int]:
+    """Nodes that one or more steps lead to without entering a barrier.
+
+    Examples
+    --------
+    >>> sorted(reached([0], [[1], [2], [3], []])), sorted(reached([0], [[1], [2], [3], []], [2]))
+    ([1, 2, 3], [1])
+    """
+    blocked = set(barrier)
+    visited = set(blocked)
     waiting = list(starts)
     while waiting:
-        new = [node for node in steps[waiting.pop()] if node not in found]
-        found.update(new)
+        new = set(steps[waiting.pop()]) - visited
+        visited |= new
         waiting += new
-    return frozenset(found)
+    return frozenset(visited - blocked)
 
 
-class _Marks:
-    """Nodes around every node: neighbours are joined to it without direction, adjacent any way."""
+class Marks:
+    """Nodes around every node of a PDAG, as sets that may change.
+
+    ``neighbours`` are joined to a node by an edge without direction, ``adjacent`` by any edge.
+    """
 
     def __init__(self, graph: PDAG) -> None:
         self.parents, self.children, self.neighbours = (
@@ -339,14 +352,14 @@ class _Marks:
         self.adjacent = [set[int]().union(*kind) for kind in kinds]
 
     def direct(self, i: int, j: int) -> None:
-        """Turn the edge i − j into i → j."""
+        """Change the edge i − j into i → j."""
         self.neighbours[i].remove(j)
         self.neighbours[j].remove(i)
         self.children[i].add(j)
         self.parents[j].add(i)
 
     def forced(self, i: int, j: int, background: bool) -> bool:
-        """Whether a rule of Meek turns i − j into i → j."""
+        """Whether one of Meek's rules changes i − j into i → j."""
         if not self.parents[i] <= self.adjacent[j] or self.children[i] & self.parents[j]:
             return True  # R1: the collider w → i ← j would be new; R2: i → w → j → i a cycle
         between = self.neighbours[i] & self.parents[j]
@@ -358,13 +371,13 @@ class _Marks:
         )
 
     def may_be_last(self, node: int) -> bool:
-        """Whether all edges of a node can point to it, with no new collider."""
+        """Whether all edges of a node can point to it without a new collider."""
         return not self.children[node] and all(
             self.adjacent[node] <= self.adjacent[other] | {other} for other in self.neighbours[node]
         )
 
     def drop(self, node: int) -> None:
-        """Take a node out of the sets of all others."""
+        """Remove a node from the sets of all others."""
         for other in self.adjacent[node]:
             for kind in (self.parents, self.children, self.neighbours, self.adjacent):
                 kind[other].discard(node)
@@ -372,9 +385,9 @@ class _Marks:
 
 @dataclass(frozen=True)
 class PDAG(_NamedNodes):
-    """A graph in which some edges have a direction and others have none.
+    """A partially directed graph: some edges have a direction and others have none.
 
-    One that stands for a class of Markov equivalent graphs is a CPDAG, see :meth:`DAG.cpdag`.
+    If it represents a class of Markov equivalent graphs, it is a CPDAG; see :meth:`DAG.cpdag`.
 
     Attributes
     ----------
@@ -411,8 +424,8 @@ class PDAG(_NamedNodes):
         object.__setattr__(self, "undirected", frozenset((min(p), max(p)) for p in lines))
 
     @cached_property
-    def _marks(self) -> _Marks:
-        return _Marks(self)
+    def _marks(self) -> Marks:
+        return Marks(self)
 
     def neighbours(self, node: Node) -> frozenset[int]:
         """Nodes joined to a node by an edge without direction."""
@@ -427,35 +440,36 @@ class PDAG(_NamedNodes):
         return frozenset(self._marks.children[self._position(node)])
 
     def adjacent(self, node: Node) -> frozenset[int]:
-        """Nodes joined to a node in whatever way."""
+        """Nodes joined to a node by any edge."""
         return frozenset(self._marks.adjacent[self._position(node)])
 
     def meek(self, background: bool = False) -> PDAG:
-        """Direct the edges that can only run one way without a cycle or a new collider.
+        """Direct the edges that can have only one direction without a cycle or a new collider.
 
-        Until none applies, i − j becomes i → j if (R1) w → i and w, j are not joined;
+        Until no rule applies, i − j becomes i → j if (R1) w → i and w, j are not joined;
         (R2) i → w → j; (R3) i − v → j and i − w → j and v, w are not joined; with background
-        knowledge also (R4) i − v → w → j, i and w are joined and v, j are not. R1 to R3 find
-        all such edges if colliders alone were directed, R4 is needed if others were (Meek 1995).
+        knowledge also (R4) i − v → w → j, i and w are joined and v, j are not. R1 to R3 find all
+        of these edges if only colliders were directed; R4 is needed if other edges were (Meek
+        1995).
         """
-        marks = _Marks(self)
-        left, found, before = sorted(self.undirected), set(self.directed), -1
-        while before != len(found):
-            before = len(found)
+        marks = Marks(self)
+        left, directed, before = sorted(self.undirected), set(self.directed), -1
+        while before != len(directed):
+            before = len(directed)
             for edge in left:
                 for i, j in (edge, edge[::-1]):
                     if j in marks.neighbours[i] and marks.forced(i, j, background):
                         marks.direct(i, j)
-                        found.add((i, j))
+                        directed.add((i, j))
             left = [(i, j) for i, j in left if j in marks.neighbours[i]]
-        return PDAG(self.names, frozenset(found), frozenset(left))
+        return PDAG(self.names, frozenset(directed), frozenset(left))
 
     def to_dag(self) -> DAG:
-        """Direct all edges without a cycle or a new collider; raises if that is impossible.
+        """Direct all edges without a cycle or a new collider; raise if that is impossible.
 
-        Again and again the lowest node that can be last becomes so: no edge leaves it, and
-        whatever is joined to it by an edge without direction is joined to all else around it.
-        Its edges then point to it, and it is taken out (Dor & Tarsi 1992).
+        The lowest node that can be last is removed, again and again: no edge leaves it, and each
+        of its neighbours is joined to all other nodes around it. All its edges then point to it
+        (Dor & Tarsi 1992).
 
         Examples
         --------
@@ -464,7 +478,7 @@ class PDAG(_NamedNodes):
         Traceback (most recent call last):
         unnaive.exceptions.UnnaiveError: a, b, c, d: no directions avoid both a cycle and ...
         """
-        marks = _Marks(self)
+        marks = Marks(self)
         left = list(range(len(self.names)))
         parents: list[tuple[int, ...]] = [()] * len(left)
         while left:
@@ -478,7 +492,7 @@ class PDAG(_NamedNodes):
         return DAG(self.names, tuple(parents))
 
     def to_dot(self) -> str:
-        """Describe the graph in Graphviz' language; edges without direction have ``dir=none``."""
+        """Write the graph in Graphviz' language; edges without direction have ``dir=none``."""
         quoted = ['"' + re.sub(r'(["\\])', r"\\\1", name) + '"' for name in self.names]
         written = [f"  {name};" for name in quoted]
         written += [f"  {quoted[i]} -> {quoted[j]};" for i, j in sorted(self.directed)]
@@ -486,7 +500,7 @@ class PDAG(_NamedNodes):
         return "\n".join(["digraph {", *written, *bare, "}"])
 
     def to_networkx(self) -> Any:
-        """Make a ``networkx.DiGraph`` of the names; edges without direction run both ways."""
+        """Make a ``networkx.DiGraph``; an edge without direction becomes one each way."""
         import networkx as nx  # noqa: PLC0415 - optional, see the extra "plot"
 
         graph = nx.DiGraph()

@@ -1,4 +1,4 @@
-"""Chordal graphs of columns below the class: grown edge by edge, or as cherry trees."""
+"""Chordal graphs of columns given the class: grown edge by edge, or as cherry trees."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive._ties import TIE_TOLERANCE, first_best
+from unnaive.structure.dag import reached
 from unnaive.structure.generalized import top_pair
 
 if TYPE_CHECKING:
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from unnaive._typing import BoolArray, FloatArray, IntArray
 
     Separator = tuple[int, ...]
-    Candidate = tuple[float, int, int, Separator]  # less its gain, the edge, its separator
-
-__all__ = ["cherry_tree", "chordal_graph", "families_of"]
+    Candidate = tuple[float, int, int, Separator]  # minus its gain, the edge, its separator
 
 
 def chordal_graph(
@@ -28,22 +27,28 @@ def chordal_graph(
     largest: int,
     gains_of: Callable[[Separator, IntArray], FloatArray],
 ) -> list[set[int]]:
-    """Neighbours of every column in a chordal graph, grown by the best edge while it gains.
+    """Grow a chordal graph by the edge of largest gain while one gains.
 
-    Efficient stepwise selection: an edge {a, b} leaves a chordal graph chordal if and only if
-    the common neighbours S of a and b separate them. Its gain depends on S alone, so it is
-    scored anew when S changes; an edge that S no longer separates stays out until then.
+    Efficient stepwise selection: an edge {a, b} keeps a chordal graph chordal if and only if
+    the common neighbours S of a and b separate them. Its gain depends only on S, so it is
+    scored again only when S changes; an edge whose ends S no longer separates stays out until
+    then.
 
     Parameters
     ----------
-    start : edges
-        A chordal graph to begin with.
+    start : iterable of edges
+        Edges of the chordal graph to start from.
     active : array of shape (d,)
         Columns that may be joined.
     largest : int
-        Most columns in a clique, the class not counted.
+        Maximum number of columns in a clique, without the class.
     gains_of : callable
         Gains of edges (m, 2) that have the same separator; shape (m,).
+
+    Returns
+    -------
+    list of set
+        Neighbours of every column.
 
     References
     ----------
@@ -78,7 +83,7 @@ def chordal_graph(
 
 
 def _best_edge(waiting: list[Candidate], neighbours: list[set[int]]) -> tuple[int, int] | None:
-    """Take the edge of largest gain that may be added, the first in order of those that tie."""
+    """Pop the edge of largest gain that may be added, lexicographically first on ties."""
     tied: list[Candidate] = []
     while waiting and (not tied or waiting[0][0] <= tied[0][0] + TIE_TOLERANCE):
         candidate = heappop(waiting)
@@ -93,27 +98,21 @@ def _best_edge(waiting: list[Candidate], neighbours: list[set[int]]) -> tuple[in
 
 
 def _may_join(candidate: Candidate, neighbours: list[set[int]]) -> bool:
-    """Whether an edge's separator is still that, and still separates its ends."""
+    """Whether the common neighbours of an edge's ends are still the same and separate them."""
     _, a, b, separator = candidate
     if b in neighbours[a] or tuple(sorted(neighbours[a] & neighbours[b])) != separator:
         return False
-    reached, waiting = {a, *separator}, [a]
-    while waiting:
-        new = neighbours[waiting.pop()] - reached
-        if b in new:
-            return False
-        reached |= new
-        waiting += new
-    return True
+    return b not in reached([a], neighbours, separator)
 
 
 def families_of(
     neighbours: list[set[int]], active: BoolArray, relevance: FloatArray
 ) -> tuple[tuple[int, ...], ...]:
-    """Each column of a chordal graph with its parents, parents before children.
+    """Order the columns of a chordal graph, each followed by its parents.
 
-    Maximum cardinality search: next comes the column with most neighbours among those that
-    came before, which are its parents and all joined; of those that tie, the most relevant.
+    Maximum cardinality search: the next column is the one with most neighbours among the
+    columns before it. These are its parents, and they are all joined. On ties the most relevant
+    column is next.
     """
     known = np.zeros(len(active))
     left = active.copy()
@@ -136,19 +135,19 @@ def cherry_tree(
     active: BoolArray,
     beyond: Callable[[tuple[int, ...]], FloatArray],
 ) -> tuple[tuple[int, ...], ...]:
-    """Each column with its parents in a cherry tree, as they enter (Mathematics 15.10).
+    """Learn a cherry tree: families in the order in which columns enter (Mathematics 15.10).
 
-    Begins with the pair that tells most, and adds again and again the column w and the
-    parents M that maximise I(X_w;(Y,X_M)) = I(X_w;Y) + I(X_w;X_M|Y). M are all columns inside
-    while these are few, then ``order`` − 2 columns of one cluster. Of what ties, the lowest w
-    and then the first M in order wins. Order 3 is GNB-A, order 2 is naive Bayes.
+    Starts with the most informative pair, and repeatedly adds the column w and the parents M
+    that maximize I(X_w;(Y,X_M)) = I(X_w;Y) + I(X_w;X_M|Y). M consists of all columns in the
+    tree while these are few, then of ``order`` − 2 columns of one cluster. On ties, the lowest
+    w and then the first M wins. Order 3 is GNB-A, order 2 is naive Bayes.
 
     Parameters
     ----------
     relevance, information
         I(X_i;Y), shape (d,), and I(X_i;X_j|Y), shape (d, d).
     order : int
-        Columns in a cluster, the class counted.
+        Number of variables in a cluster, including the class.
     active : array of shape (d,)
         Columns that have values.
     beyond : callable
@@ -166,8 +165,8 @@ def cherry_tree(
     while outside.any():
         for parents in _new_parents(families, order - 2):
             if parents not in gains:
-                told = information[parents[0]] if len(parents) == 1 else beyond(parents)
-                gains[parents] = relevance + told
+                shared = information[parents[0]] if len(parents) == 1 else beyond(parents)
+                gains[parents] = relevance + shared
         size = min(len(families), order - 2)
         offered = [parents for parents in gains if len(parents) == size]
         scores = np.stack([gains[parents] for parents in offered])
@@ -180,13 +179,8 @@ def cherry_tree(
     return tuple(families)
 
 
-def _inside(families: list[tuple[int, ...]]) -> tuple[int, ...]:
-    return tuple(sorted(family[0] for family in families))
-
-
 def _new_parents(families: list[tuple[int, ...]], size: int) -> list[tuple[int, ...]]:
     """Return the sets of parents that the newest column made possible."""
-    if len(families) <= size:
-        return [_inside(families)]
-    newest = sorted(families[-1]) if len(families) > size + 1 else _inside(families)
-    return list(combinations(newest, size))
+    few = len(families) <= size + 1
+    newest = [family[0] for family in families] if few else families[-1]
+    return list(combinations(sorted(newest), min(size, len(families))))

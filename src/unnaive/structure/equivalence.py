@@ -1,4 +1,4 @@
-"""GES: greedy search for a network, from one class of equivalent networks to the next."""
+"""GES: greedy search for a network over classes of equivalent networks."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from unnaive._ties import TIE_TOLERANCE
-from unnaive.structure.dag import PDAG
+from unnaive.structure.dag import PDAG, Marks, reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Score = Callable[[int, Iterable[int]], float]
-    Offers = Callable[["_Sides", int, int], Iterator["Move"]]
+    Offers = Callable[[Marks, int, int], Iterator["Move"]]
 
-__all__ = ["GesResult", "Move", "greedy_equivalence_search", "moved"]
-
-IMPROVES = 1e-9  # the least gain of a move, Mathematics 7.3
+IMPROVES = 1e-9  # minimum gain of a move, Mathematics 7.3
 
 
 @dataclass(frozen=True)
 class Move:
-    """A step of GES: the edge source → target comes ("insert") or goes ("delete").
+    """A step of GES: the edge source → target is inserted ("insert") or removed ("delete").
 
-    ``others`` are the neighbours of the target that point to it before an edge is inserted, or
-    that source and target point to after one is deleted. ``gain`` is what the score gains.
+    ``others`` are the neighbours of the target that are directed to it before the edge is
+    inserted, or that source and target are directed to after it is deleted. ``gain`` is the
+    change of the score.
     """
 
     kind: str
@@ -39,34 +38,30 @@ class Move:
 
     @property
     def place(self) -> tuple[int, int, tuple[int, ...]]:
-        """Where a move stands among those that tie: by child, then parent (Mathematics 0.7)."""
+        """Order of tied moves: by child, then parent, then others (Mathematics 0.7)."""
         return self.target, self.source, self.others
 
 
 @dataclass(frozen=True)
 class GesResult:
-    """What GES found.
+    """Result of GES.
 
     Attributes
     ----------
     graph : PDAG
         The class of equivalent networks, as a CPDAG.
     score : float
-        Score of each of them.
+        Score of each network of the class.
     moves : list of Move
-        The way there from the graph without edges.
+        Moves that lead from the graph without edges to this one.
     complete : bool
-        Whether time was enough; if not, the graph is the best so far.
+        Whether the search ended before the time limit; if not, the graph is the best so far.
     """
 
     graph: PDAG
     score: float
     moves: list[Move]
     complete: bool
-
-
-class _OutOfTime(Exception):
-    pass
 
 
 def greedy_equivalence_search(
@@ -76,14 +71,14 @@ def greedy_equivalence_search(
     max_parents: int | None = None,
     limit: float | None = None,
 ) -> GesResult:
-    """Learn a class of equivalent networks by inserting edges while that gains, then deleting.
+    """Learn a class of equivalent networks: insert edges while that gains, then delete edges.
 
-    Equivalent networks score alike, so the search goes from class to class. A move reaches all
-    classes that come from any network of the present one by adding (later: removing) an edge;
-    yet its gain is one difference of local scores. If data suffice, inserting ends in a class
-    that contains the truth, and deleting in the truth itself. Of moves whose gains tie, the
-    first by child, parent and neighbours is made. After a move only the gains that rest on
-    changed edges are computed anew.
+    Equivalent networks have the same score, so the search moves from class to class. A move
+    reaches every class that adding (later: removing) an edge of some network of the present
+    class leads to, and yet its gain is one difference of local scores. With enough data,
+    inserting ends in a class that contains the true distribution, and deleting in the true
+    class. On ties, the first move by child, parent and neighbours is made. After a move, only
+    the gains that depend on changed edges are computed again.
 
     Parameters
     ----------
@@ -91,13 +86,18 @@ def greedy_equivalence_search(
         Variables.
     local_score : callable
         Score of a variable with its parents, ``local_score(node, parents)``, parents ascending.
-        It is maximised, asked once for each family, and must be score equivalent, as BIC, AIC
-        and BDeu are and K2 is not.
+        It is maximized, called once for each family, and must be score equivalent, as BIC, AIC
+        and BDeu are; K2 is not.
     max_parents : int, optional
-        Most parents of a variable. As equivalent networks all have the same largest number of
-        parents, no network of the class has more.
+        Maximum number of parents of a variable. The largest number of parents is the same in all
+        equivalent networks, so no network of the class has more.
     limit : float, optional
-        Seconds after which the search ends where it is.
+        Time limit in seconds.
+
+    Returns
+    -------
+    GesResult
+        The class and the moves that lead to it.
 
     References
     ----------
@@ -124,33 +124,32 @@ def greedy_equivalence_search(
             for move, after in _climb(graph, offers):
                 moves.append(move)
                 graph = after
-    except _OutOfTime:
+    except TimeoutError:
         complete = False
     families = enumerate(graph.to_dag().parents)
     return GesResult(graph, sum(kept(*family) for family in families), moves, complete)
 
 
 def _timed(kept: Callable[[int, tuple[int, ...]], float], deadline: float) -> Score:
-    """Make a score of parents in any order, which gives up when time is over."""
+    """Wrap a score so that it takes parents in any order and raises when time is over."""
 
     def score(node: int, parents: Iterable[int]) -> float:
         if monotonic() >= deadline:
-            raise _OutOfTime
+            raise TimeoutError
         return kept(node, tuple(sorted(parents)))
 
     return score
 
 
 def moved(graph: PDAG, move: Move) -> PDAG:
-    """Make a move in a CPDAG and return the CPDAG of the class it leads to."""
+    """Make a move in a CPDAG and return the CPDAG that it leads to."""
     source, target = move.source, move.target
     directed, undirected = set(graph.directed), set(graph.undirected)
     if move.kind == "insert":
         arcs = {(source, target), *((other, target) for other in move.others)}
     else:
-        gone = (source, target)
-        directed.discard(gone)
-        undirected.discard((min(gone), max(gone)))
+        directed.discard((source, target))
+        undirected.discard((min(source, target), max(source, target)))
         near = graph.neighbours(source)
         arcs = {(target, other) for other in move.others}
         arcs |= {(source, other) for other in move.others if other in near}
@@ -158,75 +157,56 @@ def moved(graph: PDAG, move: Move) -> PDAG:
     return PDAG(graph.names, frozenset(directed | arcs), frozenset(undirected)).to_dag().cpdag()
 
 
-@dataclass(frozen=True, eq=False)
-class _Sides:
-    """What is on which side of every node of a CPDAG."""
+def _cliques(
+    marks: Marks, within: Iterable[int], most: float = math.inf
+) -> Iterator[tuple[int, ...]]:
+    """Yield all sets of at most ``most`` of some nodes that are joined to each other."""
+    waiting: list[tuple[tuple[int, ...], list[int]]] = [((), sorted(within))]
+    while waiting:
+        chosen, left = waiting.pop()
+        yield chosen
+        if len(chosen) < most:
+            for place, node in enumerate(left, start=1):
+                beyond = [other for other in left[place:] if other in marks.adjacent[node]]
+                waiting.append(((*chosen, node), beyond))
 
-    neighbours: list[frozenset[int]]
-    parents: list[frozenset[int]]
-    children: list[frozenset[int]]
-    adjacent: list[frozenset[int]]
 
-    @classmethod
-    def of(cls, graph: PDAG) -> _Sides:
-        nodes = range(len(graph.names))
-        sides = (graph.neighbours, graph.parents_of, graph.children_of, graph.adjacent)
-        return cls(*([side(node) for node in nodes] for side in sides))
+def _allows(marks: Marks, move: Move) -> bool:
+    """Whether a move that its neighbourhood permits makes no cycle elsewhere.
 
-    def cliques(self, within: Iterable[int], most: float = math.inf) -> Iterator[tuple[int, ...]]:
-        """Yield all sets of some nodes, at most so many, that are joined to each other."""
-        waiting: list[tuple[tuple[int, ...], list[int]]] = [((), sorted(within))]
-        while waiting:
-            chosen, left = waiting.pop()
-            yield chosen
-            if len(chosen) < most:
-                for place, node in enumerate(left, start=1):
-                    beyond = [other for other in left[place:] if other in self.adjacent[node]]
-                    waiting.append(((*chosen, node), beyond))
-
-    def blocked(self, start: int, goal: int, barrier: frozenset[int]) -> bool:
-        """Whether a barrier cuts all ways along edges, none against its direction."""
-        reached, waiting = {start, *barrier}, [start]
-        while waiting:
-            node = waiting.pop()
-            new = (self.neighbours[node] | self.children[node]) - reached
-            if goal in new:
-                return False
-            reached |= new
-            waiting += new
+    An insertion makes none if every path from target to source, never against the direction of
+    an edge, passes through a common neighbour or one of the others.
+    """
+    if move.kind == "delete":
         return True
-
-    def allows(self, move: Move) -> bool:
-        """Whether a move that its neighbourhood permits makes no cycle elsewhere."""
-        if move.kind == "delete":
-            return True
-        common = self.neighbours[move.target] & self.adjacent[move.source]
-        return self.blocked(move.target, move.source, common.union(move.others))
+    barrier = (marks.neighbours[move.target] & marks.adjacent[move.source]).union(move.others)
+    forward = [a | b for a, b in zip(marks.neighbours, marks.children, strict=True)]
+    return move.source not in reached([move.target], forward, barrier)
 
 
-def _inserts(score: Score, most: int, sides: _Sides, source: int, target: int) -> Iterator[Move]:
+def _inserts(score: Score, most: int, marks: Marks, source: int, target: int) -> Iterator[Move]:
     """Yield insertions of an edge that gain: common neighbours and others must be a clique."""
-    near, beside = sides.neighbours[target], sides.adjacent[source]
-    common, parents = near & beside, sides.parents[target]
+    near, beside = marks.neighbours[target], marks.adjacent[source]
+    common, parents = near & beside, marks.parents[target]
     room = most - len(common) - len(parents) - 1
-    clique = all(common - {node} <= sides.adjacent[node] for node in common)
+    clique = all(common - {node} <= marks.adjacent[node] for node in common)
     if source == target or target in beside or room < 0 or not clique:
         return
-    free = [node for node in near - beside if common <= sides.adjacent[node]]
-    for others in sides.cliques(free, room):
+    free = [node for node in near - beside if common <= marks.adjacent[node]]
+    for others in _cliques(marks, free, room):
         family = {*common, *others, *parents}
         gain = score(target, family | {source}) - score(target, family)
         if gain > IMPROVES:
             yield Move("insert", source, target, others, gain)
 
 
-def _deletes(score: Score, sides: _Sides, source: int, target: int) -> Iterator[Move]:
-    """Yield deletions of an edge that gain: common neighbours but the others must be a clique."""
-    near, parents = sides.neighbours[target], sides.parents[target]
+def _deletes(score: Score, marks: Marks, source: int, target: int) -> Iterator[Move]:
+    """Yield deletions of an edge that gain; common neighbours minus others must be a clique."""
+    near, parents = marks.neighbours[target], marks.parents[target]
     if source not in near | parents:
         return
-    common = near & sides.adjacent[source]
-    for left in sides.cliques(common):
+    common = near & marks.adjacent[source]
+    for left in _cliques(marks, common):
         family = parents.union(left) - {source}
         gain = score(target, family) - score(target, family | {source})
         if gain > IMPROVES:
@@ -234,39 +214,39 @@ def _deletes(score: Score, sides: _Sides, source: int, target: int) -> Iterator[
 
 
 def _climb(graph: PDAG, offers: Offers) -> Iterator[tuple[Move, PDAG]]:
-    """Yield the best move and the graph it leads to, again and again while there is one."""
+    """Yield the best move and the graph that it leads to, while there is one."""
     nodes = range(len(graph.names))
-    sides = _Sides.of(graph)
+    marks = Marks(graph)
     offered: dict[tuple[int, int], list[Move]] = {}
     stale = list(product(nodes, nodes))
     while True:
-        offered |= {pair: list(offers(sides, *pair)) for pair in stale}
-        move = _best(offered, sides)
+        offered |= {pair: list(offers(marks, *pair)) for pair in stale}
+        move = _best(offered, marks)
         if move is None:
             return
         graph = moved(graph, move)
         yield move, graph
-        before, sides = sides, _Sides.of(graph)
-        stale = _stale(before, sides, move)
+        before, marks = marks, Marks(graph)
+        stale = _stale(before, marks, move)
 
 
-def _best(offered: dict[tuple[int, int], list[Move]], sides: _Sides) -> Move | None:
-    """Return the allowed move of largest gain, the first in its place of those that tie."""
+def _best(offered: dict[tuple[int, int], list[Move]], marks: Marks) -> Move | None:
+    """Return the allowed move of largest gain, on ties the first by :attr:`Move.place`."""
     tied: list[Move] = []
     moves = [move for some in offered.values() for move in some]
     for move in sorted(moves, key=lambda move: (-move.gain, move.place)):
         if tied and move.gain < tied[0].gain - TIE_TOLERANCE:
             break
-        if sides.allows(move):
+        if _allows(marks, move):
             tied.append(move)
     return min(tied, key=lambda move: move.place, default=None)
 
 
-def _stale(before: _Sides, after: _Sides, move: Move) -> list[tuple[int, int]]:
+def _stale(before: Marks, after: Marks, move: Move) -> list[tuple[int, int]]:
     """Pairs whose offers a move has changed.
 
-    They rest on the target's neighbours and parents, on what the source is joined to, and on
-    which of the target's neighbours are joined; only the ends of the move were joined or parted.
+    Offers depend on the target's neighbours and parents, on the nodes joined to the source, and
+    on which of the target's neighbours are joined; the move joined or separated only its ends.
     """
     ends = {move.source, move.target}
     nodes = range(len(after.parents))

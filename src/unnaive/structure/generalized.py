@@ -1,9 +1,9 @@
-"""Generalized naive Bayes: trees grown from the pair of columns that tells most."""
+"""Generalized naive Bayes: trees grown from the most informative pair of columns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,31 +20,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class GeneralizedTree(ParentGraph):
-    """A tree over columns, with the order in which they enter and what each adds.
+    """A tree over columns, with the order in which they enter and the gain of each.
 
     Attributes
     ----------
     names, target, parents, weights
-        As in :class:`~unnaive.structure.ParentGraph`; a parent is the paper's mother.
+        As in :class:`~unnaive.structure.ParentGraph`; the paper calls a parent "mother".
     feature_order : ndarray of shape (m,)
-        Columns in the model, as they enter: a mother before her children, so that the first
-        few of them are a tree, too.
+        Columns in the model in the order in which they enter. A parent enters before its
+        children, so the first few columns always form a tree.
     gains : ndarray of shape (d,)
-        Information that a column adds: I(X_i;Y) + I(X_i;X_mother|Y); 0 for those left out.
+        Information that a column adds: I(X_i;Y) + I(X_i;X_parent|Y); 0 for columns that are not
+        in the model.
     forced_edge_loss : float
-        What the best tree loses if it must hold the pair that tells most, in nats.
+        Loss of the best tree, in nats, if it must contain the most informative pair.
     """
 
     feature_order: IntArray
     gains: FloatArray
     forced_edge_loss: float
 
-    keys: ClassVar[tuple[str, ...]] = (
-        *ParentGraph.keys,
-        "feature_order",
-        "gains",
-        "forced_edge_loss",
-    )
+    keys = (*ParentGraph.keys, "feature_order", "gains", "forced_edge_loss")
 
     def only(self, columns: IntArray) -> Self:
         """Return the tree of the first few columns."""
@@ -54,16 +50,15 @@ class GeneralizedTree(ParentGraph):
 
     @classmethod
     def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Self:
-        """Make the tree that :meth:`state` described."""
-        graph = ParentGraph.of_state(state, names, target)
-        order = state["feature_order"]
-        if sorted(order.tolist()) != graph.used.tolist() or state["gains"].shape != (len(names),):
+        """Restore the tree from :meth:`state`."""
+        used = ParentGraph.of_state(state, names, target).used.tolist()
+        if sorted(state["feature_order"]) != used or state["gains"].shape != (len(names),):
             raise UnnaiveError("the order of the columns does not fit the tree")
         return cls(names, target, **{key: state[key] for key in cls.keys})
 
 
 def top_pair(relevance: FloatArray, information: FloatArray, active: BoolArray) -> tuple[int, int]:
-    r"""Columns i < j of largest information content, lexicographically first on ties.
+    r"""Find the most informative pair of columns i < j, lexicographically first on ties.
 
     .. math:: TC(Y, X_i, X_j) = I(X_i;Y) + I(X_j;Y) + I(X_i;X_j|Y)
     """
@@ -82,7 +77,7 @@ def generalized_tree(
     method: str,
     active: BoolArray,
 ) -> GeneralizedTree:
-    """Grow a tree over the active columns by one of the methods.
+    """Learn a tree over the active columns by one of the methods.
 
     Parameters
     ----------
@@ -115,8 +110,7 @@ def generalized_tree(
     elif method == "free":
         parents = orient(maximum_spanning_tree(information, active), n_columns, preference)
     parents[~active] = LEFT_OUT
-    children = parents >= 0
-    weights = np.where(children, information[np.arange(n_columns), parents], 0.0)
+    weights = np.where(parents >= 0, information[np.arange(n_columns), parents], 0.0)
     gains = np.where(active, relevance, 0.0) + weights
     if method != "greedy":
         order = peel(parents, gains, pair)
@@ -126,14 +120,10 @@ def generalized_tree(
 def _loss(
     parents: IntArray, information: FloatArray, pair: tuple[int, int], active: BoolArray
 ) -> float:
-    """How much better an edge than the pair's would join what the pair joins in the best tree."""
-    below = np.zeros(len(parents), dtype=bool)
-    below[pair[1]] = True
-    waiting = [pair[1]]
-    while waiting:
-        children = np.flatnonzero(parents == waiting.pop())
-        below[children] = True
-        waiting += children.tolist()
+    """Information lost by joining the two sides of the pair's edge by that edge, in nats."""
+    below = np.arange(len(parents)) == pair[1]
+    for _ in parents:
+        below |= (parents >= 0) & below[parents]
     across = information[np.ix_(below & active, ~below & active)]
     return max(float(across.max(initial=0.0) - information[pair]), 0.0)
 
@@ -141,10 +131,10 @@ def _loss(
 def greedy_tree(
     relevance: FloatArray, information: FloatArray, pair: tuple[int, int], active: BoolArray
 ) -> tuple[IntArray, IntArray]:
-    """GNB-A: again and again the column that adds most, by its best mother; O(d²).
+    """GNB-A: repeatedly add the column of largest gain, below its best parent; O(d²).
 
-    Returns the columns in the order of entering, and the mothers. Of what ties, the lowest
-    column with its lowest mother wins.
+    Returns the columns in the order in which they enter, and the parents. On ties, the lowest
+    column with its lowest parent wins.
     """
     gain = relevance[:, None] + information
     parents = np.where(active, -1, LEFT_OUT)
@@ -155,9 +145,9 @@ def greedy_tree(
     best = gain[:, order].max(axis=1)
     while outside.any():
         newest = first_best(np.where(outside, best, -np.inf))
-        mothers = np.sort(order)
+        inside = np.sort(order)
         most = best[outside].max()
-        parents[newest] = mothers[np.argmax(gain[newest, mothers] >= most - TIE_TOLERANCE)]
+        parents[newest] = inside[np.argmax(gain[newest, inside] >= most - TIE_TOLERANCE)]
         outside[newest] = False
         order.append(newest)
         np.maximum(best, gain[:, newest], out=best)
@@ -167,10 +157,10 @@ def greedy_tree(
 def edmonds_tree(
     relevance: FloatArray, information: FloatArray, pair: tuple[int, int], active: BoolArray
 ) -> IntArray:
-    """Mothers by Chu, Liu and Edmonds, to the letter of the paper's Algorithm 2; shape (d,).
+    """Parents by the algorithm of Chu, Liu and Edmonds, as in the paper's Algorithm 2; shape (d,).
 
-    The class has an arc to the first column of the pair, this one to the second, and every
-    other column hears arcs from all columns. Slow: there to be compared with.
+    The class has an arc to the first column of the pair, which has one to the second. Every
+    other column has arcs from all columns. It is slow and exists for comparison.
     """
     try:
         import networkx as nx  # noqa: PLC0415 - optional, see the extra "plot"
@@ -181,34 +171,35 @@ def edmonds_tree(
         ) from None
     root = len(relevance)
     graph = nx.DiGraph()
-    graph.add_edge(root, pair[0], weight=0.0)
-    graph.add_edge(pair[0], pair[1], weight=0.0)
+    graph.add_weighted_edges_from([(root, pair[0], 0.0), (*pair, 0.0)])
     columns = np.flatnonzero(active).tolist()
-    for child in (column for column in columns if column not in pair):
-        for mother in (column for column in columns if column != child):
-            weight = float(relevance[child] + information[child, mother])
-            graph.add_edge(mother, child, weight=weight)
+    graph.add_weighted_edges_from(
+        (parent, child, float(relevance[child] + information[child, parent]))
+        for child in columns
+        for parent in columns
+        if child not in pair and parent != child
+    )
     parents = np.where(active, -1, LEFT_OUT)
-    for mother, child in nx.maximum_spanning_arborescence(graph).edges:
-        parents[child] = -1 if mother == root else mother
+    for parent, child in nx.maximum_spanning_arborescence(graph).edges:
+        parents[child] = -1 if parent == root else parent
     return parents
 
 
 def peel(parents: IntArray, gains: FloatArray, pair: tuple[int, int]) -> IntArray:
-    """Columns of a tree by what they add: leaves of least gain are taken off, last comes first.
+    """Order the columns of a tree by gain: the leaf of least gain comes last and is removed, etc.
 
-    The root is never taken off, nor its child if both are the pair that tells most. Of leaves
-    that tie, the one of highest index goes.
+    The root is never removed, nor is its child if both are the most informative pair. Of tied
+    leaves, the one of highest index is removed.
     """
-    kept = {pair[0], pair[1]} if parents[pair[1]] == pair[0] else {pair[0]}
-    left = parents > LEFT_OUT
+    kept = list(pair) if parents[pair[1]] == pair[0] else [pair[0]]
+    removable = parents > LEFT_OUT
+    removable[kept] = False
     children = np.bincount(parents[parents >= 0], minlength=len(parents))
     removed: list[int] = []
-    while left.sum() > len(kept):
-        leaves = np.flatnonzero(left & (children == 0))
-        leaves = leaves[~np.isin(leaves, list(kept))]
+    while removable.any():
+        leaves = np.flatnonzero(removable & (children == 0))
         leaf = int(leaves[gains[leaves] <= gains[leaves].min() + TIE_TOLERANCE][-1])
         removed.append(leaf)
-        left[leaf] = False
+        removable[leaf] = False
         children[parents[leaf]] -= 1
-    return np.array([*pair[: len(kept)], *removed[::-1]])
+    return np.array([*kept, *removed[::-1]])

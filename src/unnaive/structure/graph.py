@@ -1,4 +1,4 @@
-"""What depends on what, for people and for other libraries."""
+"""Structures: which columns depend on which, for people and for other libraries."""
 
 from __future__ import annotations
 
@@ -19,35 +19,84 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from unnaive._typing import FloatArray, IntArray, State
-    from unnaive.structure.dag import DAG
 
 Edge = tuple[str, str] | tuple[str, str, float]
 _MOST_LINES = 100
 LEFT_OUT = -2  # in place of a parent: the column is not in the model
 
 
-class Graph(ABC):
-    """What depends on what below the class: the structure of every model that has one.
+class Shown(ABC):
+    """A structure that can be plotted and has a table of its edges in notebooks."""
+
+    names: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def edges(self) -> Sequence[Edge]:
+        """Edges between columns: parent, child and, if it is known, a weight."""
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the structure; needs matplotlib.
+
+        The class is at the top and every column below its first parent. The width of an edge
+        shows its information. If there are many edges, the columns form a circle and only the
+        strongest edges are drawn.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Axes to draw into; None: a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Axes with the drawing.
+        """
+        from unnaive.structure.draw import draw_structure  # noqa: PLC0415 - matplotlib is optional
+
+        drawn: Axes = draw_structure(self, ax)  # type: ignore[arg-type]
+        return drawn
+
+    def _repr_html_(self) -> str:
+        """Table of the edges for a notebook, at most the first hundred."""
+        edges = list(self.edges)
+        rows = [
+            "".join(
+                f"<td>{escape(cell) if isinstance(cell, str) else format(cell, '.4g')}</td>"
+                for cell in edge
+            )
+            for edge in edges[:_MOST_LINES]
+        ]
+        more = f", the first {_MOST_LINES} of them" if len(edges) > _MOST_LINES else ""
+        weight = "<th>weight</th>" if any(len(edge) == 3 for edge in edges) else ""
+        return (
+            f"<table><caption>{type(self).__name__} of {len(self.names)} columns: "
+            f"{len(edges)} edges{more}</caption><tr><th>parent</th><th>child</th>{weight}</tr>"
+            + "".join(f"<tr>{row}</tr>" for row in rows)
+            + "</table>"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Graph(Shown):
+    """Dependences between columns given the class: base of most structures.
 
     Attributes
     ----------
-    names, target
-        Names of the columns and of the class.
+    names : tuple of str
+        Names of the columns.
+    target : str
+        Name of the class.
     keys : tuple of str
-        What :meth:`state` holds.
+        Fields that :meth:`state` holds.
     is_one_network : bool
-        Whether the edges are those of one model, not of several that answer together.
+        Whether the edges belong to one model, not to several models that vote.
     """
 
     names: tuple[str, ...]
     target: str
     keys: ClassVar[tuple[str, ...]] = ()
     is_one_network: ClassVar[bool] = True
-
-    @property
-    @abstractmethod
-    def edges(self) -> Sequence[Edge]:
-        """Edges between columns: parent, child and, where it is known, a weight."""
 
     @property
     def used(self) -> IntArray:
@@ -61,25 +110,27 @@ class Graph(ABC):
 
     @property
     def families(self) -> tuple[tuple[int, ...], ...]:
-        """Columns with their several parents whose counts the tables need."""
+        """Columns, each followed by its parents, whose counts the tables need."""
         return ()
 
     def parents_of(self, column: int) -> tuple[int, ...]:
-        """Return a column's parents besides the class."""
+        """Return the parents of a column, without the class."""
         name, place = self.names[column], {name: i for i, name in enumerate(self.names)}
         return tuple(place[edge[0]] for edge in self.edges if edge[1] == name)
 
     def state(self) -> State:
         """Plain values and arrays for the store."""
-        return {key: getattr(self, key) for key in self.keys}
+        state = {key: getattr(self, key) for key in self.keys}
+        return {k: [list(v) for v in x] if isinstance(x, tuple) else x for k, x in state.items()}
 
     @classmethod
     def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Graph:
-        """Make the graph that :meth:`state` described; raises if it does not fit the columns."""
-        return cls(names, target, **state)  # type: ignore[call-arg]
+        """Restore the structure from :meth:`state`; raise if it does not fit the columns."""
+        fields = {k: tuple(map(tuple, x)) if isinstance(x, list) else x for k, x in state.items()}
+        return cls(names, target, **fields)
 
     def to_dot(self) -> str:
-        """Describe the graph in Graphviz' language."""
+        """Write the graph in Graphviz' language, with the class as a parent of all columns."""
         quoted = {name: '"' + name.replace('"', r"\"") + '"' for name in (self.target, *self.names)}
         lines = [f"  {quoted[self.target]} -> {quoted[self.names[i]]};" for i in self.used]
         for parent, child, *weight in self.edges:
@@ -88,7 +139,7 @@ class Graph(ABC):
         return "\n".join(["digraph {", *lines, "}"])
 
     def to_networkx(self) -> nx.DiGraph[str]:
-        """Make a ``networkx.DiGraph`` with the class, the columns and the edges' weights."""
+        """Make a ``networkx.DiGraph`` of the class, the columns and the weighted edges."""
         import networkx as nx  # noqa: PLC0415 - optional, see the extra "plot"
 
         graph: nx.DiGraph[str] = nx.DiGraph()
@@ -97,57 +148,29 @@ class Graph(ABC):
             graph.add_edge(parent, child, **({"weight": weight[0]} if weight else {}))
         return graph
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the class, and below it the columns, each under its first parent.
-
-        Edges are as wide as they are informative; where there are very many, the columns stand in
-        a circle and the strongest edges are drawn. Returns matplotlib axes.
-        """
-        from unnaive.structure.draw import draw_structure  # noqa: PLC0415 - matplotlib is optional
-
-        drawn: Axes = draw_structure(self, ax)
-        return drawn
-
-    def _repr_html_(self) -> str:
-        """Show the edges as a table in a notebook."""
-        return table_of_edges(self)
-
-
-def table_of_edges(graph: Graph | DAG) -> str:
-    """Write the edges of a graph as an HTML table, the first hundred of them."""
-    edges = list(graph.edges)
-    lines = [
-        "".join(
-            f"<td>{escape(cell) if isinstance(cell, str) else format(cell, '.4g')}</td>"
-            for cell in edge
-        )
-        for edge in edges[:_MOST_LINES]
-    ]
-    more = f", the first {_MOST_LINES} of them" if len(edges) > _MOST_LINES else ""
-    widths = {len(edge) for edge in edges}
-    weight = "<th>weight</th>" if 3 in widths else ""
-    return (
-        f"<table><caption>{type(graph).__name__} of {len(graph.names)} columns: "
-        f"{len(edges)} edges{more}</caption><tr><th>parent</th><th>child</th>{weight}</tr>"
-        + "".join(f"<tr>{line}</tr>" for line in lines)
-        + "</table>"
-    )
-
 
 @dataclass(frozen=True, eq=False)
 class ParentGraph(Graph):
-    """A graph in which the class is a parent of every column, and a column has one more at most.
+    """Structure in which a column depends on the class and on at most one other column.
 
-    Attributes
+    Naive Bayes, TAN and their relatives have it. The information of an edge is the conditional
+    mutual information I(X_i;X_j|Y) in nats.
+
+    Parameters
     ----------
     names : tuple of str
         Names of the columns.
     target : str
         Name of the class.
     parents : ndarray of shape (d,)
-        Each column's other parent, −1 for none, −2 where the column is not in the model.
+        Parent of every column; −1 for none, −2 if the column is not in the model.
     weights : ndarray of shape (d,)
-        Information of the edge to the parent, in nats; 0 where there is none.
+        Information of the edge to the parent, in nats; 0 if there is none.
+
+    See Also
+    --------
+    ClassGraphs : One such structure for each class.
+    independent : The structure of naive Bayes.
 
     Examples
     --------
@@ -163,8 +186,6 @@ class ParentGraph(Graph):
     }
     """
 
-    names: tuple[str, ...]
-    target: str
     parents: IntArray
     weights: FloatArray
 
@@ -185,12 +206,23 @@ class ParentGraph(Graph):
         return np.flatnonzero(self.parents > LEFT_OUT)
 
     def parents_of(self, column: int) -> tuple[int, ...]:
-        """Return a column's parents besides the class."""
+        """Return the parents of a column, without the class.
+
+        Parameters
+        ----------
+        column : int
+            Position of the column.
+
+        Returns
+        -------
+        tuple of int
+            The parent, or nothing.
+        """
         return (int(self.parents[column]),) if self.parents[column] >= 0 else ()
 
     @property
     def order(self) -> IntArray:
-        """Columns in the model, parents before children; raises if the graph has a cycle."""
+        """Columns in the model, parents before children; raises if there is a cycle."""
         order = np.argsort(self._depths(), kind="stable")
         return order[self.parents[order] > LEFT_OUT]
 
@@ -206,13 +238,34 @@ class ParentGraph(Graph):
         return depth
 
     def require_tree(self) -> Self:
-        """Return the graph itself; raises if its parents make a cycle."""
+        """Return the graph itself, or raise an error if its parents make a cycle.
+
+        Returns
+        -------
+        ParentGraph
+            The same object.
+        """
         self._depths()
         return self
 
     @classmethod
     def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Graph:
-        """Make the graph, or the graphs of the classes, that :meth:`state` described."""
+        """Restore the structure, or the structures of the classes, from :meth:`state`.
+
+        Parameters
+        ----------
+        state : dict
+            The arrays "parents" and "weights"; two-dimensional for one structure per class.
+        names : tuple of str
+            Names of the columns.
+        target : str
+            Name of the class.
+
+        Returns
+        -------
+        ParentGraph or ClassGraphs
+            The structure.
+        """
         if "parents" not in state:
             return independent(names, target)
         parents, weights = state["parents"], state["weights"]
@@ -221,25 +274,36 @@ class ParentGraph(Graph):
             raise UnnaiveError("the parents do not fit the columns")
         if parents.ndim == 1:
             return ParentGraph(names, target, parents, weights)
-        lines = zip(parents, weights, strict=True)
-        return ClassGraphs(tuple(ParentGraph(names, target, p, w) for p, w in lines))
+        of_classes = zip(parents, weights, strict=True)
+        return ClassGraphs(tuple(ParentGraph(names, target, p, w) for p, w in of_classes))
 
     def only(self, columns: IntArray) -> Self:
-        """Return the graph of some columns, with their parents among them."""
+        """Return the structure of some columns.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (m,)
+            Columns that stay; their parents must be among them.
+
+        Returns
+        -------
+        ParentGraph
+            The structure; all other columns are marked as not in the model.
+        """
         inside = np.isin(np.arange(len(self.names)), columns)
         parents = np.where(inside, self.parents, LEFT_OUT)
         return replace(self, parents=parents, weights=np.where(inside, self.weights, 0.0))
 
     @property
     def pairs(self) -> IntArray:
-        """Pairs i < j of columns that are joined; shape (m, 2)."""
+        """Pairs i < j of columns that are joined by an edge; shape (m, 2)."""
         children = np.flatnonzero(self.parents >= 0)
         return np.sort(np.stack([self.parents[children], children], axis=1), axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyGraph(Graph):
-    """A graph in which the class and any number of columns are a column's parents.
+    """Structure in which a column depends on the class and on any number of columns.
 
     Attributes
     ----------
@@ -249,8 +313,6 @@ class FamilyGraph(Graph):
         Every column followed by its parents, the most informative first.
     """
 
-    names: tuple[str, ...]
-    target: str
     families: tuple[tuple[int, ...], ...] = ()
 
     keys: ClassVar[tuple[str, ...]] = ("families",)
@@ -276,63 +338,65 @@ class FamilyGraph(Graph):
 
     @property
     def cliques(self) -> list[tuple[str, ...]]:
-        """Largest sets of columns that are all joined, if parents of a column are joined, too."""
-        sets = sorted((frozenset(family) for family in self.families), key=len, reverse=True)
+        """Maximal families by name; the maximal cliques if the graph is chordal."""
         kept: list[frozenset[int]] = []
-        for members in sets:
+        for members in sorted(map(frozenset, self.families), key=len, reverse=True):
             if not any(members <= other for other in kept):
                 kept.append(members)
         return [tuple(self.names[column] for column in sorted(members)) for members in kept]
 
     def parents_of(self, column: int) -> tuple[int, ...]:
-        """Return a column's parents besides the class."""
+        """Return the parents of a column, without the class."""
         return next((family[1:] for family in self.families if family[0] == column), ())
 
-    def state(self) -> State:
-        """Plain values for the store."""
-        return {"families": [list(family) for family in self.families]}
 
-    @classmethod
-    def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Self:
-        """Make the graph that :meth:`state` described."""
-        return cls(names, target, tuple(tuple(family) for family in state["families"]))
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class ClassGraphs(Graph):
-    """A graph for every class, in the order of the classes."""
+    """One structure for each class, as a multinet has.
+
+    Parameters
+    ----------
+    graphs : tuple of ParentGraph
+        Structures in the order of the classes, all over the same columns.
+
+    See Also
+    --------
+    ParentGraph : The structure of a single class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> names, weights = ("a", "b"), np.array([0.5, 0.25])
+    >>> healthy = ParentGraph(names, "y", np.array([-1, 0]), weights)
+    >>> ill = ParentGraph(names, "y", np.array([1, -1]), weights)
+    >>> ClassGraphs((healthy, ill)).edges
+    [('a', 'b', 0.25), ('b', 'a', 0.5)]
+    """
 
     graphs: tuple[ParentGraph, ...]
 
     keys: ClassVar[tuple[str, ...]] = ("parents", "weights")
     is_one_network: ClassVar[bool] = False
 
-    @property
-    def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Names of the columns."""
-        return self.graphs[0].names
-
-    @property
-    def target(self) -> str:  # type: ignore[override]
-        """Name of the class."""
-        return self.graphs[0].target
+    def __init__(self, graphs: tuple[ParentGraph, ...]) -> None:
+        vars(self).update(graphs=graphs, names=graphs[0].names, target=graphs[0].target)
 
     @property
     def edges(self) -> list[tuple[str, str, float]]:
         """Edges of all classes, each with its largest information."""
-        found: dict[tuple[str, str], float] = {}
+        largest: dict[tuple[str, str], float] = {}
         for parent, child, weight in (edge for graph in self.graphs for edge in graph.edges):
-            found[parent, child] = max(weight, found.get((parent, child), 0.0))
-        return [(parent, child, weight) for (parent, child), weight in found.items()]
+            largest[parent, child] = max(weight, largest.get((parent, child), 0.0))
+        return [(parent, child, weight) for (parent, child), weight in largest.items()]
 
     @property
     def pairs(self) -> IntArray:
-        """Pairs i < j of columns that are joined in some class; shape (m, 2)."""
+        """Pairs i < j of columns that are joined in at least one class; shape (m, 2)."""
         return np.unique(np.concatenate([graph.pairs for graph in self.graphs]), axis=0)
 
     @property
     def parents(self) -> IntArray:
-        """Parents of every class's graph; shape (k, d)."""
+        """Parents in the structure of every class; shape (k, d)."""
         return np.stack([graph.parents for graph in self.graphs])
 
     @property
@@ -342,26 +406,91 @@ class ClassGraphs(Graph):
 
     @classmethod
     def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Graph:
-        """Make the graphs that :meth:`state` described."""
+        """Restore the structures from :meth:`state`.
+
+        Parameters
+        ----------
+        state : dict
+            The arrays "parents" and "weights", both of shape (k, d).
+        names : tuple of str
+            Names of the columns.
+        target : str
+            Name of the class.
+
+        Returns
+        -------
+        ClassGraphs
+            The structures.
+        """
         return ParentGraph.of_state(state, names, target)
 
 
 def independent(names: tuple[str, ...], target: str) -> ParentGraph:
-    """Return the graph of naive Bayes: every column depends on the class alone."""
-    alone = np.full(len(names), -1, dtype=np.int64)
-    return ParentGraph(names, target, alone, np.zeros(len(names)))
+    """Make the structure of naive Bayes: every column depends only on the class.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the columns.
+    target : str
+        Name of the class.
+
+    Returns
+    -------
+    ParentGraph
+        A structure without edges between columns.
+
+    See Also
+    --------
+    with_parents : The structure of given parents.
+
+    Examples
+    --------
+    >>> independent(("a", "b"), "y").edges
+    []
+    """
+    return ParentGraph(names, target, np.full(len(names), -1), np.zeros(len(names)))
 
 
 def with_parents(
     names: tuple[str, ...], target: str, parents: IntArray, information: FloatArray
 ) -> ParentGraph:
-    """Return the graph of these parents, its edges weighed by a matrix of information."""
+    """Make the structure of given parents, its edges weighted by their information.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the columns.
+    target : str
+        Name of the class.
+    parents : ndarray of shape (d,)
+        Parent of every column, −1 for none.
+    information : ndarray of shape (d, d)
+        Information of every pair of columns, such as I(X_i;X_j|Y).
+
+    Returns
+    -------
+    ParentGraph
+        The structure.
+
+    See Also
+    --------
+    orient : Finds the parents of a tree.
+    best_parents : Finds each column's best parent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> information = np.array([[0.0, 0.3], [0.3, 0.0]])
+    >>> with_parents(("a", "b"), "y", np.array([-1, 0]), information).edges
+    [('a', 'b', 0.3)]
+    """
     edge = information[np.arange(len(parents)), parents]
     return ParentGraph(names, target, parents, np.where(parents >= 0, edge, 0.0))
 
 
 def topological(parents: Sequence[Sequence[int]], used: Iterable[int]) -> list[int]:
-    """Order columns by the longest chain of parents above them, then by their position."""
+    """Sort columns by the longest chain of parents above them, then by their position."""
     depth: dict[int, int] = {}
 
     def of(column: int) -> int:

@@ -1,4 +1,4 @@
-r"""Groups of columns that are one variable each, and greedy searches for them.
+r"""Groups of columns, each treated as one variable, and greedy searches for them.
 
 .. math:: P(c, x) = P(c) \prod_G P(x_G \mid c)
 
@@ -15,23 +15,29 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
-from unnaive._ties import TIE_TOLERANCE
+from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.structure.graph import Graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Self
 
-    from unnaive._typing import BoolArray, FloatArray, IntArray, State
+    from unnaive._typing import BoolArray, FloatArray, IntArray
 
 Group = tuple[int, ...]
 Groups = tuple[Group, ...]
-Change = tuple[tuple[Group, ...], Group]  # groups that go, and the one that comes
+Change = tuple[tuple[Group, ...], Group]  # groups that are removed, and the one that is added
 
 
 @dataclass(frozen=True, eq=False)
 class GroupGraph(Graph):
-    """Disjoint groups of columns below the class; a column in none is left out.
+    """Structure of disjoint groups of columns; the columns of a group are treated as one.
+
+    Attributes
+    ----------
+    names, target
+        Names of the columns and of the class.
+    groups : tuple of tuples of int
+        Columns of every group. A column in no group is not in the model.
 
     Examples
     --------
@@ -42,15 +48,13 @@ class GroupGraph(Graph):
     [('a', 'c')]
     """
 
-    names: tuple[str, ...]
-    target: str
     groups: Groups
 
     keys: ClassVar[tuple[str, ...]] = ("groups",)
 
     @property
     def named(self) -> list[tuple[str, ...]]:
-        """The groups by the names of their columns."""
+        """Groups by the names of their columns."""
         return [tuple(self.names[column] for column in group) for group in self.groups]
 
     @property
@@ -69,21 +73,12 @@ class GroupGraph(Graph):
 
     @property
     def families(self) -> Groups:
-        """The groups, which are counted together."""
+        """Groups, which are counted together."""
         return self.groups
-
-    def state(self) -> State:
-        """Plain values for the store."""
-        return {"groups": [list(group) for group in self.groups]}
-
-    @classmethod
-    def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Self:
-        """Make the groups that :meth:`state` described."""
-        return cls(names, target, tuple(tuple(group) for group in state["groups"]))
 
 
 class Scores(Protocol):
-    """What a search needs to know of groupings."""
+    """Fitness of groupings, as a search needs it."""
 
     def total(self, groups: Groups) -> float:
         """Fitness of a grouping."""
@@ -94,7 +89,7 @@ class Scores(Protocol):
 
 @dataclass(frozen=True)
 class Step:
-    """How far a greedy search is: steps made, fitness, and candidates scored so far."""
+    """Progress of a greedy search: steps made, fitness, and candidates scored so far."""
 
     number: int
     best: float
@@ -103,16 +98,18 @@ class Step:
 
 @dataclass(frozen=True)
 class Joined:
-    """What a greedy search found.
+    """Result of a greedy search.
 
     Attributes
     ----------
     groups : tuple of tuples of int
+        The best grouping.
     fitness : float
+        Its fitness.
     evaluations : int
-        Candidates that were scored; the start is not counted.
+        Number of candidates that were scored, without the start.
     history : tuple of (groups, fitness)
-        The start, and what every step led to.
+        The start and the grouping after every step.
     """
 
     groups: Groups
@@ -124,17 +121,17 @@ class Joined:
 def forward_joining(
     scores: Scores, active: BoolArray, watch: Callable[[Step], None] | None = None
 ) -> Joined:
-    """FSSJ: begin with no column; add one as a group of its own, or to a group that is there.
+    """FSSJ: start without columns; add a column as a new group or to an existing group.
 
-    Of equals an addition comes before a join, then the lower column, then the lower group.
+    On ties, a new group comes before a join, then the lower column, then the lower group.
     """
 
     def changes(groups: Groups) -> list[Change]:
         used = {column for group in groups for column in group}
         free = [column for column in np.flatnonzero(active).tolist() if column not in used]
-        alone: list[Change] = [((), (column,)) for column in free]
+        additions: list[Change] = [((), (column,)) for column in free]
         joins = [((group,), _joined(group, (column,))) for column in free for group in groups]
-        return alone + joins
+        return additions + joins
 
     return _climb((), changes, scores, watch)
 
@@ -145,17 +142,17 @@ def backward_joining(
     delete: str = "group",
     watch: Callable[[Step], None] | None = None,
 ) -> Joined:
-    """BSEJ: begin with all columns, each a group; delete a group (or a member), or join two.
+    """BSEJ: start with every column as a group; delete a group (or a member), or join two groups.
 
-    Of equals a deletion comes before a join, then the lower group (or column).
+    On ties, a deletion comes before a join, then the lower group (or column).
     """
 
     def changes(groups: Groups) -> list[Change]:
-        found: list[Change] = [((group,), ()) for group in groups]
+        deletions: list[Change] = [((group,), ()) for group in groups]
         if delete == "member":
             members = sorted((column, group) for group in groups for column in group)
-            found = [((g,), tuple(other for other in g if other != c)) for c, g in members]
-        return found + [((one, two), _joined(one, two)) for one, two in combinations(groups, 2)]
+            deletions = [((g,), tuple(other for other in g if other != c)) for c, g in members]
+        return deletions + [((one, two), _joined(one, two)) for one, two in combinations(groups, 2)]
 
     start = tuple((column,) for column in np.flatnonzero(active).tolist())
     return _climb(start, changes, scores, watch)
@@ -167,20 +164,20 @@ def _climb(
     scores: Scores,
     watch: Callable[[Step], None] | None,
 ) -> Joined:
-    """Take the best change while it is strictly better."""
+    """Make the best change while it is strictly better."""
     groups, fitness, evaluations = start, scores.total(start), 0
     history = [(groups, fitness)]
     while changes := changes_of(groups):
-        found = scores.changes(groups, changes)
+        candidates = scores.changes(groups, changes)
         evaluations += len(changes)
-        best = int(np.argmax(found >= found.max() - TIE_TOLERANCE))
-        if not found[best] > fitness + TIE_TOLERANCE:
+        best = first_best(candidates)
+        if not candidates[best] > fitness + TIE_TOLERANCE:
             break
-        groups, fitness = apply_change(groups, changes[best]), float(found[best])
+        groups, fitness = apply_change(groups, changes[best]), float(candidates[best])
         history.append((groups, fitness))
         if watch is not None:
             watch(Step(len(history) - 1, fitness, evaluations))
-    # Changes are scored by differences; the last bit is that of the grouping as a whole.
+    # Changes are scored by differences; the final fitness is scored as a whole, exact to the bit.
     return Joined(groups, scores.total(groups), evaluations, tuple(history))
 
 
@@ -189,14 +186,14 @@ def _joined(one: Group, two: Group) -> Group:
 
 
 def apply_change(groups: Groups, change: Change) -> Groups:
-    """Take groups away and put another in their place; in the order of their first columns."""
+    """Replace groups by another one; the result is sorted by the groups' first columns."""
     gone, new = change
     kept = [group for group in groups if group not in gone]
     return tuple(sorted([*kept, new] if new else kept))
 
 
 def canonical_genomes(genomes: IntArray) -> IntArray:
-    """Label the groups of genomes (m, d) in the order of their first columns, from 1; 0 stays.
+    """Give the groups of genomes (m, d) numbers from 1, by their first columns; 0 stays 0.
 
     Examples
     --------
@@ -205,18 +202,16 @@ def canonical_genomes(genomes: IntArray) -> IntArray:
     [[1, 0, 1, 2]]
     """
     first = np.zeros(genomes.shape, dtype=np.int64)
-    label = np.zeros(genomes.shape, dtype=np.int64)
     for column in range(genomes.shape[1]):
         same = genomes[:, : column + 1] == genomes[:, column : column + 1]
         first[:, column] = np.argmax(same, axis=1)
     new = (first == np.arange(genomes.shape[1])) & (genomes > 0)
-    np.cumsum(new, axis=1, out=label)
-    found = np.take_along_axis(label, first, axis=1)
-    return np.where(genomes > 0, found, 0)
+    labels = np.take_along_axis(np.cumsum(new, axis=1), first, axis=1)
+    return np.where(genomes > 0, labels, 0)
 
 
 def groups_of(genome: IntArray) -> Groups:
-    """Return the groups of a genome: columns of one label above 0."""
+    """Return the groups of a genome: the columns of each label above 0."""
     labels = [label for label in np.unique(genome).tolist() if label > 0]
     return tuple(sorted(tuple(np.flatnonzero(genome == label).tolist()) for label in labels))
 

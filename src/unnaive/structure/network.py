@@ -1,4 +1,4 @@
-"""A Bayesian network over the columns and the class, as a model has it."""
+"""A Bayesian network over the columns and the class, as the structure of a model."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ import numpy as np
 
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.dag import DAG
-from unnaive.structure.graph import table_of_edges
+from unnaive.structure.graph import Shown
 
 if TYPE_CHECKING:
     from typing import Self
-
-    from matplotlib.axes import Axes
 
     from unnaive._typing import IntArray, State
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkGraph(DAG):
-    """A directed acyclic graph over the columns and, last, the class; a node like any other.
+class NetworkGraph(DAG, Shown):
+    """A directed acyclic graph over the columns and the class, which is the last node.
+
+    The class is a node like any other: it may have parents, and it need not be a parent of
+    every column.
 
     Examples
     --------
@@ -41,40 +42,25 @@ class NetworkGraph(DAG):
         return np.arange(len(self.names) - 1)
 
     def parents_of(self, column: int) -> tuple[int, ...]:
-        """Return a column's parents besides the class."""
+        """Return the parents of a column, without the class."""
         return tuple(parent for parent in self.parents[column] if parent < len(self.names) - 1)
 
     @property
     def pairs(self) -> IntArray:
-        """No pairs: whole families are counted; shape (0, 2)."""
+        """No pairs, since whole families are counted; shape (0, 2)."""
         return np.empty((0, 2), dtype=np.int64)
 
     @property
     def families(self) -> tuple[tuple[int, ...], ...]:
-        """Columns with their parents, and those of the class, without the class itself."""
-        label = len(self.names) - 1
-        families = [
-            (node, *(parent for parent in above if parent != label))
-            for node, above in enumerate(self.parents[:-1])
-        ]
+        """Columns with their parents, then the parents of the class; always without the class."""
+        families = tuple((column, *self.parents_of(column)) for column in self.used.tolist())
         above = self.parents[-1]
-        return (*families, (above[-1], *above[:-1])) if above else tuple(families)
+        return (*families, (above[-1], *above[:-1])) if above else families
 
     @classmethod
     def of_state(cls, state: State, names: tuple[str, ...] = (), _: str = "") -> Self:
-        """Make the graph that ``state()`` described, which must be of these columns."""
+        """Restore the graph from ``state()``; raise if it does not fit the columns."""
         graph = cls(tuple(state["names"]), state["parents"])
         if names and graph.names[:-1] != names:
             raise UnnaiveError("the network does not fit the columns")
         return graph
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw nodes in layers, parents above their children; returns matplotlib axes."""
-        from unnaive.structure.draw import draw_structure  # noqa: PLC0415 - matplotlib is optional
-
-        drawn: Axes = draw_structure(self, ax)
-        return drawn
-
-    def _repr_html_(self) -> str:
-        """Show the edges as a table in a notebook."""
-        return table_of_edges(self)

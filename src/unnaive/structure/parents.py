@@ -1,4 +1,4 @@
-"""Parents chosen one by one: the best of each column, and the best for all of them."""
+"""Parents chosen by rank: the best parent of each column, and the best parent of all columns."""
 
 from __future__ import annotations
 
@@ -18,18 +18,10 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray, State
     from unnaive.counts import CodedRows, JointCounts
 
-__all__ = [
-    "SuperParents",
-    "WeightedGraph",
-    "best_parents",
-    "ordered_parents",
-    "super_parent_scores",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class SuperParents(Graph):
-    """Every column as the parent of all others, and what it weighs as such.
+    """Structure of AODE: one model per column, in which it is the parent of all others.
 
     Attributes
     ----------
@@ -39,8 +31,6 @@ class SuperParents(Graph):
         Weights of the columns as super-parents, which sum to 1.
     """
 
-    names: tuple[str, ...]
-    target: str
     weights: FloatArray
 
     keys: ClassVar[tuple[str, ...]] = ("weights",)
@@ -48,7 +38,7 @@ class SuperParents(Graph):
 
     @classmethod
     def alike(cls, names: tuple[str, ...], target: str) -> Self:
-        """Let all columns weigh the same."""
+        """Give all columns the same weight."""
         return cls(names, target, np.full(len(names), 1.0 / max(len(names), 1)))
 
     @property
@@ -68,7 +58,7 @@ class SuperParents(Graph):
 
     @classmethod
     def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Self:
-        """Make the super-parents that :meth:`state` described."""
+        """Restore the super-parents from :meth:`state`."""
         weights = state["weights"]
         fits = weights.shape == (len(names),) and np.isfinite(weights).all()
         if not fits or weights.min() < 0 or weights.sum() <= 0:
@@ -78,20 +68,18 @@ class SuperParents(Graph):
 
 @dataclass(frozen=True, eq=False)
 class WeightedGraph(Graph):
-    """Which factors a product has, and what each weighs.
+    """Structure of a product of weighted factors P(x_i | y, x_j)^w.
 
     Attributes
     ----------
     names, target
         Names of the columns and of the class.
     terms : ndarray of shape (m, 2)
-        A column and its parent, −1 for the class alone.
+        A column and its parent, −1 if the column depends only on the class.
     weights : ndarray of shape (m,)
-        Their weights, none below 0.
+        Weights of the factors, at least 0.
     """
 
-    names: tuple[str, ...]
-    target: str
     terms: IntArray
     weights: FloatArray
 
@@ -99,7 +87,7 @@ class WeightedGraph(Graph):
 
     @property
     def edges(self) -> list[tuple[str, str, float]]:
-        """Edges between columns as (parent, child, weight), those of weight 0 left out."""
+        """Edges between columns as (parent, child, weight), without those of weight 0."""
         return [
             (self.names[parent], self.names[column], float(weight))
             for (column, parent), weight in zip(self.terms.tolist(), self.weights, strict=True)
@@ -108,18 +96,18 @@ class WeightedGraph(Graph):
 
     @property
     def used(self) -> IntArray:
-        """Columns of some weight; shape (m,)."""
+        """Columns with a weight above 0; shape (m,)."""
         columns = self.terms[self.weights > 0]
         return np.unique(columns[columns >= 0])
 
     @property
     def pairs(self) -> IntArray:
-        """Pairs i < j of columns that tables are made of; shape (m, 2)."""
+        """Pairs i < j of columns that the tables need; shape (m, 2)."""
         return np.unique(np.sort(self.terms[self.terms[:, 1] >= 0], axis=1), axis=0)
 
     @classmethod
     def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Self:
-        """Make the graph that :meth:`state` described."""
+        """Restore the structure from :meth:`state`."""
         terms, weights = state["terms"], state["weights"]
         fits = terms.shape == (len(terms), 2) and weights.shape == (len(terms),)
         within = fits and (terms >= [0, -1]).all() and terms.max(initial=-1) < len(names)
@@ -129,40 +117,60 @@ class WeightedGraph(Graph):
 
 
 def best_parents(information: FloatArray) -> IntArray:
-    """Each column's column of largest information, −1 where all are 0; shape (d,).
+    """Choose for each column the parent of largest information.
 
-    Cycles may occur: this is ODANB's rule, not a tree's.
+    This is the rule of ODANB. Parents may form cycles, so the result need not be a tree.
+
+    Parameters
+    ----------
+    information : ndarray of shape (d, d)
+        Information of every pair of columns, such as I(X_i;X_j|Y).
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Parent of every column; −1 if its information with all others is 0.
+
+    See Also
+    --------
+    maximum_spanning_tree : The best parents without cycles.
+    super_parent_scores : The best single parent of all columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_parents(np.array([[0, 0.3, 0.1], [0.3, 0, 0.2], [0.1, 0.2, 0]])).tolist()
+    [1, 0, 1]
     """
     parents = np.full(len(information), -1, dtype=np.int64)
     for column, scores in enumerate(information):
-        others = np.delete(scores, column)
-        if others.max(initial=0.0) > TIE_TOLERANCE:
-            best = first_best(others)
-            parents[column] = best + (best >= column)
+        others = np.where(np.arange(len(scores)) == column, -np.inf, scores)
+        if others.max() > TIE_TOLERANCE:
+            parents[column] = first_best(others)
     return parents
 
 
 def ordered_parents(
     relevance: FloatArray, information: FloatArray, k: int, least: float
 ) -> tuple[IntArray, list[list[int]]]:
-    """KDB's order and parents (Sahami 1996).
+    """Choose KDB's order and parents (Sahami 1996).
 
-    Columns enter by decreasing relevance I(X;Y); each takes the k columns before it of
-    largest information I(X;X_j|Y), if that is at least ``least``, in decreasing order.
+    Columns enter by decreasing relevance I(X;Y). The parents of a column are the k columns
+    before it with the largest information I(X;X_j|Y), in decreasing order, as far as the
+    information is at least ``least``.
     """
     order: list[int] = []
     parents: list[list[int]] = [[] for _ in relevance]
-    left = relevance.astype(float).copy()
+    left = relevance.astype(float)
+    scores = np.full(information.shape, -np.inf)  # of the columns that have entered
     for _ in relevance:
         column = first_best(left)
         left[column] = -np.inf
-        before = sorted(order)
-        scores = information[column, before].copy()
-        while len(parents[column]) < k and (scores >= least - TIE_TOLERANCE).any():
-            best = first_best(scores)
-            parents[column].append(before[best])
-            scores[best] = -np.inf
+        while len(parents[column]) < k and (scores[column] >= least - TIE_TOLERANCE).any():
+            parents[column].append(first_best(scores[column]))
+            scores[column, parents[column][-1]] = -np.inf
         order.append(column)
+        scores[:, column] = information[:, column]
     return np.array(order, dtype=np.int64), parents
 
 
@@ -173,11 +181,42 @@ def super_parent_scores(
     given_class: FloatArray,
     pairwise: FloatArray,
 ) -> FloatArray:
-    r"""Score every column as the one super-parent of all others; shape (d,).
+    r"""Score every column as the single super-parent of all others.
 
     ``"mi"`` is I(X_p;Y); ``"cmi"`` is :math:`\sum_{j \ne p} I(X_j;Y|X_p)` with
     :math:`I(X_j;Y|X_p) = I(X_j;Y) + I(X_j;X_p|Y) - I(X_j;X_p)`; ``"bic"`` and ``"aic"`` are the
-    log-likelihood of the SPODE less its price, up to what is the same for all p.
+    log-likelihood of the SPODE minus its penalty, up to a constant.
+
+    Parameters
+    ----------
+    criterion : {"mi", "cmi", "bic", "aic"}
+        Score.
+    source : JointCounts or CodedRows
+        Counts or rows that the information was computed from.
+    relevance : ndarray of shape (d,)
+        I(X_i;Y).
+    given_class : ndarray of shape (d, d)
+        I(X_i;X_j|Y).
+    pairwise : ndarray of shape (d, d)
+        I(X_i;X_j).
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Scores; the largest is the best.
+
+    See Also
+    --------
+    unnaive.SPODE : Takes the best super-parent.
+    best_parents : A parent for each column.
+
+    Examples
+    --------
+    >>> import numpy as np, unnaive
+    >>> counts = unnaive.count([["a", "u"], ["b", "w"]] * 8, target=["no"] * 16)
+    >>> none = np.zeros((2, 2))
+    >>> super_parent_scores("mi", counts, np.array([0.1, 0.2]), none, none).tolist()
+    [0.1, 0.2]
     """
     if criterion == "mi":
         return relevance

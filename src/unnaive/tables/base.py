@@ -1,4 +1,4 @@
-"""What the look-up side of every model can do: answer, explain itself, and go into a page."""
+"""The interface of all look-up tables: predict, split into terms, describe for a report page."""
 
 from __future__ import annotations
 
@@ -13,24 +13,28 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from unnaive._typing import BoolArray, CodeArray, FloatArray, IntArray, State
-    from unnaive.tables.terms.split import Terms
+    from unnaive.tables.terms import Terms
 
 
 class Arrays(Protocol):
-    """Where a description puts its numbers."""
+    """Collects the arrays of a description."""
 
     def add(self, values: ArrayLike) -> int:
-        """Keep an array; returns its position."""
+        """Store an array and return its position."""
 
     def require(self, size: int) -> None:
-        """Raise an error if so many numbers are too many."""
+        """Raise an error if ``size`` more numbers exceed the limit."""
 
 
 class Tables(ABC):
-    """Log-probabilities that codes of rows are looked up in.
+    """Log-probability tables in which coded rows are looked up.
 
-    What explains and describes a kind of tables is registered for it in ``tables.terms`` and
-    ``tables.describe``, which load when they are asked for.
+    A subclass implements three methods. ``_joint`` computes the log joint, ``terms`` splits it
+    into the contributions of the columns (for explanations), and ``describe`` returns the tables
+    as plain values and arrays, with which a report page repeats the computation.
+
+    Codes have shape (d, n). The code after a column's last category means that the cell is
+    missing or has an unseen category.
     """
 
     def joint(
@@ -38,29 +42,41 @@ class Tables(ABC):
     ) -> FloatArray:
         """Log joint of every row and class; shape (n, k).
 
-        Tables of leave-one-out are told by ``held`` the rows' own classes (−1: not left out).
+        Parameters
+        ----------
+        codes : ndarray of shape (d, n)
+            Coded rows.
+        held : ndarray of shape (n,), default=None
+            For leave-one-out tables: the class of each row, or −1 for rows that were not
+            counted. None means −1 for all rows.
+        n_jobs : int or None, default=None
+            Number of threads.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            log P(c, x).
         """
         return self._joint(codes, own_classes(held, codes), n_jobs)
 
     @abstractmethod
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
-        """Log joint of every row and class; shape (n, k). ``held``: own classes, or −1."""
+        """Log joint of every row and class; shape (n, k). ``held``: classes of the rows, or −1."""
 
+    @abstractmethod
     def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of rows into what every column adds, for explanations."""
-        from unnaive.tables.terms import terms_of  # noqa: PLC0415 - knows every kind of tables
+        """Split the log joint of rows into one term per column, for explanations."""
 
-        return terms_of(self, codes)
-
+    @abstractmethod
     def describe(self, arrays: Arrays) -> State:
         """Describe the tables for a page that computes with them, see ``tables.describe``."""
-        from unnaive.tables.describe import description_of  # noqa: PLC0415 - likewise
-
-        return description_of(self, arrays)
 
 
 def own_priors(prior: FloatArray, held: IntArray) -> FloatArray:
-    """Log prior of every row (n, k), by sets (1 or more, k): the last is for own classes."""
+    """Log prior of every row; shape (n, k).
+
+    ``prior`` has one line, or two for leave-one-out: the second is used at each row's class.
+    """
     out = np.repeat(prior[:1], len(held), axis=0)
     left_out = np.flatnonzero(held >= 0) if len(prior) > 1 else held[:0]
     out[left_out, held[left_out]] = prior[-1, held[left_out]]
@@ -68,13 +84,32 @@ def own_priors(prior: FloatArray, held: IntArray) -> FloatArray:
 
 
 def rows_alike(marks: BoolArray) -> Iterable[tuple[IntArray, BoolArray]]:
-    """Rows that have the same marks of (d, n), such as missing cells, and these marks (d,)."""
+    """Group rows by equal marks (d, n), for example by missing cells; yields rows and marks (d,).
+
+    Examples
+    --------
+    >>> marks = np.array([[True, False, True], [False, False, False]])
+    >>> [(rows.tolist(), pattern.tolist()) for rows, pattern in rows_alike(marks)]
+    [([1], [False, False]), ([0, 2], [True, False])]
+    """
     patterns, pattern = np.unique(marks, axis=1, return_inverse=True)
     order = np.argsort(pattern.reshape(-1), kind="stable")
     ends = np.cumsum(np.bincount(pattern.reshape(-1)))[:-1]
-    return zip(np.split(order, ends), patterns.T, strict=False)  # no rows are a part, too
+    return zip(np.split(order, ends), patterns.T, strict=False)  # without rows there is no pattern
 
 
 def own_classes(held: IntArray | None, codes: CodeArray) -> IntArray:
-    """Classes of left-out rows, or −1 for every row where none is left out; shape (n,)."""
+    """Classes of rows for leave-one-out; None means −1 for every row; shape (n,)."""
     return np.full(codes.shape[1], -1, dtype=np.int64) if held is None else held
+
+
+def less(after: FloatArray, before: FloatArray) -> FloatArray:
+    """Subtract logarithms; 0 where ``before`` is −inf.
+
+    Examples
+    --------
+    >>> less(np.array([-1.0, -np.inf]), np.array([-3.0, -np.inf])).tolist()
+    [2.0, 0.0]
+    """
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(np.isneginf(before), 0.0, after - before))

@@ -1,9 +1,9 @@
-r"""Calibration: a temperature, and a bias for each class, from left-out log joints.
+r"""Calibration: a temperature and a bias for each class, fitted to leave-one-out log joints.
 
 .. math:: \log P'(c, x) = \tau \log P(c, x) + b_c
 
-A model that takes related columns for independent ones counts their evidence twice, and is too
-sure of itself; then :math:`\tau < 1`. The order of classes in a row changes by the bias alone.
+A model that treats dependent columns as independent counts their evidence twice and is
+overconfident; then :math:`\tau < 1`. Only the biases can change the order of the classes in a row.
 
 References
 ----------
@@ -22,7 +22,7 @@ from unnaive.tables.weighing import Weighing
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray, State
 
-_FAR = -200.0  # log joints further below their row's best do not count while fitting
+_FAR = -200.0  # log joints are cut off at this distance from the best of their row
 _LEAST = 1e-3
 _PENALTY = 1e-3
 _ENOUGH = 1e-5
@@ -30,7 +30,15 @@ _ENOUGH = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """τ and the classes' biases (k,)."""
+    """A temperature and the biases of the classes.
+
+    Attributes
+    ----------
+    temperature : float
+        τ.
+    bias : ndarray of shape (k,)
+        b.
+    """
 
     temperature: float
     bias: FloatArray
@@ -41,7 +49,7 @@ class Calibration:
         joint += self.bias
 
     def state(self) -> State:
-        """Plain values and arrays for the store."""
+        """Return plain values and arrays for saved files."""
         return {"temperature": self.temperature, "bias": self.bias}
 
 
@@ -51,12 +59,29 @@ def calibrated(
     importance: FloatArray | None = None,
     n_jobs: int | None = None,
 ) -> Calibration:
-    """Fit τ and b to left-out log joints (n, k) of rows of known classes: least log loss."""
+    """Fit τ and b by minimizing the log loss of leave-one-out log joints.
+
+    Parameters
+    ----------
+    joint : ndarray of shape (n, k)
+        Leave-one-out log joints.
+    classes : ndarray of shape (n,)
+        True classes of the rows.
+    importance : ndarray of shape (n,), default=None
+        Weights of the rows; None weighs all equally.
+    n_jobs : int or None, default=None
+        Number of threads.
+
+    Returns
+    -------
+    Calibration
+        The fitted temperature, at least 0.001, and biases.
+    """
     top = joint.max(axis=1, keepdims=True)
     level = np.where(np.isfinite(top), joint - np.where(np.isfinite(top), top, 0.0), 0.0)
     entries = np.ascontiguousarray(np.maximum(level, _FAR).T, dtype=np.float32)[None]
     k = joint.shape[1]
     rows = np.ones(len(classes)) if importance is None else importance
     weighing = Weighing(entries, np.zeros(k), classes, rows, np.array([_PENALTY]), n_jobs)
-    found = weighing.fit(np.concatenate([[1.0], np.zeros(k)]), _ENOUGH)
-    return Calibration(max(float(found[0]), _LEAST), found[1:])
+    temperature, *bias = weighing.fit(np.concatenate([[1.0], np.zeros(k)]), _ENOUGH)
+    return Calibration(max(float(temperature), _LEAST), np.array(bias))

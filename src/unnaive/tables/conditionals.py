@@ -1,4 +1,4 @@
-"""Densities of single cells: given the class alone, and given all other cells of the row."""
+"""Probabilities of single cells: given only the class, and given all other cells of the row."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ if TYPE_CHECKING:
 
 def factors_alone(counts: JointCounts, codes: CodeArray, smoothing: Smoothing) -> FloatArray:
     """Log P(x_i | c) of every row, class and column, 0 for missing cells; shape (n, k, d)."""
-    found = np.empty((codes.shape[1], counts.n_classes, len(codes)))
+    logs = np.empty((codes.shape[1], counts.n_classes, len(codes)))
     for column, line in enumerate(codes):
-        found[:, :, column] = column_factor(counts, column, -1, smoothing, PLAIN)[:, 0, line].T
-    return found
+        logs[:, :, column] = column_factor(counts, column, -1, smoothing, PLAIN)[:, 0, line].T
+    return logs
 
 
 def full_conditionals(
     joint: Callable[[CodeArray], FloatArray], codes: CodeArray, sizes: IntArray
 ) -> FloatArray:
-    """Log P(x_i | all other cells, c), 0 for missing cells; cost a joint a value; (n, k, d).
+    """Log P(x_i | all other cells, c), 0 for missing cells; shape (n, k, d).
 
-    Where a class gives the row no chance at all, the conditional is 0/0, and −inf here.
+    It calls ``joint`` once for every value of every column. If a row has probability 0 in a
+    class, the conditional is 0/0; here it is −inf.
     """
-    own = joint(codes)
-    found = np.zeros((*own.shape, len(codes)))
+    whole = joint(codes)
+    logs = np.zeros((*whole.shape, len(codes)))
     for column, size in enumerate(sizes):
-        changed, total = codes.copy(), np.full(own.shape, -np.inf)
+        changed, total = codes.copy(), np.full(whole.shape, -np.inf)
         for value in range(int(size)):
             changed[column] = value
             np.logaddexp(total, joint(changed), out=total)
         observed = codes[column] < size
         with np.errstate(invalid="ignore"):
-            given = np.where(np.isneginf(own), -np.inf, own - total)
-        found[observed, :, column] = given[observed]
-    return found
+            conditional = np.where(np.isneginf(whole), -np.inf, whole - total)
+        logs[observed, :, column] = conditional[observed]
+    return logs

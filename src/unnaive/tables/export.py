@@ -1,4 +1,4 @@
-"""Models as networks: tables of every column given its parents and the class, for anyone to ask."""
+"""Models as Bayesian networks: tables of every column given its parents and the class."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ import numpy as np
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.dag import DAG
+from unnaive.structure.graph import topological
+from unnaive.tables import describe
 from unnaive.tables.base import Tables, rows_alike
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.network import Network
+from unnaive.tables.terms import Terms, chained, observed, single_terms
 from unnaive.tables.trees import (
     PLAIN,
     HeldOut,
@@ -27,22 +30,23 @@ from unnaive.tables.trees import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray, State
     from unnaive.counts import JointCounts
     from unnaive.schema import Schema
     from unnaive.structure.graph import Graph
+    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
 
 
 def class_node(schema: Schema) -> str:
-    """Name of the class in a network, where a column has its name, too."""
+    """Name of the class in a network; it differs from the target if a column has that name."""
     return schema.target if schema.target not in schema.names else f"{schema.target} (class)"
 
 
 def family_counts(counts: JointCounts, columns: Sequence[int]) -> CountArray:
-    """N(c, x_parents, x) of a column and its parents, contexts that never occurred included.
+    """N(c, x_parents, x) of a column and its parents, with all contexts; shape (k, q, v).
 
-    Shape (k, q, v), the parents' joint values numbered in their order.
+    The joint values of the parents are numbered in the order of ``columns``.
     """
     child, *parents = columns
     if not parents:
@@ -58,7 +62,9 @@ def family_counts(counts: JointCounts, columns: Sequence[int]) -> CountArray:
             order = [1 + counted.index(parent) for parent in parents]
             return apart.transpose(0, *order, len(parents) + 1).reshape(shape)
     if len(parents) > 1:
-        raise UnnaiveError("these counts do not hold the columns together with their parents")
+        raise UnnaiveError(
+            "these counts do not have the columns together with their parents; fit on rows"
+        )
     return counts.pair(parents[0], child)
 
 
@@ -83,15 +89,15 @@ def conditional_table(
         levels = _levels(table.reshape(shape))
         alone = counts.marginal(child)  # of all rows that have the cell
         levels[0] = Level.of(alone if given_class else alone.sum(axis=0, keepdims=True))
-    found = conditional(smoothing, margin, levels, k * q, held).reshape(shape)
+    logs = conditional(smoothing, margin, levels, k * q, held).reshape(shape)
     order = [1 + parents.index(parent) for parent in columns[1:]]
-    return found.transpose(0, *order, len(parents) + 1).reshape(k, q, v)
+    return logs.transpose(0, *order, len(parents) + 1).reshape(k, q, v)
 
 
 def _as_counted(counts: JointCounts, columns: Sequence[int]) -> list[int]:
-    """Return a column and its parents in the order they were counted in, if they were.
+    """Return a column and its parents in the order in which they were counted, if they were.
 
-    Hierarchical smoothing leans along it.
+    Hierarchical smoothing depends on this order.
     """
     for family in counts.families:
         if family.columns[0] == columns[0] and sorted(family.columns) == sorted(columns):
@@ -100,7 +106,7 @@ def _as_counted(counts: JointCounts, columns: Sequence[int]) -> list[int]:
 
 
 def _levels(table: CountArray) -> list[Level]:
-    """Sum counts (k, parents …, v) to those with no parent, with the first, … with all."""
+    """Sum counts (k, parents …, v): given no parent, the first, …, all of them."""
     levels, contexts = [], 1
     for depth in range(1, table.ndim):
         counts = table.sum(axis=tuple(range(depth, table.ndim - 1)))
@@ -113,7 +119,7 @@ def _levels(table: CountArray) -> list[Level]:
 def network_of_graph(
     counts: JointCounts, graph: Graph, smoothing: Smoothing, class_prior: FloatArray | None
 ) -> Network:
-    """Estimate the network of a model: the class is a parent of all columns that its graph uses."""
+    """Estimate the network of a model; the class is a parent of all columns in its graph."""
     schema = counts.schema
     label = len(schema.names)
     used = {column for column in graph.used.tolist() if schema.sizes[column]}
@@ -136,10 +142,10 @@ def network_of(
         if not sizes[node]:
             tables.append(np.ones(1))
             continue
-        found = conditional_table(counts, (node, *parents), smoothing, given_class=with_class)
+        logs = conditional_table(counts, (node, *parents), smoothing, given_class=with_class)
         shape = [*sizes[parents].tolist(), int(sizes[node])]
-        table = np.exp(found).reshape(-1, *shape)
-        # The class is the last node, so among sorted parents it comes last, before the child.
+        table = np.exp(logs).reshape(-1, *shape)
+        # The class is the last node, so it is the last of the sorted parents, before the child.
         tables.append(np.moveaxis(table, 0, -2) if with_class else table[0])
     tables.append(np.exp(class_table(counts, dag.parents[-1], smoothing, class_prior)))
     states = [
@@ -159,12 +165,25 @@ def class_table(
     if not parents:
         return log_prior(counts, smoothing, class_prior)
     if class_prior is not None:
-        raise UnnaiveError("class_prior is for a class without parents; this one has some")
-    sizes = counts.schema.sizes
-    rest, last = list(parents[:-1]), parents[-1]
-    table = family_counts(counts, (last, *rest)).reshape(counts.n_classes, -1).T
-    pseudo = smoothing.pseudo_counts(counts.n_classes, len(table), frequencies(counts.class_counts))
-    return estimate(table, pseudo).reshape(*sizes[list(parents)].tolist(), counts.n_classes)
+        raise UnnaiveError(
+            "class_prior needs a class without parents, but here the class has parents; "
+            "leave class_prior=None"
+        )
+    table, pseudo = _class_counts(counts, parents, smoothing)
+    shape = counts.schema.sizes[list(parents)].tolist()
+    return estimate(table, pseudo).reshape(*shape, counts.n_classes)
+
+
+def _class_counts(
+    counts: JointCounts, parents: Sequence[int], smoothing: Smoothing
+) -> tuple[CountArray, tuple[FloatArray, float]]:
+    """N(x_parents, c) of the class, shape (q, k), and its pseudo-counts."""
+    table = counts.class_counts.reshape(1, -1)
+    if parents:
+        *rest, last = parents
+        table = family_counts(counts, (last, *rest)).reshape(counts.n_classes, -1).T
+    frequency = frequencies(counts.class_counts)
+    return table, smoothing.pseudo_counts(counts.n_classes, len(table), frequency)
 
 
 def log_joint(network: Network, codes: CodeArray) -> FloatArray:
@@ -172,17 +191,29 @@ def log_joint(network: Network, codes: CodeArray) -> FloatArray:
     label = len(network.dag.names) - 1
     every = set(range(label + 1))
     missing = codes[:label] >= network.sizes[:label, None]
-    found = np.empty((codes.shape[1], int(network.sizes[label])))
+    joint = np.empty((codes.shape[1], int(network.sizes[label])))
     for rows, gaps in rows_alike(missing):
         hidden = {*np.flatnonzero(gaps).tolist(), label}
         nodes = network._with_ancestors((every - hidden) | {label})  # noqa: SLF001
-        found[rows], _ = network._eliminated(codes[:, rows], hidden, (label,), nodes)  # noqa: SLF001
-    return found
+        joint[rows], _ = network._eliminated(codes[:, rows], hidden, (label,), nodes)  # noqa: SLF001
+    return joint
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkTables(Tables):
-    """A network as a classifier's tables; see :class:`~unnaive.models.BayesNet`."""
+    """A network as the tables of a classifier; see :class:`~unnaive.models.BayesNet`.
+
+    Attributes
+    ----------
+    network : Network
+        The columns and, as the last variable, the class.
+    counts : JointCounts
+        Counts, needed for leave-one-out.
+    smoothing : Smoothing
+        The smoothing policy.
+    held_out : float, default=None
+        Weight of a row for leave-one-out.
+    """
 
     network: Network
     counts: JointCounts
@@ -190,54 +221,93 @@ class NetworkTables(Tables):
     held_out: float | None = None
 
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:  # noqa: ARG002
-        """Log joint of every row and class, missing cells summed out; shape (n, k)."""
         lines = np.zeros((1, codes.shape[1]), dtype=codes.dtype)
         joint = log_joint(self.network, np.concatenate([codes, lines]))
         if self.held_out is not None:
             self._hold_out(joint, codes, held)
         return joint
 
+    @property
+    def _above(self) -> list[tuple[int, ...]]:
+        """Parents of every node except the class."""
+        label = len(self.counts.schema.sizes)
+        return [tuple(p for p in parents if p != label) for parents in self.network.dag.parents]
+
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint: one term per column, see :mod:`unnaive.tables.terms`."""
+        sizes, parents = self.counts.schema.sizes, self._above[:-1]
+        there, used = observed(codes, sizes), np.flatnonzero(sizes > 0).tolist()
+        base = self.joint(np.repeat(sizes.astype(codes.dtype)[:, None], codes.shape[1], axis=1))
+        parts = np.zeros((*base.shape, len(sizes)))
+        order = topological(parents, used)
+        for place, column in enumerate(order):
+            whole = np.asarray(there[[column, *parents[column]]].all(axis=0))
+            whole &= not self._above[-1]  # else the class depends on the columns above it
+            parts[whole, :, column] = self._factor(codes[:, whole], column)
+            rows, later = np.flatnonzero(there[column] & ~whole), order[place + 1 :]
+            if len(rows):
+                added = chained(self.joint, codes[:, rows], sizes, later, column)
+                parts[rows, :, column] = added
+        return Terms(single_terms(used, parents.__getitem__), base, parts[:, :, used])
+
+    def _log_table(self, node: int) -> tuple[bool, FloatArray]:
+        """Whether a node depends on the class, and log P(x | parents), the class then first."""
+        dag, table = self.network.dag, self.network._logs[node]  # noqa: SLF001
+        with_class = len(dag.names) - 1 in dag.parents[node]
+        return with_class, np.moveaxis(table, -2, 0) if with_class else table
+
+    def _factor(self, codes: CodeArray, column: int) -> FloatArray:
+        """Log P(x | parents) of rows in which all of these are observed; shape (n, k)."""
+        with_class, table = self._log_table(column)
+        cells = tuple(codes[[*self._above[column], column]])
+        if with_class:
+            return np.asarray(table[(slice(None), *cells)].T)
+        return np.repeat(table[cells][:, None], self.counts.n_classes, axis=1)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the network as a product with one factor per node."""
+        above, factors = self._above, []
+        for node in topological(above, np.flatnonzero(self.counts.schema.sizes > 0).tolist()):
+            with_class, logs = self._log_table(node)
+            table = describe.table((*above[node], node), logs, arrays)
+            shared = {**table, "shared": not with_class}
+            factors.append(describe.factor([node], above[node], [shared]))
+        prior = self.network._logs[-1]  # noqa: SLF001
+        if above[-1]:
+            table = describe.table(above[-1], np.moveaxis(prior, -1, 0), arrays)
+            factors.append(describe.factor([], above[-1], [table]))
+            prior = np.zeros(prior.shape[-1])
+        return describe.product(prior, factors, arrays, marginalize=True)
+
     def _hold_out(self, joint: FloatArray, codes: CodeArray, held: AnyArray) -> None:
-        """Take each row's weight off the tables of its own class, and off what classes share."""
+        """Subtract each row's weight from the tables of its class, and from shared tables."""
         sizes, dag, weight = self.counts.schema.sizes, self.network.dag, self.held_out or 0.0
         if (codes >= sizes[:, None]).any():
             raise UnnaiveError(
-                "leave-one-out of a Bayesian network needs rows without gaps; use cross-validation"
+                "leave-one-out of a Bayesian network needs rows without missing values; use "
+                "cross-validation"
             )
         rows = np.arange(len(held))
         sets = (*leave_one_out_sets(weight)[:2], PLAIN)
         for node, above in enumerate(dag.parents[:-1]):
             if len(sizes) not in above or not sizes[node]:
                 continue
-            columns = (node, *(parent for parent in above if parent != len(sizes)))
+            columns = (node, *self._above[node])
             place, _ = context_of(codes, sizes, columns[1:])
-            others, own, plain = (
-                conditional_table(self.counts, columns, self.smoothing, held=left)[
-                    :, place, codes[node]
-                ].T
-                for left in sets
-            )
-            with np.errstate(invalid="ignore"):  # −inf less −inf: no chance before and after
+            tables = (conditional_table(self.counts, columns, self.smoothing, held=s) for s in sets)
+            others, own, plain = (table[:, place, codes[node]].T for table in tables)
+            with np.errstate(invalid="ignore"):  # −inf less −inf: probability 0 before and after
                 change = others - plain
                 change[rows, held] = own[rows, held] - plain[rows, held]
             joint += np.where(np.isnan(change), 0.0, change)
         joint[rows, held] += self._prior_change(codes, held, weight)
 
     def _prior_change(self, codes: CodeArray, held: AnyArray, weight: float) -> FloatArray:
-        """Log of the share of the own class that is left without the row; shape (n,)."""
-        counts, parents = self.counts, self.network.dag.parents[-1]
-        if not parents:
-            table = counts.class_counts.reshape(1, -1)
-            place: IntArray = np.zeros(len(held), dtype=np.int64)
-        else:
-            rest, last = list(parents[:-1]), parents[-1]
-            table = family_counts(counts, (last, *rest)).reshape(counts.n_classes, -1).T
-            place, _ = context_of(codes, counts.schema.sizes, tuple(parents))
-        frequency = frequencies(counts.class_counts)
-        alpha, _ = self.smoothing.pseudo_counts(counts.n_classes, len(table), frequency)
+        """Change of the log-probability of the row's class without the row; shape (n,)."""
+        parents = tuple(self.network.dag.parents[-1])
+        table, (alpha, _) = _class_counts(self.counts, parents, self.smoothing)
+        place, _ = context_of(codes, self.counts.schema.sizes, parents)
         seen = table[place, held]
         with np.errstate(divide="ignore", invalid="ignore"):
-            change = np.log(np.maximum(seen - weight, 0.0) + alpha[held]) - np.log(
-                seen + alpha[held]
-            )
-        return np.asarray(change)
+            after = np.log(np.maximum(seen - weight, 0.0) + alpha[held])
+            return np.asarray(after - np.log(seen + alpha[held]))

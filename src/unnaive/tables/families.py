@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,24 +14,41 @@ from unnaive import _parallel
 from unnaive._core.families import sum_families
 from unnaive._core.tables import fill_priors, mark_missing
 from unnaive.counts.families import context_of, strides_of
-from unnaive.tables.base import Tables, rows_alike
+from unnaive.structure.graph import topological
+from unnaive.tables import describe
+from unnaive.tables.base import Tables, less, own_classes, rows_alike
+from unnaive.tables.elimination import eliminate, elimination_order, multiply
 from unnaive.tables.hierarchy import Level
+from unnaive.tables.terms import Terms, observed, single_terms
 from unnaive.tables.trees import PLAIN, ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray, State
     from unnaive.counts import JointCounts
     from unnaive.counts.families import FamilyCounts
+    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
+
+    Family = tuple[int, ...]
+    Question = tuple[tuple[Family, ...], tuple[Family, ...], tuple[int, ...]]
 
 _OTHER, _OWN, _PARENTLESS, _APART = 0, 1, 2, 3
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyTable:
-    """log P(x | parents, c) of one family: (sets, k, contexts + 1, v), the last for all others.
+    """log P(x | parents, c) of one family.
 
-    Or (sets, k, contexts, v), and a table with a parent less for all others.
+    Attributes
+    ----------
+    parents : tuple of int
+        The parents, in the order in which they number the contexts.
+    contexts : ndarray of shape (q,)
+        Numbers of the joint values of the parents that occurred, ascending.
+    table : ndarray of shape (sets, k, q + 1, v), or (sets, k, q, v)
+        Log-probabilities. The last context stands for all that did not occur.
+    simpler : FamilyTable or None
+        If given, contexts that did not occur are looked up here, with one parent less.
     """
 
     parents: tuple[int, ...]
@@ -40,7 +57,7 @@ class FamilyTable:
     simpler: FamilyTable | None = None
 
     def look_up(self, codes: CodeArray, sizes: IntArray, child: AnyArray) -> FloatArray:
-        """Entries of rows whose child and parents are observed; shape (sets, k, n)."""
+        """Log-probabilities of rows whose child and parents are observed; shape (sets, k, n)."""
         number, _ = context_of(codes, sizes, self.parents)
         place = np.searchsorted(self.contexts, number)
         place[place == len(self.contexts)] = 0
@@ -48,32 +65,55 @@ class FamilyTable:
         if self.simpler is None:
             place[others] = len(self.contexts)
             return np.asarray(self.table[:, :, place, child])
-        found = np.empty((*self.table.shape[:2], len(number)))
-        found[:, :, ~others] = self.table[:, :, place[~others], child[~others]]
-        found[:, :, others] = self.simpler.look_up(codes[:, others], sizes, child[others])
-        return found
+        entries = np.empty((*self.table.shape[:2], len(number)))
+        entries[:, :, ~others] = self.table[:, :, place[~others], child[~others]]
+        entries[:, :, others] = self.simpler.look_up(codes[:, others], sizes, child[others])
+        return entries
+
+    def describe(self, child: int, arrays: Arrays) -> State:
+        """Describe the table and, inside, the simpler one."""
+        columns, table = (*self.parents, child), self.table[0]
+        described = describe.table(columns, table, arrays, self.contexts)
+        if self.simpler is not None:
+            described["simpler"] = self.simpler.describe(child, arrays)
+        return described
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyTables(Tables):
-    """All families of a model, and how a missing cell is dealt with."""
+    """Tables of all families of a model.
+
+    Attributes
+    ----------
+    counts : JointCounts
+        Counts of the families.
+    smoothing : Smoothing
+        The smoothing policy.
+    prior : ndarray of shape (sets, k)
+        log P(c).
+    held_out : float or None
+        Weight of a row for leave-one-out.
+    marginalize : bool
+        Sum missing parents out exactly; False ignores them, as if they were not parents.
+    made : dict
+        Tables by family; those with fewer parents are estimated when they are needed.
+    """
 
     counts: JointCounts
     smoothing: Smoothing
     prior: FloatArray
     held_out: float | None
     marginalize: bool
-    made: dict[tuple[int, ...], FamilyTable] = field(default_factory=dict)
+    made: dict[Family, FamilyTable] = field(default_factory=dict)
 
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
-        """Log joint of every row and class; shape (n, k)."""
         joint = np.empty((codes.shape[1], self.counts.n_classes))
         fill_priors(self._priors, held, joint)
         columns, gapped = self._columns, np.empty(codes.shape[1], dtype=bool)
         if not mark_missing(codes, columns, columns[:, 2].copy(), gapped):
             joint += self._sum_all(codes, held, n_jobs)
             return joint
-        missing = codes >= self.counts.schema.sizes[:, None]
+        missing = codes >= self.sizes[:, None]
         whole, rest = np.flatnonzero(~gapped), np.flatnonzero(gapped)
         joint[whole] += self._sum_all(np.ascontiguousarray(codes[:, whole]), held[whole], n_jobs)
         for some, gaps in rows_alike(missing[:, rest]):
@@ -81,8 +121,95 @@ class FamilyTables(Tables):
             joint[rows] += self._of_pattern(codes[:, rows], held[rows], gaps)
         return joint
 
+    @property
+    def sizes(self) -> IntArray:
+        """Number of values of every column; shape (d,)."""
+        return self.counts.schema.sizes
+
+    @cached_property
+    def _parents(self) -> dict[int, Family]:
+        """The parents of every column, parents before children."""
+        families = {family.columns[0]: family.columns[1:] for family in self.counts.families}
+        above = [families.get(column, ()) for column in range(len(self.sizes))]
+        return {column: families[column] for column in topological(above, sorted(families))}
+
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint: one term per column, see :mod:`unnaive.tables.terms`."""
+        parts, used = self.factors(codes), sorted(self._parents)
+        if self.marginalize:
+            self._chain(codes, parts)
+        base = np.repeat(self.prior[:1], codes.shape[1], axis=0)
+        return Terms(single_terms(used, self._parents.__getitem__), base, parts[:, :, used])
+
+    def _chain(self, codes: CodeArray, parts: FloatArray) -> None:
+        """Put the terms of cells whose parents are missing into ``parts`` (n, k, d).
+
+        They depend only on families that are tied to the cell by missing columns; all other
+        families cancel out.
+        """
+        there, order = observed(codes, self.sizes), list(self._parents)
+        for place, (column, parents) in enumerate(self._parents.items()):
+            rows = np.flatnonzero(there[column] & ~there[list(parents)].all(axis=0))
+            gaps = ~there[:, rows]
+            gaps[order[place + 1 :]] = True
+            questions: dict[Question, list[IntArray]] = {}
+            for some, missing in rows_alike(gaps):
+                if len(some):
+                    questions.setdefault(self._question(column, missing), []).append(rows[some])
+            for question, blocks in questions.items():
+                mine = np.concatenate(blocks)
+                parts[mine, :, column] = self._added(codes[:, mine], *question)
+
+    def _question(self, column: int, gaps: AnyArray) -> Question:
+        """Families tied to a column by missing columns, the same without it, these columns."""
+        unknown = self._unknown(gaps)
+        tied = {c for c in (column, *self._parents[column]) if gaps[c]}
+        while True:
+            near = [f for f in unknown if any(c in tied for c in f)]
+            more = {c for f in near for c in f if gaps[c]}
+            if more <= tied:
+                break
+            tied |= more
+        without = gaps.copy()
+        without[column] = True
+        before = [f for f in self._unknown(without) if any(c in tied for c in f)]
+        return tuple(near), tuple(before), tuple(sorted(tied))
+
+    def _added(
+        self,
+        codes: CodeArray,
+        after: tuple[Family, ...],
+        before: tuple[Family, ...],
+        missing: tuple[int, ...],
+    ) -> FloatArray:
+        """Log product of the families ``after`` less that of ``before``, both summed; (n, k)."""
+        shown = self.sizes.astype(codes.dtype)[:, None].repeat(codes.shape[1], axis=1)
+        there = [c for c in {c for family in after for c in family} if c not in missing]
+        shown[there] = codes[there]
+        added = self._only(after).joint(shown)
+        return less(added, self._only(before).joint(shown)) if before else added
+
+    def _only(self, families: tuple[Family, ...]) -> FamilyTables:
+        """Tables of some of the families, without the prior."""
+        kept = tuple(counted for counted in self.counts.families if counted.columns in families)
+        counts = replace(self.counts, families=kept)
+        return replace(self, counts=counts, prior=np.zeros_like(self.prior))
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the families as a product with one factor per column."""
+        factors = []
+        for child, parents in self._parents.items():
+            fewest = len(parents) if self.marginalize else 0
+            tables = [
+                self._table((child, *some)).describe(child, arrays)
+                for size in range(len(parents), fewest - 1, -1)
+                for some in combinations(parents, size)
+            ]
+            factors.append(describe.factor([child], parents, tables))
+        return describe.product(self.prior[0], factors, arrays, marginalize=self.marginalize)
+
     def _sum_all(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
-        """Log of all factors of rows without missing cells; shape (n, k)."""
+        """Log product of all factors of rows without missing cells; shape (n, k)."""
         out, flat = np.empty((codes.shape[1], self.counts.n_classes)), self._flat
 
         def look_up(rows: tuple[int, int]) -> None:
@@ -94,13 +221,13 @@ class FamilyTables(Tables):
 
     @cached_property
     def _columns(self) -> IntArray:
-        """Parent (none), slots and number of every column, as the kernel reads them; (d, 3)."""
-        sizes = self.counts.schema.sizes
-        return np.stack([np.full(len(sizes), -1), sizes + 1, np.arange(len(sizes))], axis=1)
+        """Parent (none), slots and index of every column, as the kernel reads them; (d, 3)."""
+        column = np.arange(len(self.sizes))
+        return np.stack([np.full(len(column), -1), self.sizes + 1, column], axis=1)
 
     @cached_property
     def _priors(self) -> FloatArray:
-        """Log priors of all sets and classes, one below the other, for the kernel."""
+        """Log priors of all sets and classes in one column, for the kernel."""
         return np.ascontiguousarray(self.prior.reshape(-1, 1))
 
     @cached_property
@@ -108,12 +235,12 @@ class FamilyTables(Tables):
         """All tables as the kernel reads them, see ``_core/families.cpp``."""
         tables = [(family.columns, self._table(family.columns)) for family in self.counts.families]
         used = len(tables)
-        sizes, lines = self.counts.schema.sizes, min(2, len(self.prior)) * self.counts.n_classes
+        sizes, lines = self.sizes, min(2, len(self.prior)) * self.counts.n_classes
         families: list[list[int]] = []
         parents: list[tuple[int, int]] = []
         contexts: list[IntArray] = []
         entries = [np.empty((0, lines))]
-        for family, table in tables:  # simpler ones are appended on the way
+        for family, table in tables:  # the loop appends the simpler tables
             strides = strides_of(sizes, table.parents)
             simpler = -1 if table.simpler is None else len(tables)
             if table.simpler is not None:
@@ -126,7 +253,7 @@ class FamilyTables(Tables):
             sets, k, rows, _ = table.table.shape
             entries.append(table.table.reshape(sets * k, rows * v)[:lines].T)
             if table.simpler is None and rows == len(table.contexts):
-                entries.append(np.zeros((v, lines)))  # for no context: that of a root is listed
+                entries.append(np.zeros((v, lines)))  # never looked up: a root's context is listed
         return (
             np.array(families, dtype=np.int64).reshape(-1, 8),
             np.array(parents, dtype=np.int64).reshape(-1, 2),
@@ -138,146 +265,113 @@ class FamilyTables(Tables):
     def factors(self, codes: CodeArray) -> FloatArray:
         """Log P(x_i | parents, c) of every row, class and column; shape (n, k, d).
 
-        Missing parents are left out, a missing cell has 0.
+        Missing parents are ignored; a missing cell has 0.
         """
-        sizes = self.counts.schema.sizes
-        missing = codes >= sizes[:, None]
-        found = np.zeros((codes.shape[1], self.counts.n_classes, len(codes)))
-        held = np.full(codes.shape[1], -1)
+        missing, held = codes >= self.sizes[:, None], own_classes(None, codes)
+        factors = np.zeros((codes.shape[1], self.counts.n_classes, len(codes)))
         for family in (counted.columns for counted in self.counts.families):
             for rows, gaps in rows_alike(missing[list(family)]):
                 if not gaps[0]:
                     seen = tuple(c for c, gap in zip(family, gaps, strict=True) if not gap)
-                    found[rows, :, family[0]] = self._product([seen], codes[:, rows], held[rows])
-        return found
+                    factors[rows, :, family[0]] = self._product([seen], codes[:, rows], held[rows])
+        return factors
 
     def _of_pattern(self, codes: CodeArray, held: AnyArray, gaps: AnyArray) -> FloatArray:
-        """Log of all factors of rows that miss the same cells; shape (n, k)."""
+        """Log product of all factors of rows that miss the same cells; shape (n, k)."""
         families = [family.columns for family in self.counts.families]
-        if not self.marginalize:
-            return self._dropped(families, codes, held, gaps)
-        relevant = self._relevant(families, gaps)
-        known = [f for f in families if not gaps[list(f)].any()]
-        gapped = [f for f in families if gaps[list(f)].any()]
-        unknown = [f for f in gapped if not gaps[f[0]] or f[0] in relevant]
-        total = self._product(known, codes, held)
-        return total + self._eliminate(unknown, codes, held, gaps) if unknown else total
+        total = self._product([f for f in families if not gaps[list(f)].any()], codes, held)
+        if self.marginalize:
+            unknown = self._unknown(gaps)
+            return total + self._eliminate(unknown, codes, held, gaps) if unknown else total
+        rest = [tuple(c for c in f if not gaps[c]) for f in families if not gaps[f[0]]]
+        rest = [family for family in rest if family not in families]
+        return total + self._product(rest, codes, held, (_OTHER, _PARENTLESS))
 
-    def _dropped(
-        self, families: list[tuple[int, ...]], codes: CodeArray, held: AnyArray, gaps: AnyArray
-    ) -> FloatArray:
-        """Log of all factors whose column is there, without the parents that are missing."""
-        there = [family for family in families if not gaps[family[0]]]
-        whole = [family for family in there if not gaps[list(family)].any()]
-        rest = [tuple(c for c in family if not gaps[c]) for family in there if family not in whole]
-        apart = self._product(rest, codes, held, (_OTHER, _PARENTLESS))
-        return self._product(whole, codes, held) + apart
-
-    def _relevant(self, families: list[tuple[int, ...]], gaps: AnyArray) -> set[int]:
-        """Missing columns that are above some observed one; the others sum to one."""
-        parents = {family[0]: family[1:] for family in families}
+    def _unknown(self, gaps: AnyArray) -> list[Family]:
+        """Families with missing columns, except those that sum to 1: nothing observed below."""
+        families = [family.columns for family in self.counts.families]
         relevant: set[int] = set()
         waiting = [p for f in families if not gaps[f[0]] for p in f[1:] if gaps[p]]
         while waiting:
             column = waiting.pop()
             if column not in relevant:
                 relevant.add(column)
-                waiting += [p for p in parents.get(column, ()) if gaps[p]]
-        return relevant
+                waiting += [p for p in self._parents.get(column, ()) if gaps[p]]
+        gapped = [family for family in families if gaps[list(family)].any()]
+        return [family for family in gapped if not gaps[family[0]] or family[0] in relevant]
 
     def _product(
         self,
-        families: list[tuple[int, ...]],
+        families: list[Family],
         codes: CodeArray,
         held: AnyArray,
         sets: tuple[int, int] = (_OTHER, _OWN),
     ) -> FloatArray:
-        sizes = self.counts.schema.sizes
         total = np.zeros((codes.shape[1], self.counts.n_classes))
         for family in families:
-            entries = self._table(family).look_up(codes, sizes, codes[family[0]])
-            total += self._choose(entries, held, sets)
+            total += self._look_up(family, codes, held, sets)
         return total
 
-    def _choose(
-        self, entries: FloatArray, held: AnyArray, sets: tuple[int, int] = (_OTHER, _OWN)
+    def _look_up(
+        self, family: Family, codes: CodeArray, held: AnyArray, sets: tuple[int, int]
     ) -> FloatArray:
-        """Pick each row's set, for its own class the one without the row; shape (n, k)."""
+        """Look up one set for all classes, and the other for the class of each row; (n, k)."""
+        entries = self._table(family).look_up(codes, self.sizes, codes[family[0]])
         if self.held_out is None:
-            return np.asarray(entries[0].T.copy())
-        chosen = entries[sets[0]].T.copy()
-        rows = np.flatnonzero(held >= 0)
+            return np.asarray(entries[0].T)
+        chosen, rows = entries[sets[0]].T.copy(), np.flatnonzero(held >= 0)
         chosen[rows, held[rows]] = entries[sets[1]][held[rows], rows]
         return np.asarray(chosen)
 
     def _eliminate(
-        self, families: list[tuple[int, ...]], codes: CodeArray, held: AnyArray, gaps: AnyArray
+        self, families: list[Family], codes: CodeArray, held: AnyArray, gaps: AnyArray
     ) -> FloatArray:
-        """Sum missing columns out of a product of factors, the cheapest first; shape (n, k)."""
+        """Sum missing columns out of a product of factors; shape (n, k)."""
         factors = [self._open_factor(family, codes, held, gaps) for family in families]
-        sizes = self.counts.schema.sizes
-        while any(columns for columns, _ in factors):
-            scopes = {
-                c: {d for columns, _ in factors if c in columns for d in columns}
-                for c in sorted({c for columns, _ in factors for c in columns})
-            }
-            cost = {c: math.prod(sizes[list(s)].tolist()) for c, s in scopes.items()}
-            column = min(sorted(cost), key=cost.__getitem__)
-            scope = sorted(scopes[column])
-            touched = [factor for factor in factors if column in factor[0]]
-            factors = [factor for factor in factors if column not in factor[0]]
-            joined = sum(_aligned(columns, table, scope) for columns, table in touched)
-            axis = 2 + scope.index(column)
-            summed = np.logaddexp.reduce(joined, axis=axis)
-            factors.append((tuple(c for c in scope if c != column), summed))
-        return np.asarray(sum(table for _, table in factors))
+        order, _ = elimination_order([columns for columns, _ in factors], (), self.sizes)
+        summed = multiply(eliminate(factors, order, self.sizes)[0], (), self.sizes)
+        return summed.reshape(-1, self.counts.n_classes)
 
     def _open_factor(
-        self, family: tuple[int, ...], codes: CodeArray, held: AnyArray, gaps: AnyArray
+        self, family: Family, codes: CodeArray, held: AnyArray, gaps: AnyArray
     ) -> tuple[tuple[int, ...], FloatArray]:
-        """Factor over the missing columns of a family; shape (n, k, one axis a column)."""
-        sizes = self.counts.schema.sizes
+        """Factor over the missing columns of a family; shape (n · k, values of these columns)."""
         columns = tuple(sorted(c for c in family if gaps[c]))
-        seen = (_APART, _APART) if gaps[family[0]] else (_OTHER, _PARENTLESS)
-        shape = (codes.shape[1], self.counts.n_classes, *(int(sizes[c]) for c in columns))
-        factor = np.empty(shape)
+        sets = (_APART, _APART) if gaps[family[0]] else (_OTHER, _PARENTLESS)
+        shape = self.sizes[list(columns)].tolist()
+        factor = np.empty((codes.shape[1], self.counts.n_classes, *shape))
         filled = codes.copy()
-        for values in product(*(range(int(sizes[c])) for c in columns)):
-            for column, value in zip(columns, values, strict=True):
-                filled[column] = value
-            entries = self._table(family).look_up(filled, sizes, filled[family[0]])
-            place: tuple[slice | int, ...] = (slice(None), slice(None), *values)
-            factor[place] = self._choose(entries, held, seen)
-        return columns, factor
+        for place, values in enumerate(product(*map(range, shape))):
+            filled[list(columns)] = np.array(values)[:, None]
+            entries = self._look_up(family, filled, held, sets)
+            factor.reshape(*entries.shape, -1)[:, :, place] = entries
+        return columns, factor.reshape(-1, *shape)
 
-    def _table(self, family: tuple[int, ...]) -> FamilyTable:
+    def _table(self, family: Family) -> FamilyTable:
         if family not in self.made:
             self.made[family] = self._estimate(family)
         return self.made[family]
 
-    def _estimate(self, family: tuple[int, ...]) -> FamilyTable:
-        """Estimate a family's table, summing out parents that it was counted with."""
+    def _estimate(self, family: Family) -> FamilyTable:
+        """Estimate a family's table; parents that were counted but are not in it are summed out."""
         counted = next(f for f in self.counts.families if f.columns[0] == family[0])
         contexts, levels = self._levels(counted, family)
         sets = (PLAIN,) if self.held_out is None else leave_one_out_sets(self.held_out)
-        sizes, k = self.counts.schema.sizes, self.counts.n_classes
+        sizes, k = self.sizes, self.counts.n_classes
         margin = self.counts.marginal(family[0]).sum(axis=0)
         possible = k * math.prod(sizes[list(family[1:])].tolist())
-        made = [conditional(self.smoothing, margin, levels, possible, held) for held in sets]
-        table = np.stack(made).reshape(len(sets), k, -1, int(sizes[family[0]]))
-        simpler = self.smoothing.is_hierarchical and len(family) > 1
-        return FamilyTable(
-            family[1:], contexts, table, self._table(family[:-1]) if simpler else None
-        )
+        tables = [conditional(self.smoothing, margin, levels, possible, held) for held in sets]
+        table = np.stack(tables).reshape(len(sets), k, -1, int(sizes[family[0]]))
+        backs_off = self.smoothing.is_hierarchical and len(family) > 1
+        simpler = self._table(family[:-1]) if backs_off else None
+        return FamilyTable(family[1:], contexts, table, simpler)
 
-    def _levels(
-        self, counted: FamilyCounts, family: tuple[int, ...]
-    ) -> tuple[IntArray, list[Level]]:
-        """Contexts that occurred, and the counts in them, one context more for all others.
+    def _levels(self, counted: FamilyCounts, family: Family) -> tuple[IntArray, list[Level]]:
+        """Contexts that occurred, and the counts in them, with one empty context for all others.
 
-        If smoothing asks for it, also those in contexts of no parent, of the first, and so on.
+        Hierarchical smoothing also needs the counts given no parent, the first, and so on.
         """
-        sizes, k = self.counts.schema.sizes, self.counts.n_classes
+        sizes, k = self.sizes, self.counts.n_classes
         contexts, table = _summed(counted, family, sizes)
         if not self.smoothing.is_hierarchical:
             others = np.zeros((k, 1, table.shape[2]), dtype=table.dtype)
@@ -294,15 +388,7 @@ class FamilyTables(Tables):
         return contexts, levels
 
 
-def _aligned(columns: tuple[int, ...], table: FloatArray, scope: list[int]) -> FloatArray:
-    """Give a factor an axis for every column of a scope."""
-    shape = [table.shape[2 + columns.index(c)] if c in columns else 1 for c in scope]
-    return table.reshape(*table.shape[:2], *shape)
-
-
-def _summed(
-    counted: FamilyCounts, family: tuple[int, ...], sizes: IntArray
-) -> tuple[IntArray, CountArray]:
+def _summed(counted: FamilyCounts, family: Family, sizes: IntArray) -> tuple[IntArray, CountArray]:
     """Contexts and table of a family with fewer parents than it was counted with."""
     if counted.columns == family:
         return counted.contexts, counted.table
@@ -326,10 +412,10 @@ def family_tables(
     marginalize: bool = True,
     held_out: float | None = None,
 ) -> FamilyTables:
-    """Make the tables of all families that were counted; with ``held_out`` leave-one-out's."""
+    """Estimate the tables of all counted families; with ``held_out`` for leave-one-out."""
     sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)
     prior = np.stack([log_prior(counts, smoothing, class_prior, held) for held in sets])
     tables = FamilyTables(counts, smoothing, prior, held_out, marginalize)
     for family in counts.families:
-        tables._table(family.columns)  # noqa: SLF001 - made now, so that threads find them
+        tables._table(family.columns)  # noqa: SLF001 - estimated before threads use them
     return tables

@@ -1,11 +1,11 @@
-r"""Gaussian densities of every class, as squares of linear forms.
+r"""Gaussian densities of every class, written as sums of squares of linear forms.
 
 .. math:: \log P(c, x) = a_c - \tfrac12 \sum_i \big(w_{ci} \cdot (x - \mu_c)\big)^2
 
-A network in which every column is a linear function of its parents with Gaussian noise has
-one form a column, :math:`w_i = (e_i - \beta_i) / \sigma_i`. Naive Bayes has the columns
-themselves, the full Gaussian the inverse of a Cholesky factor. A product of full conditionals,
-which is no density, has :math:`w_i = \Lambda_{i\cdot} / \sqrt{\Lambda_{ii}}`.
+A network in which every column is a linear function of its parents plus Gaussian noise has one
+form per column, :math:`w_i = (e_i - \beta_i) / \sigma_i`. For naive Bayes the forms are the scaled
+columns, for the full Gaussian the rows of the inverse of a Cholesky factor. A product of full
+conditionals, which is not a density, has :math:`w_i = \Lambda_{i\cdot} / \sqrt{\Lambda_{ii}}`.
 """
 
 from __future__ import annotations
@@ -32,23 +32,26 @@ if TYPE_CHECKING:
 
 ROWS_A_TASK = 1 << 13
 _LOG_TWO_PI = float(np.log(2 * np.pi))
-_SMALL = 20  # half of a triangle that is worth no halving
+_SMALL = 20  # smaller halves of a triangle are inverted directly
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianTables:
-    """Linear forms of every class; ``forms_of`` makes them anew for fewer columns.
+    """Linear forms of every class; rows with missing values use the forms of fewer columns.
 
     Attributes
     ----------
     log_prior : ndarray of shape (k,)
+        log P(c).
     means : ndarray of shape (k, d)
-    spread : ndarray of shape (k, d, d), or what makes it
-        Covariances; complete rows do not need them if the forms are known.
+        Mean of every class and column.
+    spread : ndarray of shape (k, d, d), or callable
+        Covariances, or a function without parameters that returns them. Complete rows do not
+        need them if ``known_forms`` is given.
     forms_of : callable
-        Forms (k, m, m) from the covariances (k, m, m) of some columns, and these columns.
+        Computes forms (k, m, m) from covariances (k, m, m) of some columns, and these columns.
     known_forms : ndarray of shape (k, d, d), default=None
-        Forms of all columns.
+        Forms of all columns, if they are known already.
     """
 
     log_prior: FloatArray
@@ -65,21 +68,21 @@ class GaussianTables:
 
     @cached_property
     def forms(self) -> FloatArray:
-        """Linear forms w, one a line; shape (k, d, d)."""
+        """Linear forms w, one per line; shape (k, d, d)."""
         if self.known_forms is not None:
             return self.known_forms
         return self.forms_of(self.covariances, np.arange(self.means.shape[1]))
 
     @cached_property
     def _constants(self) -> FloatArray:
-        """Log prior, and log of the densities at the means; shape (k,)."""
+        """Log prior plus the log density at the mean; shape (k,)."""
         scale = np.log(np.abs(np.einsum("kii->ki", self.forms))).sum(axis=1)
         return np.asarray(self.log_prior + scale - self.means.shape[1] * _LOG_TWO_PI / 2)
 
     def joint(self, X: FloatArray, n_jobs: int | None = None) -> FloatArray:
-        """Log joint of every row and class; missing cells (NaN) are summed out; shape (n, k)."""
+        """Log joint of every row and class; missing values (NaN) are integrated out; (n, k)."""
         out = np.empty((len(X), len(self.log_prior)))
-        if not np.isnan(X.sum(axis=0)).any():  # far quicker than asking every cell
+        if not np.isnan(X.sum(axis=0)).any():  # much faster than testing every cell
             self._add(X, out, n_jobs)
             return out
         for rows, missing in rows_alike(np.isnan(X).T):
@@ -88,23 +91,66 @@ class GaussianTables:
         return out
 
     def require_forms(self) -> GaussianTables:
-        """Return the tables themselves; raises if a covariance is singular."""
+        """Return the tables themselves; raise an error if a covariance is singular."""
         return self if len(self.forms) == len(self.means) else replace(self, known_forms=None)
 
     def parts(self, X: FloatArray, orders: Sequence[IntArray]) -> tuple[FloatArray, FloatArray]:
-        """Split the log joint of rows: base (n, k), and what cells add (n, k, d)."""
-        from unnaive.tables.terms.numbers import number_parts  # noqa: PLC0415 - loads when asked
+        """Split the log joint of rows: base (n, k), and the contribution of each cell (n, k, d).
 
-        return number_parts(self, X, orders)
+        By the chain rule, a cell contributes the log joint of the observed cells up to it, in
+        an order of the columns, less that without it. Several orders are averaged.
+        """
+        base = np.repeat(self.log_prior[None], len(X), axis=0)
+        parts = np.zeros((*base.shape, X.shape[1]))
+        for rows, missing in rows_alike(np.isnan(X).T):
+            for order in orders:
+                columns = np.asarray(order)[~missing[order]]
+                if len(columns):
+                    added = self._chain(X[rows], columns).transpose(0, 2, 1)
+                    parts[rows[:, None], :, columns] += added / len(orders)
+        return base, parts
+
+    def _chain(self, X: FloatArray, columns: IntArray) -> FloatArray:
+        """Log density of each of some observed columns given those before it; shape (n, k, m)."""
+        if self.forms_of in (complete_forms, independent_forms):
+            covariances = self.covariances[:, columns[:, None], columns]
+            forms = np.stack([self.forms_of(own, columns) for own in covariances])
+            squares = np.einsum("kij,nkj->nki", forms, X[:, None, columns] - self.means[:, columns])
+            height = np.log(np.abs(np.einsum("kii->ki", forms))) - _LOG_TWO_PI / 2
+            parts = height - squares**2 / 2
+            if self.forms_of is complete_forms:
+                # Cholesky factors of other orders differ if columns are nearly copies; the last
+                # step leads to the log joint as the model computes it.
+                parts[:, :, -1] += self._density(X, columns) - parts.sum(axis=2)
+            return np.asarray(parts)
+        densities = [self._density(X, columns[: size + 1]) for size in range(len(columns))]
+        return np.diff(np.stack(densities, axis=2), axis=2, prepend=0.0)
+
+    def _density(self, X: FloatArray, columns: IntArray) -> FloatArray:
+        """Log density of some columns in every class, without the prior; shape (n, k)."""
+        columns = np.sort(columns)
+        of_columns = replace(self._of_columns(columns), log_prior=np.zeros_like(self.log_prior))
+        return of_columns.joint(X[:, columns])
 
     def describe(self, arrays: Arrays) -> State:
         """Describe the densities for a page that computes with them."""
-        from unnaive.tables.describe import describe_gaussian  # noqa: PLC0415 - loads when asked
-
-        return describe_gaussian(self, arrays)
+        forms_of, spread = self.forms_of, self.covariances
+        description: State = {"kind": "gaussian", "base": arrays.add(self.log_prior)}
+        if forms_of is independent_forms:
+            spread, description["forms"] = np.einsum("kii->ki", spread), "independent"
+        elif forms_of is complete_forms:
+            description["forms"] = "complete"
+        elif isinstance(forms_of, partial) and forms_of.func is naive_forms:
+            strong, naive = bool(forms_of.keywords["strong"]), forms_of.keywords["naive"].tolist()
+            description |= {"forms": "naive", "strong": strong, "naive": naive}
+        else:
+            raise UnnaiveError("a page cannot compute with these Gaussian forms")
+        description["columns"] = list(range(self.means.shape[1]))
+        numbers = {"means": arrays.add(self.means), "covariances": arrays.add(spread)}
+        return {**description, **numbers}
 
     def _of_columns(self, columns: IntArray) -> GaussianTables:
-        """Return the tables of some columns alone."""
+        """Return the tables of some columns."""
         key = columns.tobytes()
         if key not in self._parts:
             self._parts[key] = GaussianTables(
@@ -119,18 +165,18 @@ class GaussianTables:
         """Fill in the log joint of complete rows, block by block; cost n·k·d²."""
         rows = np.ascontiguousarray(X, dtype=np.float64)
         means, forms = np.ascontiguousarray(self.means), np.ascontiguousarray(self.forms)
-        constants = self._constants
-
-        def fill(part: tuple[int, int]) -> None:
-            subtract_squares(rows, means, forms, constants, *part, out)
-
-        _parallel.run(fill, _parallel.row_blocks(len(X), ROWS_A_TASK), n_jobs)
+        constants, blocks = self._constants, _parallel.row_blocks(len(X), ROWS_A_TASK)
+        _parallel.run(
+            lambda block: subtract_squares(rows, means, forms, constants, *block, out),
+            blocks,
+            n_jobs,
+        )
 
 
 def forms_of_some(
     forms_of: Forms, columns: IntArray, covariances: FloatArray, inner: IntArray
 ) -> FloatArray:
-    """Forms of ``inner`` ones of some columns, by the places that ``forms_of`` knows them by."""
+    """Forms of ``inner``, which are positions in ``columns``; ``forms_of`` takes all columns."""
     return forms_of(covariances, columns[inner])
 
 
@@ -139,12 +185,12 @@ def log_conditionals(
     tables: GaussianTables,
     parents_of: Callable[[int], tuple[int, ...]] | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Log p(x_i | others, c) and log p(x_i | c), both 0 for missing cells; shapes (n, k, d).
+    """Log p(x_i | others, c) and log p(x_i | c), both 0 for missing values; shapes (n, k, d).
 
-    Others are the observed ones of a column's parents, or of all columns.
+    Others are a column's parents as far as they are observed, or all other observed columns.
     """
     n_columns = X.shape[1]
-    given, alone = (np.zeros((len(X), *tables.means.shape)) for _ in range(2))
+    given, alone = np.zeros((2, len(X), *tables.means.shape))
     for rows, missing in rows_alike(np.isnan(X).T):
         for column in np.flatnonzero(~missing):
             others = range(n_columns) if parents_of is None else parents_of(int(column))
@@ -164,7 +210,7 @@ def _log_normal(away: FloatArray, variance: float) -> FloatArray:
 
 
 def independent_forms(covariances: FloatArray, columns: IntArray) -> FloatArray:  # noqa: ARG001
-    """Forms of columns that depend on the class alone; shape (..., m, m)."""
+    """Forms of columns that depend only on the class; shape (..., m, m)."""
     forms = np.zeros_like(covariances)
     np.einsum("...ii->...i", forms)[...] = np.einsum("...ii->...i", covariances)
     np.einsum("...ii->...i", forms)[...] **= -0.5
@@ -172,7 +218,7 @@ def independent_forms(covariances: FloatArray, columns: IntArray) -> FloatArray:
 
 
 def complete_forms(covariances: FloatArray, columns: IntArray | None = None) -> FloatArray:  # noqa: ARG001
-    """Forms of a Gaussian without any independence: each column given those before; (..., m, m)."""
+    """Forms of a full Gaussian: each column given the columns before it; shape (..., m, m)."""
     try:
         factors = np.asarray(np.linalg.cholesky(covariances), dtype=np.float64)
     except np.linalg.LinAlgError:
@@ -181,32 +227,32 @@ def complete_forms(covariances: FloatArray, columns: IntArray | None = None) -> 
 
 
 def _inverse_of_triangles(lower: FloatArray) -> FloatArray:
-    """Inverse of lower triangles by halves, so that most of it is matrix products; (..., m, m).
+    """Inverse of lower triangles by halves, mostly as matrix products; shape (..., m, m).
 
-    SciPy has a routine for it, but brings a second BLAS, whose threads get into NumPy's way.
+    SciPy has a routine for this, but it loads a second BLAS whose threads compete with NumPy's.
     """
     half = lower.shape[-1] // 2
     if half < _SMALL:
         return np.asarray(np.linalg.inv(lower))
-    found = np.zeros_like(lower)
+    inverse = np.zeros_like(lower)
     first = _inverse_of_triangles(lower[..., :half, :half])
     second = _inverse_of_triangles(lower[..., half:, half:])
-    found[..., :half, :half], found[..., half:, half:] = first, second
-    found[..., half:, :half] = -second @ (lower[..., half:, :half] @ first)
-    return found
+    inverse[..., :half, :half], inverse[..., half:, half:] = first, second
+    inverse[..., half:, :half] = -second @ (lower[..., half:, :half] @ first)
+    return inverse
 
 
 def conditional_forms(covariances: FloatArray) -> FloatArray:
-    """Forms of p(x_i | all others), column by column; shape (..., m, m)."""
+    """Forms of p(x_i | all other columns), one per column; shape (..., m, m)."""
     whole = complete_forms(covariances)
     precision = np.swapaxes(whole, -1, -2) @ whole
     return np.asarray(precision / np.sqrt(np.einsum("...ii->...i", precision))[..., None])
 
 
 def network_forms(covariances: FloatArray, families: Sequence[tuple[int, ...]]) -> FloatArray:
-    """Forms of a network, in which columns depend on their parents alone; shape (k, d, d).
+    """Forms of a network, in which a column depends only on its parents; shape (k, d, d).
 
-    ``families`` are columns with their parents, parents before children.
+    ``families`` are columns, each followed by its parents; parents come before children.
     """
     forms, noise = _regressions(covariances, families)
     if not (noise > 0).all():
@@ -218,10 +264,9 @@ def network_forms(covariances: FloatArray, families: Sequence[tuple[int, ...]]) 
 
 
 def network_covariances(covariances: FloatArray, families: Sequence[tuple[int, ...]]) -> FloatArray:
-    """Covariances of a network whose regressions are those of ``covariances``; (k, d, d).
+    """Covariances implied by a network that has the regressions of ``covariances``; (k, d, d).
 
-    ``families`` as in :func:`network_forms`. Columns that the network does not join are as
-    independent as it says.
+    ``families`` as in :func:`network_forms`. The result has the independences of the network.
     """
     slopes, noise = _regressions(covariances, families)
     implied = np.zeros_like(covariances)
@@ -237,9 +282,9 @@ def network_covariances(covariances: FloatArray, families: Sequence[tuple[int, .
 def _regressions(
     covariances: FloatArray, families: Sequence[tuple[int, ...]]
 ) -> tuple[FloatArray, FloatArray]:
-    """Slopes of columns by their parents (k, d, d), 0 for others, and what is left (k, d).
+    """Slopes of columns on their parents (k, d, d), 0 elsewhere, and noise variances (k, d).
 
-    Families of one size are solved at once, those of all classes together.
+    Families of the same size, of all classes, are solved in one call.
     """
     slopes, noise = np.zeros_like(covariances), np.einsum("kii->ki", covariances).copy()
     for size in sorted({len(family) for family in families} - {1}):
@@ -247,16 +292,16 @@ def _regressions(
         child, parents = group[:, 0], group[:, 1:]
         across = covariances[:, parents, child[:, None]]
         inner = covariances[:, parents[:, :, None], parents[:, None, :]]
-        found = solved(inner, across[..., None])[..., 0]
-        slopes[:, child[:, None], parents] = found
-        noise[:, child] -= np.einsum("kmp,kmp->km", found, across)
+        regression = solved(inner, across[..., None])[..., 0]
+        slopes[:, child[:, None], parents] = regression
+        noise[:, child] -= np.einsum("kmp,kmp->km", regression, across)
     return slopes, noise
 
 
 def naive_covariance(covariance: FloatArray, naive: IntArray, *, strong: bool) -> FloatArray:
     r"""Covariance of a k-naive model, whose naive columns S are independent; shape (d, d).
 
-    Strong: S and the rest D are independent, too. Weak: D depends on S as in the data,
+    Strong: S and the rest D are independent of each other. Weak: D depends on S as in the data,
     :math:`x_D = \mu_D + B (x_S - \mu_S) + \varepsilon`, :math:`B = \Sigma_{DS} \Sigma_{SS}^{-1}`.
     """
     rest = np.setdiff1d(np.arange(len(covariance)), naive)
@@ -277,7 +322,7 @@ def naive_forms(
 ) -> FloatArray:
     """Forms of p(x_i | c) for naive columns and of p(x_i | others, c) for the rest; (..., m, m).
 
-    Others are all columns, or, if ``strong``, all but the naive ones.
+    Others are all columns, or, if ``strong``, all columns except the naive ones.
     """
     apart = np.isin(columns, naive)
     forms = independent_forms(covariances, columns)

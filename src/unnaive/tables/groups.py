@@ -2,14 +2,15 @@ r"""Tables of naive Bayes over groups of columns, and exact leave-one-out scores
 
 .. math:: P(x_G \mid c) = \frac{N(c, x_G) + \alpha}{N_G(c) + \alpha V}, \qquad V = \prod_G v_i
 
-A row takes part in a group's table if it has all of the group's cells. Of a row that lacks some,
-the others are looked up in the margin of the counts, smoothed as one variable of so many values.
+A row is counted in a group's table if all of the group's cells are observed. For a row that lacks
+some of them, the others are looked up in the margin of the counts, smoothed as one variable.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,27 +19,45 @@ from unnaive import _parallel
 from unnaive._core.groups import add_group, score_changes, score_genomes
 from unnaive.counts.families import context_of, strides_of
 from unnaive.structure.groups import apply_change, genome_of
-from unnaive.tables.base import Tables, own_priors, rows_alike
+from unnaive.tables import describe
+from unnaive.tables.base import Tables, less, own_classes, own_priors, rows_alike
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
+from unnaive.tables.left_out import left_out_priors
+from unnaive.tables.terms import Terms
 from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.structure.groups import Change, Group, Groups
+    from unnaive.tables.base import Arrays
     from unnaive.tables.intervals import Intervals
     from unnaive.tables.smoothing import Smoothing
     from unnaive.tables.trees import HeldOut
 
-_MOST_BITS = 62.0  # of the number of a group's joint value
+_MOST_BITS = 62.0  # that number the joint values of a group
 _TASKS_A_THREAD = 4
 
 
 @dataclass(frozen=True, eq=False)
 class GroupTables(Tables):
-    """log P(c) and log P(x_G | c) of the groups that were counted as families."""
+    """log P(c) and log P(x_G | c) of the groups that were counted as families.
+
+    Attributes
+    ----------
+    counts : JointCounts
+        Counts of the groups.
+    smoothing : Smoothing
+        The smoothing policy.
+    prior : ndarray of shape (sets, k)
+        log P(c).
+    held_out : float or None
+        Weight of a row for leave-one-out.
+    made : dict
+        Tables by group and observed columns; those of fewer columns are estimated when needed.
+    """
 
     counts: JointCounts
     smoothing: Smoothing
@@ -46,15 +65,39 @@ class GroupTables(Tables):
     held_out: float | None
     made: dict[tuple[Group, Group], tuple[IntArray, list[FloatArray]]] = field(default_factory=dict)
 
+    @property
+    def _groups(self) -> list[Group]:
+        return [family.columns for family in self.counts.families]
+
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:  # noqa: ARG002
-        """Log joint of every row and class; shape (n, k)."""
         out = own_priors(self.prior, held)
-        for family in self.counts.families:
-            self._add(family.columns, codes, held, out)
+        for group in self._groups:
+            self._add(group, codes, held, out)
         return out
 
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint: one term per group."""
+        base = np.repeat(self.prior[:1], codes.shape[1], axis=0)
+        parts = np.zeros((*base.shape, len(self._groups)))
+        for place, group in enumerate(self._groups):
+            self._add(group, codes, own_classes(None, codes), parts[:, :, place])
+        return Terms(tuple((group, ()) for group in self._groups), base, parts)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the groups as a product with one factor per group."""
+        factors = []
+        for group in self._groups:
+            tables = []
+            for shown in (
+                s for size in range(len(group), 0, -1) for s in combinations(group, size)
+            ):
+                cells, estimates = self._estimate(group, shown)
+                tables.append(describe.table(shown, estimates[0], arrays, cells))
+            factors.append(describe.factor(group, [], tables))
+        return describe.product(self.prior[0], factors, arrays, marginalize=False)
+
     def _add(self, group: Group, codes: CodeArray, held: AnyArray, out: FloatArray) -> None:
-        """Add a group's factor, rows that show the same of its columns together."""
+        """Add the factor of a group to ``out``, for rows with the same observed cells together."""
         known = codes[list(group)] < self.counts.schema.sizes[list(group), None]
         if known.all():
             out += self._look_up(group, group, codes, held)
@@ -65,7 +108,7 @@ class GroupTables(Tables):
                 out[rows] += self._look_up(group, shown, codes[:, rows], held[rows])
 
     def _look_up(self, group: Group, shown: Group, codes: CodeArray, held: AnyArray) -> FloatArray:
-        """Return a group's factor for rows that show some of its columns; shape (n, k)."""
+        """Return a group's factor for rows in which some of its columns are observed; (n, k)."""
         if (group, shown) not in self.made:
             self.made[group, shown] = self._estimate(group, shown)
         cells, tables = self.made[group, shown]
@@ -83,11 +126,11 @@ class GroupTables(Tables):
     def _estimate(self, group: Group, shown: Group) -> tuple[IntArray, list[FloatArray]]:
         """Return the joint values of the columns shown, and log-probabilities (k, cells + 1).
 
-        The last are those of all cells that never occurred.
+        The last entry is that of all joint values that did not occur.
         """
         cells, counts = _margin(self.counts, group, shown)
         sets: tuple[HeldOut, ...] = (PLAIN,)
-        if self.held_out is not None and shown == group:  # else no row takes part
+        if self.held_out is not None and shown == group:  # incomplete rows were not counted
             sets = leave_one_out_sets(self.held_out)[:2]
         n_values = math.prod(float(self.counts.schema.sizes[column]) for column in shown)
         return cells, [self._of_set(counts, n_values, held) for held in sets]
@@ -95,7 +138,7 @@ class GroupTables(Tables):
     def _of_set(self, counts: FloatArray, n_values: float, held: HeldOut) -> FloatArray:
         padded = np.concatenate([counts, np.zeros((len(counts), 1))], axis=1)
         if self.smoothing.is_hierarchical:
-            return self._leaning(padded, n_values, held)
+            return self._backed_off(padded, n_values, held)
         each, shared = self.smoothing.shares(len(counts))
         parts: FloatArray | float = 1.0 / n_values
         total = float(counts.sum()) - held.total
@@ -107,8 +150,8 @@ class GroupTables(Tables):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(below > 0, np.log(above / below), -math.log(n_values))
 
-    def _leaning(self, counts: FloatArray, n_values: float, held: HeldOut) -> FloatArray:
-        """Log P(x_G | c) that leans on P(x_G); the last cell is any one that never occurred."""
+    def _backed_off(self, counts: FloatArray, n_values: float, held: HeldOut) -> FloatArray:
+        """Log P(x_G | c), smoothed towards P(x_G); the last cell stands for unseen joint values."""
         margin, levels = counts.sum(axis=0), [Level.of(counts)]
         alphas = concentrations(margin, levels, self.smoothing.concentration, n_values)
         off = (held.total, held.alone, held.value)
@@ -117,23 +160,53 @@ class GroupTables(Tables):
 
 @dataclass(frozen=True, eq=False)
 class IntervalTables(Tables):
-    """Tables whose probabilities lie where a genome says, within their intervals."""
+    """Tables whose probabilities are chosen by a genome, within their confidence intervals.
+
+    Attributes
+    ----------
+    intervals : Intervals
+        The counts, and how a genome is read.
+    genome : ndarray of shape (intervals.size,)
+        A position in every interval.
+    held_out : float or None
+        Weight of a row for leave-one-out.
+    """
 
     intervals: Intervals
     genome: FloatArray
     held_out: float | None
 
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
-        """Log joint of every row and class; shape (n, k)."""
-        from unnaive.tables.intervals import interval_joint  # noqa: PLC0415 - kernels of its own
+        from unnaive.tables.intervals import interval_joint  # noqa: PLC0415 - loads more kernels
 
-        return interval_joint(
-            self.intervals, self.genome, codes, held, n_jobs, held_out=self.held_out
-        )
+        weight = self.held_out
+        return interval_joint(self.intervals, self.genome, codes, held, n_jobs, held_out=weight)
+
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint: one term per group."""
+        groups, sizes = self.intervals.groups, np.array(self.intervals.sizes)
+        nothing = np.repeat(sizes.astype(codes.dtype)[:, None], codes.shape[1], axis=1)
+        base = self.joint(nothing)
+        parts = np.zeros((*base.shape, len(groups)))
+        for place, group in enumerate(groups):
+            shown = nothing.copy()
+            shown[list(group)] = codes[list(group)]
+            parts[:, :, place] = less(self.joint(shown), base)
+        return Terms(tuple((tuple(group), ()) for group in groups), base, parts)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the groups as a product with one factor per group."""
+        prior, chances = self.intervals.decode(self.genome)
+        with np.errstate(divide="ignore"):
+            factors = [
+                describe.factor(group, [], [describe.table(group, np.log(chance), arrays)])
+                for group, chance in zip(self.intervals.groups, chances, strict=True)
+            ]
+            return describe.product(np.log(prior), factors, arrays, marginalize=True)
 
 
 def _margin(counts: JointCounts, group: Group, shown: Group) -> tuple[IntArray, FloatArray]:
-    """Return the joint values of some columns of a group that occurred, and counts (k, m)."""
+    """Return the joint values of some columns of a group that occurred, and their counts (k, m)."""
     sizes = counts.schema.sizes
     family = next(family for family in counts.families if family.columns == group)
     values: dict[int, IntArray] = {group[0]: np.arange(sizes[group[0]])[None, :]}
@@ -156,7 +229,7 @@ def group_tables(
     class_prior: FloatArray | None = None,
     held_out: float | None = None,
 ) -> GroupTables:
-    """Make the tables of all groups; with ``held_out`` those of leave-one-out."""
+    """Estimate the tables of all counted groups; with ``held_out`` for leave-one-out."""
     sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)[:2]
     prior = np.stack([log_prior(counts, smoothing, class_prior, held) for held in sets])
     return GroupTables(counts, smoothing, prior, held_out)
@@ -165,18 +238,22 @@ def group_tables(
 class GroupScores:
     """Exact leave-one-out accuracy (or mean log-likelihood) of groupings of coded rows.
 
-    A row of weight w above 1 stands for w like rows, of which one is left out.
+    A row of weight w above 1 stands for w equal rows, of which one is left out.
 
     Parameters
     ----------
     counts : JointCounts
-        Of the classes, at least.
+        Counts that include at least those of the classes.
     rows : CodedRows
+        The rows.
     smoothing : Smoothing
-    class_prior : ndarray of shape (k,), or None
-    criterion : {"accuracy", "log_loss"}
-    max_memory : int
-        Bytes that the factors of the present groups may take in a greedy search.
+        The smoothing policy.
+    class_prior : ndarray of shape (k,), default=None
+        P(c); None estimates it.
+    criterion : {"accuracy", "log_loss"}, default="accuracy"
+        What is computed.
+    max_memory : int, default=2**31
+        Bytes that the factors of the current groups may use in a greedy search.
     """
 
     def __init__(
@@ -195,16 +272,18 @@ class GroupScores:
         self._max_memory = max_memory
         n = len(rows.classes)
         self._total = float(n if rows.weights is None else rows.weights.sum())
-        self._prior = _priors(counts, rows, smoothing, class_prior)
+        weights = np.ones(n) if rows.weights is None else np.minimum(rows.weights, 1.0)
+        priors = left_out_priors(counts, smoothing, class_prior, rows.classes, weights)
+        self._prior = np.ascontiguousarray(priors.T)
         each, shared = smoothing.shares(counts.n_classes)
         plain = rows.weights is None and each > 0 and shared == 0
         logs = np.log(np.arange(n + 1) + each) if plain else np.empty(0)
         shares = np.array([each, shared, float(smoothing.uses_frequencies)])
-        weights = np.empty(0) if rows.weights is None else rows.weights
-        self._data = (rows.codes, self.sizes, rows.classes, weights, logs, shares)
+        own = np.empty(0) if rows.weights is None else rows.weights
+        self._data = (rows.codes, self.sizes, rows.classes, own, logs, shares)
 
     def of_genomes(self, genomes: IntArray) -> FloatArray:
-        """Fitness of groupings (m, d): a label a column, 0 where it is left out; shape (m,)."""
+        """Fitness of groupings (m, d): the group of each column, 0 for unused; shape (m,)."""
         genomes = np.ascontiguousarray(genomes, dtype=np.int64)
         out = np.zeros((len(genomes), 1 + self._column))
 
@@ -221,7 +300,7 @@ class GroupScores:
         return float(self.of_genomes(genome_of(groups, self.n_columns)[None])[0])
 
     def changes(self, groups: Groups, changes: Sequence[Change]) -> FloatArray:
-        """Fitness of a grouping after each of some changes; only what changed is counted."""
+        """Fitness of a grouping after each of some changes; only changed groups are counted."""
         after = np.stack([genome_of(apply_change(groups, c), self.n_columns) for c in changes])
         factors = self._factors(groups)
         if factors is None:
@@ -246,7 +325,7 @@ class GroupScores:
         return np.where(self._countable(after), out[:, self._column] / self._total, -np.inf)
 
     def _factors(self, groups: Groups) -> FloatArray | None:
-        """Leave-one-out factors (g, k, n), if they fit in memory and can be subtracted again."""
+        """Leave-one-out factors (g, k, n), or None if too large or not finite."""
         if 8 * self._prior.size * len(groups) > self._max_memory:
             return None
         factors = np.zeros((len(groups), *self._prior.shape))
@@ -259,7 +338,7 @@ class GroupScores:
         return factors if np.isfinite(factors).all() else None
 
     def _countable(self, genomes: IntArray) -> AnyArray:
-        """Whether the joint values of every group can be numbered; shape (m,)."""
+        """Whether 64 bits can number the joint values of every group; shape (m,)."""
         bits = np.zeros((len(genomes), int(genomes.max(initial=0)) + 1))
         for column, size in enumerate(self.sizes):
             bits[np.arange(len(genomes)), genomes[:, column]] += math.log2(max(int(size), 1))
@@ -268,21 +347,3 @@ class GroupScores:
     def _share_out(self, score: Callable[[tuple[int, int]], None], size: int) -> None:
         each = max(1, -(-size // (_TASKS_A_THREAD * self._team.size)))
         self._team.run(score, _parallel.row_blocks(size, each))
-
-
-def _priors(
-    counts: JointCounts, rows: CodedRows, smoothing: Smoothing, class_prior: FloatArray | None
-) -> FloatArray:
-    """Log prior of every row's classes without the row; shape (k, n)."""
-    n = len(rows.classes)
-    weights = np.ones(n) if rows.weights is None else np.minimum(rows.weights, 1.0)
-    priors = np.empty((n, counts.n_classes))
-    for weight in np.unique(weights):
-        some = np.flatnonzero(weights == weight)
-        others, own = (
-            log_prior(counts, smoothing, class_prior, held)
-            for held in leave_one_out_sets(float(weight))[:2]
-        )
-        priors[some] = others
-        priors[some, rows.classes[some]] = own[rows.classes[some]]
-    return np.ascontiguousarray(priors.T)

@@ -1,11 +1,11 @@
-r"""Hierarchical smoothing: a thin table leans on the one with a parent less, and that on the next.
+r"""Hierarchical smoothing: a table backs off to the table with one parent less, and so on.
 
 .. math:: P(x \mid \pi_1 \ldots \pi_m) =
           \frac{N(x, \pi_1 \ldots \pi_m) + \alpha_m P(x \mid \pi_1 \ldots \pi_{m-1})}
                {N(\pi_1 \ldots \pi_m) + \alpha_m}
 
-down from P(x) whatever the context. The concentration of each depth is the one under which the
-rows, each left out in turn, are likeliest; only counts are needed.
+starting from P(x) without any context. The concentration :math:`\alpha_m` of each depth maximizes
+the leave-one-out likelihood of the rows; only counts are needed for that.
 
 References
 ----------
@@ -28,31 +28,39 @@ if TYPE_CHECKING:
 
     from unnaive._typing import CountArray, FloatArray, IntArray
 
-# What is tried; above the last a level says nothing.
+# Candidates; with a larger one, the counts of a level would hardly matter.
 CONCENTRATIONS: FloatArray = np.exp2(np.arange(-1.0, 15.0))
-ROOT = 1.0  # imaginary rows of equal values above P(x)
+ROOT = 1.0  # pseudo-count of P(x), spread evenly
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Counts (q, v) of a column's values in contexts, and each context's place one level up."""
+    """Counts of one level.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (q, v)
+        Counts of the values in each context.
+    above : ndarray of shape (q,)
+        The context of each context one level up.
+    """
 
     counts: FloatArray
     above: IntArray
 
     @classmethod
     def of(cls, counts: CountArray, above: IntArray | None = None) -> Level:
-        """Make a level; without ``above`` every context is below the one root."""
+        """Create a level; without ``above``, all contexts are below the root."""
         place = np.zeros(len(counts), dtype=np.int64) if above is None else above
         return cls(np.ascontiguousarray(counts, dtype=np.float64), place)
 
 
 def root(margin: CountArray, held: float, n_values: float | None = None) -> FloatArray:
-    """P(x) from the counts of all contexts, ``held`` of each value's rows left out; (1, v)."""
+    """P(x) from the counts of all contexts, with ``held`` subtracted from each; shape (1, v)."""
     even = 1.0 / max(len(margin) if n_values is None else n_values, 1)
-    found = np.empty((1, len(margin)))
-    root_shares(np.ascontiguousarray(margin, dtype=np.float64), held, ROOT, even, found)
-    return found
+    shares = np.empty((1, len(margin)))
+    root_shares(np.ascontiguousarray(margin, dtype=np.float64), held, ROOT, even, shares)
+    return shares
 
 
 def concentrations(
@@ -61,9 +69,23 @@ def concentrations(
     given: float | None = None,
     n_values: float | None = None,
 ) -> list[float]:
-    """Choose the concentration of every level by leave-one-out, or take the one given.
+    """Choose the concentration of every level by leave-one-out, unless it is given.
 
-    ``n_values``: how many values there are, if the margin does not list them all.
+    Parameters
+    ----------
+    margin : ndarray of shape (v,)
+        Counts of the values in all contexts together.
+    levels : sequence of Level
+        Levels, from few parents to all.
+    given : float, default=None
+        If not None, the concentration of all levels.
+    n_values : float, default=None
+        Number of values, if the margin does not list all of them.
+
+    Returns
+    -------
+    list of float
+        One concentration per level.
     """
     if given is not None:
         return [given] * len(levels)
@@ -82,15 +104,21 @@ def hierarchical(
     held: tuple[float, float, float] = (0.0, 0.0, 0.0),
     n_values: float | None = None,
 ) -> FloatArray:
-    """P(x | context) of the last level's contexts; shape (q, v).
+    """P(x | context) of the contexts of the last level; shape (q, v).
 
-    Leave-one-out takes ``held`` off the counts of all rows, of the first level (the class
-    alone), and of the others.
+    For leave-one-out, ``held`` is subtracted from the counts of the root, of the first level
+    (given only the class), and of the other levels.
+
+    Examples
+    --------
+    >>> hierarchical(np.array([3, 1]), [Level.of(np.array([[2, 0], [1, 1]]))], [1.0]).round(2)
+    array([[0.9 , 0.1 ],
+           [0.57, 0.43]])
     """
-    found = root(margin, held[0], n_values)
+    shares = root(margin, held[0], n_values)
     for depth, (level, alpha) in enumerate(zip(levels, alphas, strict=True)):
-        found = _level(level, found, alpha, held[min(depth + 1, 2)])
-    return found
+        shares = _level(level, shares, alpha, held[min(depth + 1, 2)])
+    return shares
 
 
 def _level(level: Level, above: FloatArray, alpha: float, held: float) -> FloatArray:
@@ -102,7 +130,7 @@ def _level(level: Level, above: FloatArray, alpha: float, held: float) -> FloatA
 def pair_concentrations(
     pairs: FloatArray, pair_starts: IntArray, slots: IntArray, alone: FloatArray
 ) -> FloatArray:
-    """Choose every column's concentration below any one other column; shape (d,).
+    """Choose the concentration of every column given any one other column; shape (d,).
 
     ``alone`` (k, slots) is P(x_i | c) without a row that has x_i.
     """

@@ -1,11 +1,11 @@
-r"""Naive Bayes whose probabilities lie anywhere in their confidence intervals.
+r"""Naive Bayes whose probabilities are chosen within their confidence intervals.
 
 .. math:: \hat p \pm z \sqrt{\hat p (1 - \hat p) / N}, \qquad
           \hat p = \frac{N(c, x) + \alpha}{N(c) + \alpha V}
 
-A genome names a place in every interval. Its distributions are the nearest ones that sum to 1 and
-stay inside; its fitness is how many rows they get right when every row is left out in turn, with
-the intervals of the other rows and the same genome.
+A genome has a position in every interval. Its distributions are the nearest ones that sum to 1 and
+stay inside the intervals. Its fitness is the leave-one-out accuracy: each row is predicted with the
+intervals of the other rows and the same genome.
 
 References
 ----------
@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -36,7 +36,6 @@ from unnaive._core.intervals import (
     score,
 )
 from unnaive._ties import first_best
-from unnaive.tables.interval_parts import Rows, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +43,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
+
+    Rule = tuple[float, float, int, int, float]  # z, α, encoding, repair, shared rows
+    # Places of rows, segments, weights of segments, starts of sums, cells of sums.
+    Rows = tuple[AnyArray, IntArray, FloatArray, IntArray, IntArray]
 
 __all__ = ["IntervalFitness", "Intervals", "LeftOut", "interval_bounds", "interval_joint"]
 
@@ -57,7 +60,7 @@ _TASKS_A_THREAD = 4
 def interval_bounds(
     counts: ArrayLike, z: float = 1.96, alpha: float = 1.0, *, clip: bool = True
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    r"""Estimates, and the lower and upper ends of their intervals, for lines of counts.
+    r"""Estimates, and the lower and upper ends of their confidence intervals.
 
     .. math:: \hat p \pm z \sqrt{\hat p (1 - \hat p) / N}, \qquad
               \hat p = (n + \alpha) / (N + \alpha v)
@@ -65,29 +68,26 @@ def interval_bounds(
     Parameters
     ----------
     counts : array-like of shape (..., v)
-        Each line the counts of one distribution's values; N is their sum.
+        Counts of the values of one distribution in each line; N is their sum.
     z : float, default=1.96
         Quantile of the normal distribution.
     alpha : float, default=1.0
-        Imaginary rows a value.
+        Pseudo-count of each value.
     clip : bool, default=True
         Keep the ends in [1e-6, 1 − 1e-6], but never beyond the estimate.
 
     Returns
     -------
     point, low, high : ndarray of shape (..., v)
+        Estimates, lower ends and upper ends.
 
     Examples
     --------
-    Of nine days on which people play, two are sunny, four overcast and three rainy:
+    Of nine days on which people played, two were sunny, four overcast and three rainy:
 
     >>> _, low, high = interval_bounds([2, 4, 3], clip=False)
     >>> [(round(a, 4), round(b, 4)) for a, b in zip(low.tolist(), high.tolist())][0]
     (-0.0329, 0.5329)
-
-    References
-    ----------
-    Robles et al., "Interval estimation naive Bayes", IDA 2003.
     """
     lines = np.asarray(counts, dtype=float)
     out = np.empty((3, math.prod(lines.shape[:-1]), lines.shape[-1]))
@@ -99,54 +99,60 @@ def interval_bounds(
     return point, low, high
 
 
-@dataclass(frozen=True, eq=False)
-class LeftOut:
-    """What a genome says without one row.
+class LeftOut(NamedTuple):
+    """The distributions of a genome without one row.
 
-    Attributes
-    ----------
-    prior : ndarray of shape (k, k)
-        Line c: P(·) without a row of class c.
-    own : list of ndarray of shape (k, V)
-        One a group: P(x | c) without a row of class c that has x. A cell without rows has the
-        probability that it has anyway.
+    Line c of ``prior`` (k, k) is P(·) without a row of class c. ``own`` has an array (k, V) for
+    each group: P(x | c) without a row of class c that has x; cells without rows do not change.
     """
 
     prior: FloatArray
     own: list[FloatArray]
 
 
+class Setting(NamedTuple):
+    """What the kernels need: N(c), N(c, cell) of all groups (k, cells), starts of groups, rules."""
+
+    class_counts: FloatArray
+    counts: FloatArray
+    starts: IntArray
+    rule: Rule
+    prior_rule: Rule
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Intervals:
-    r"""Counts of classes and groups, and how a genome is read as distributions of them.
+    r"""Counts of classes and groups, and the rules that turn a genome into distributions.
 
-    A genome has :math:`k (1 + \sum V_G)` genes in [0, 1]: of the classes, then group by group,
-    class by class, value by value. Each distribution is repaired to sum to 1.
+    A genome has :math:`k (1 + \sum V_G)` genes in [0, 1]: those of the classes, then those of each
+    group, class by class and value by value. Each distribution is repaired to sum to 1.
 
     Parameters
     ----------
     class_counts : ndarray of shape (k,)
+        Counts of the classes.
     tables : tuple of ndarray of shape (k, V)
-        One a group: how many rows of each class have each of its joint values.
+        For each group the counts of its joint values in each class.
     sizes : tuple of int
         Number of values of every column.
     groups : tuple of tuple of int
-        Columns of every group; the last one's value changes fastest.
+        Columns of every group; the value of the last column changes fastest.
     z, alpha : float, default=1.96, 1.0
         See :func:`interval_bounds`.
     shared : tuple of 2 floats, default=(0.0, 0.0)
-        Imaginary rows that all classes, and all values of a table's line, share besides.
+        Further pseudo-counts, shared by all classes, and by all values of a table's line.
     encoding : {"centred", "linear", "absolute"}, default="centred"
-        From the lower end by the estimate at 1/2 to the upper end; from the lower end straight to
-        the upper; the probability itself.
+        "centred": 0 is the lower end, 1/2 the estimate, 1 the upper end, linear between them.
+        "linear": 0 is the lower end, 1 the upper end. "absolute": a gene is a probability.
     repair : {"project", "normalise"}, default="project"
-        The nearest distribution inside the intervals; the sum divided out, wherever that leads.
+        Use the nearest distribution inside the intervals, or divide by the sum, which may
+        leave the intervals.
 
     Notes
     -----
-    "linear" is what the paper's boxes suggest. Under it, a genome that means the estimates of all
-    rows means something else once a row is left out, and may get fewer rows right than naive
-    Bayes does. Under "centred", 1/2 means the estimate whatever the rows.
+    "linear" follows the paper's description. With it, a genome that stands for the estimates of
+    all rows stands for something else when a row is left out, and may classify fewer rows
+    correctly than naive Bayes. With "centred", 1/2 is the estimate for any set of rows.
 
     Examples
     --------
@@ -170,7 +176,7 @@ class Intervals:
     repair: str = "project"
 
     def __post_init__(self) -> None:
-        """Refuse names and numbers that mean nothing."""
+        """Refuse invalid names and numbers."""
         for name, allowed in (("encoding", ENCODINGS), ("repair", REPAIRS)):
             if getattr(self, name) not in allowed:
                 names = ", ".join(map(repr, allowed))
@@ -189,7 +195,7 @@ class Intervals:
         groups: Sequence[Sequence[int]] | None = None,
         **options: Any,
     ) -> Self:
-        """Make it from counts; without sizes and groups, every table is a column of its own."""
+        """Create intervals from counts; without sizes and groups, every table is one column."""
         counts = tuple(np.asarray(table, dtype=float) for table in tables)
         if sizes is None or groups is None:
             sizes = [table.shape[1] for table in counts]
@@ -214,29 +220,20 @@ class Intervals:
         groups: Sequence[Sequence[int]] | None = None,
         **options: Any,
     ) -> Self:
-        """Count rows; those without some of a group's cells take no part in its table.
+        """Count rows; a row with missing cells in a group is not counted in its table.
 
-        Parameters
-        ----------
-        codes : ndarray of shape (d, n)
-            Codes from ``sizes[i]`` on are missing.
-        classes : ndarray of shape (n,)
-        weights : ndarray of shape (n,) or None
-        sizes : sequence of int
-        n_classes : int
-        groups : sequence of sequences of int, default=None
-            None: every column is a group.
-        **options
-            ``z``, ``alpha``, ``shared``, ``encoding`` and ``repair``.
+        Codes (d, n) of at least ``sizes[i]`` are missing. ``classes`` and ``weights`` have shape
+        (n,). Without ``groups``, each column is a group. Options are ``z``, ``alpha``,
+        ``shared``, ``encoding`` and ``repair``.
         """
         groups = [(column,) for column in range(len(sizes))] if groups is None else groups
         tables = []
         for group in groups:
             cells, n_cells = _cells(codes, sizes, group)
             whole = cells >= 0
-            at = np.asarray(classes)[whole] * n_cells + cells[whole]
+            place = np.asarray(classes)[whole] * n_cells + cells[whole]
             weighed = None if weights is None else weights[whole]
-            table = np.bincount(at, weighed, n_classes * n_cells)
+            table = np.bincount(place, weighed, n_classes * n_cells)
             tables.append(table.reshape(n_classes, n_cells))
         class_counts = np.bincount(classes, weights, n_classes)
         return cls.from_counts(class_counts, tables, sizes=sizes, groups=groups, **options)
@@ -253,7 +250,7 @@ class Intervals:
 
     @cached_property
     def setting(self) -> Setting:
-        """The same for kernels, all tables side by side."""
+        """Counts and rules as the kernels read them, all tables side by side."""
         starts = np.cumsum([0, *(table.shape[1] for table in self.tables)])
         counts = np.concatenate([np.empty((self.n_classes, 0)), *self.tables], axis=1)
         choices = ENCODINGS[self.encoding], REPAIRS[self.repair]
@@ -265,7 +262,7 @@ class Intervals:
 
     @property
     def point(self) -> FloatArray:
-        """Genome of the estimates themselves; shape (size,)."""
+        """Genome of the estimates; shape (size,)."""
         if self.encoding == "centred":
             return np.full(self.size, 0.5)
         genes = []
@@ -286,7 +283,7 @@ class Intervals:
         return prior, self._split(chances)
 
     def left_out(self, genome: ArrayLike, weight: float = 1.0) -> LeftOut:
-        """Return the probabilities with which a row of some weight is predicted by the others.
+        """Return the distributions that predict a row of some weight, without that row.
 
         Examples
         --------
@@ -303,15 +300,15 @@ class Intervals:
         return np.split(chances, self.setting.starts[1:-1], axis=1) if self.tables else []
 
     def checked(self, genomes: ArrayLike, n_axes: int = 1) -> FloatArray:
-        """Genomes as numbers, the last of so many axes that of the genes."""
-        found = np.array(genomes, dtype=float, order="C", copy=None)
-        if found.ndim != n_axes or found.shape[-1] != self.size:
-            raise ValueError(f"a genome of shape {found.shape}; it must have {self.size} genes")
-        return found
+        """Genomes as an array of ``n_axes`` axes, the last of which has the genes."""
+        genes = np.array(genomes, dtype=float, order="C", copy=None)
+        if genes.ndim != n_axes or genes.shape[-1] != self.size:
+            raise ValueError(f"a genome of shape {genes.shape}; it must have {self.size} genes")
+        return genes
 
 
 def _cells(codes: CodeArray, sizes: Sequence[int], group: Sequence[int]) -> tuple[IntArray, int]:
-    """Joint values of a group's columns, −1 for rows that lack some, and how many there can be."""
+    """Joint value of a group in each row, −1 if a cell is missing, and the number of values."""
     cells, n_cells = np.zeros(codes.shape[1], dtype=np.int64), 1
     whole = np.ones(codes.shape[1], dtype=bool)
     for column in group:
@@ -321,66 +318,61 @@ def _cells(codes: CodeArray, sizes: Sequence[int], group: Sequence[int]) -> tupl
     return np.where(whole, cells, -1), n_cells
 
 
-class _Places:
-    """Where rows find each group's factor: nothing, a cell, or a sum of cells."""
+def _rows(
+    intervals: Intervals,
+    codes: CodeArray,
+    order: IntArray,
+    segments: list[list[int]],
+    weights: list[float],
+) -> Rows:
+    """Rows in some order, as the kernels read them.
 
-    def __init__(self, intervals: Intervals, codes: CodeArray) -> None:
-        self.n_cells = int(intervals.setting.starts[-1])
-        self.places = np.zeros((codes.shape[1], len(intervals.groups)), dtype=np.uint32)
-        self.sums: list[IntArray] = []
-        for index, group in enumerate(intervals.groups):
-            start = int(intervals.setting.starts[index])
-            cells, _ = _cells(codes, intervals.sizes, group)
-            self.places[:, index] = 1 + start + cells
-            gaps = np.flatnonzero(cells < 0)
-            self.places[gaps, index] = 0
-            if len(gaps):
-                self._sum(index, start, codes[list(group)][:, gaps], gaps, intervals)
-
-    def _sum(
-        self, index: int, start: int, shown: CodeArray, gaps: IntArray, intervals: Intervals
-    ) -> None:
-        """Give rows with gaps the sum over all cells that agree with what they do show."""
-        sizes = np.array([intervals.sizes[column] for column in intervals.groups[index]])
-        some = (shown < sizes[:, None]).any(axis=0)
-        if not (some.any() and sizes.all()):
-            return
-        clipped = np.minimum(shown[:, some], sizes[:, None].astype(np.int64))
+    The factor of a group in a row is at a place: 0 for none, 1 + a cell, or after all cells a sum
+    of cells. Segments (s, 5) of rows of one class and weight have the class, the class that
+    loses a row (−1: none), first row, last row + 1, and 1 if the class is the answer when all
+    classes have probability 0.
+    """
+    places = np.zeros((codes.shape[1], len(intervals.groups)), dtype=np.uint32)
+    starts, sums = intervals.setting.starts, [np.empty(0, dtype=np.int64)]
+    for index, group in enumerate(intervals.groups):
+        cells, n_cells = _cells(codes, intervals.sizes, group)
+        places[:, index] = np.where(cells < 0, 0, 1 + starts[index] + cells)
+        sizes = np.array([intervals.sizes[column] for column in group])
+        partly = np.flatnonzero((cells < 0) & (codes[list(group)] < sizes[:, None]).any(axis=0))
+        if not (len(partly) and n_cells):
+            continue
+        # A row with missing cells gets the sum over all cells that agree with its other cells.
+        clipped = np.minimum(codes[list(group)][:, partly], sizes[:, None].astype(np.int64))
         patterns, pattern = np.unique(clipped, axis=1, return_inverse=True)
-        first = 1 + self.n_cells + len(self.sums)
-        self.places[gaps[some], index] = first + pattern.reshape(-1)
-        grid = np.arange(math.prod(sizes.tolist())).reshape(sizes)
-        for values in patterns.T:
-            seen = tuple(
-                slice(None) if value == size else int(value)
-                for value, size in zip(values, sizes, strict=True)
-            )
-            self.sums.append(start + grid[seen].reshape(-1))
-
-    def rows(self, order: IntArray, segments: list[list[int]], weights: list[float]) -> Rows:
-        """Rows in some order, for kernels."""
-        return Rows(
-            np.ascontiguousarray(self.places[order]),
-            np.array(segments, dtype=np.int64).reshape(-1, 5),
-            np.array(weights, dtype=float),
-            np.cumsum([0, *(len(cells) for cells in self.sums)]).astype(np.int64),
-            np.concatenate([np.empty(0, dtype=np.int64), *self.sums]),
-        )
+        places[partly, index] = starts[-1] + len(sums) + pattern.reshape(-1)
+        grid = np.arange(n_cells).reshape(sizes)
+        for values in np.where(patterns == sizes[:, None], -1, patterns).T.tolist():
+            seen = tuple(slice(None) if value < 0 else value for value in values)
+            sums.append(starts[index] + grid[seen].reshape(-1))
+    return (
+        np.ascontiguousarray(places[order]),
+        np.array(segments, dtype=np.int64).reshape(-1, 5),
+        np.array(weights, dtype=float),
+        np.cumsum([len(cells) for cells in sums], dtype=np.int64),
+        np.concatenate(sums),
+    )
 
 
 class IntervalFitness:
-    """Share of the rows that genomes get right, each row left out or not; a search maximises it.
+    """Share of rows that genomes classify correctly, by leave-one-out or resubstitution.
 
-    A row of weight w above 1 stands for w like rows, of which one is left out.
+    A row of weight w above 1 stands for w equal rows, of which one is left out.
 
     Parameters
     ----------
     intervals : Intervals
-        Of the same rows.
+        Intervals of the same rows.
     codes, classes, weights : ndarray of shape (d, n), (n,), (n,) or None
         As in :meth:`Intervals.of`.
     kind : {"loo", "resubstitution"}, default="loo"
+        Predict each row without itself, or with it.
     n_jobs : int, default=None
+        Number of threads.
 
     Examples
     --------
@@ -420,24 +412,24 @@ class IntervalFitness:
             guess = _guess(intervals, held, min(weight, 1.0)) == label
             segments.append([label, held, int(first), int(last), int(guess)])
             of_segment.append(weight)
-        self._rows = _Places(intervals, codes).rows(order, segments, of_segment)
+        self._rows = _rows(intervals, codes, order, segments, of_segment)
 
     def __call__(self, genomes: ArrayLike) -> FloatArray:
         """Fitness of genomes (m, size), from 0 to 1; shape (m,)."""
-        found = self.intervals.checked(genomes, n_axes=2)
-        out = np.empty(len(found))
+        genes = self.intervals.checked(genomes, n_axes=2)
+        out = np.empty(len(genes))
 
-        def evaluate(part: tuple[int, int]) -> None:
-            mine = slice(*part)
-            score(found[mine], self.intervals.setting, self._rows, out[mine])
+        def evaluate(span: tuple[int, int]) -> None:
+            mine = slice(*span)
+            score(genes[mine], self.intervals.setting, self._rows, out[mine])
 
-        each = max(1, -(-len(found) // (_TASKS_A_THREAD * self._team.size)))
-        self._team.run(evaluate, _parallel.row_blocks(len(found), each))
+        each = max(1, -(-len(genes) // (_TASKS_A_THREAD * self._team.size)))
+        self._team.run(evaluate, _parallel.row_blocks(len(genes), each))
         return out / self.total
 
 
 def _guess(intervals: Intervals, held: int, weight: float) -> int:
-    """Class to guess where none has any chance: the first of the most frequent others."""
+    """Class to predict if all have probability 0: the first of the most frequent ones."""
     counts = intervals.class_counts.copy()
     if held >= 0:
         counts[held] = max(counts[held] - weight, 0.0)
@@ -453,20 +445,27 @@ def interval_joint(
     *,
     held_out: float | None = None,
 ) -> FloatArray:
-    """Log joint of rows and classes under a genome; shape (n, k).
+    """Log joint of rows and classes with the distributions of a genome; shape (n, k).
 
     Parameters
     ----------
     intervals : Intervals
+        Counts and rules.
     genome : array-like of shape (size,)
+        The genome.
     codes : ndarray of shape (d, n)
-        Codes from ``sizes[i]`` on are missing; a group's missing members are summed out.
+        Codes of at least ``sizes[i]`` are missing; missing columns of a group are summed out.
     held : ndarray of shape (n,), default=None
-        Own class of every row, −1 for none; rows without one are new.
+        Class of every row that was counted, −1 for new rows.
     n_jobs : int, default=None
+        Number of threads.
     held_out : float, default=None
-        Weight that every row with a class has in the counts, and is predicted without; None: all
-        rows are new.
+        Weight of every counted row, which is subtracted; None treats all rows as new.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        log P(c, x).
 
     Examples
     --------
@@ -483,13 +482,12 @@ def interval_joint(
         first, last = (int(np.searchsorted(own[order], label, side)) for side in ("left", "right"))
         for low, high in _parallel.row_blocks(last - first, ROWS_A_TASK):
             segments.append([int(label), int(label), first + low, first + high, 0])
-    rows = _Places(intervals, codes).rows(order, segments, [held_out or 0.0] * len(segments))
-    found, genes = np.empty((n_rows, intervals.n_classes)), intervals.checked(genome)
-
-    def fill(some: tuple[int, int]) -> None:
-        fill_joint(genes, intervals.setting, rows, some, found)
-
-    _parallel.run(fill, _parallel.row_blocks(len(segments), 1), n_jobs)
-    out = np.empty_like(found)
-    out[order] = found
+    rows = _rows(intervals, codes, order, segments, [held_out or 0.0] * len(segments))
+    joint, genes = np.empty((n_rows, intervals.n_classes)), intervals.checked(genome)
+    blocks = _parallel.row_blocks(len(segments), 1)
+    _parallel.run(
+        lambda some: fill_joint(genes, intervals.setting, rows, some, joint), blocks, n_jobs
+    )
+    out = np.empty_like(joint)
+    out[order] = joint
     return out

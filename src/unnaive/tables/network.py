@@ -1,16 +1,10 @@
-r"""Bayesian networks with their tables, and exact answers by variable elimination.
+r"""Bayesian networks with their tables, and exact inference by variable elimination.
 
 .. math:: P(x) = \prod_i P(x_i \mid \text{parents of } x_i)
 
-Every question is a sum, or a maximum, of this product over variables that are neither asked
-for nor observed. They go one by one: the factors that hold a variable are multiplied, it is
-summed out, and what is left is a factor again. Factors are logarithms, so that neither hundreds
-of variables nor zeros do harm; their sizes are known before they are made.
-
-References
-----------
-Zhang & Poole, "A simple approach to Bayesian network computations", Canadian AI 1994; Dechter,
-"Bucket elimination: a unifying framework for reasoning", Artificial Intelligence 113, 1999.
+The answer to a query is a sum, or a maximum, of this product over the variables that are neither
+queried nor observed, see :mod:`unnaive.tables.elimination`. Factors are logarithms, so hundreds of
+variables and zeros are no problem. Their sizes are known before memory is allocated.
 """
 
 from __future__ import annotations
@@ -25,63 +19,48 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import to_frame
 from unnaive.io.networks import NetworkDescription, read_network, write_network
 from unnaive.schema.columns import code_type
 from unnaive.structure.dag import DAG
 from unnaive.tables.base import rows_alike
+from unnaive.tables.elimination import eliminate, elimination_order, multiply
+from unnaive.tables.sampling import Sample, drawn
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Iterable, Iterator
 
-    from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray, Label
+    from unnaive._typing import BoolArray, CodeArray, FloatArray, IntArray, Label
     from unnaive.io.frames import Column
+    from unnaive.tables.elimination import Factor, Scope, Step
 
     Names = str | Sequence[str]
     Evidence = Mapping[str, object] | None
     Seed = int | np.random.Generator | None
     Nodes = set[int] | frozenset[int]
-    Scope = tuple[int, ...]  # variables, ascending
-    Factor = tuple[Scope, FloatArray]  # log values; axes: rows (or 1), then the variables
-    Step = tuple[int, Scope, AnyArray]  # a variable, what it then depends on, see _eliminate
 
-_BLOCK_BYTES = 1 << 24  # rows are answered together while their factors take no more than that
-_ROUNDED, _ROUNDING = 1e-6, 1e-12  # sums that are off by so much are refused, or divided out
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Rows that a network drew, as codes (d, n): positions of labels in ``states``."""
-
-    names: tuple[str, ...]
-    states: tuple[tuple[Label, ...], ...]
-    codes: CodeArray
-
-    def decode(self) -> dict[str, list[Label]]:
-        """Return the labels of every variable, as data frames like to be made of."""
-        lines = zip(self.names, self.states, self.codes.tolist(), strict=True)
-        return {name: [labels[code] for code in line] for name, labels, line in lines}
+_BLOCK_BYTES = 1 << 24  # rows are computed together as long as their factors need no more
+_ROUNDED, _ROUNDING = 1e-6, 1e-12  # a sum that differs more from 1 is refused, or divided out
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A Bayesian network with its tables: ask it anything.
+    """A Bayesian network with its tables: exact queries, most probable states, and sampling.
 
     Parameters
     ----------
     dag : DAG
-        Which variable depends on which.
+        The parents of every variable.
     states : tuple of tuples
-        Labels of every variable, all different.
+        Distinct labels of every variable.
     tables : tuple of ndarray
         P(x | parents); axes: the parents in the order of ``dag.parents``, which is ascending,
         then the variable. The last axis sums to 1 (±1e-6, which is divided out).
-    max_memory : int, default=2 GiB
-        Bytes that the tables of an answer may take; more raises
-        :class:`~unnaive.exceptions.TableTooLarge` before they are made.
+    max_memory : int, default=2**31
+        Bytes that the tables of an answer may use. An answer that needs more raises
+        :class:`~unnaive.exceptions.TableTooLarge` before memory is allocated.
 
     Examples
     --------
@@ -113,14 +92,14 @@ class Network:
         object.__setattr__(self, "states", tuple(map(tuple, self.states)))
         for name, labels in zip(names, self.states, strict=True):
             if not labels or len(set(labels)) < len(labels):
-                raise UnnaiveError(f"variable {name!r} has no states, or one twice: {labels}")
+                raise UnnaiveError(f"variable {name!r} has no states, or a state twice: {labels}")
         checked = tuple(self._checked(*pair) for pair in enumerate(self.tables))
         object.__setattr__(self, "tables", checked)
 
-    def _checked(self, node: int, given: FloatArray) -> FloatArray:
-        """Copy a table that nobody can change, or say what is wrong with it."""
+    def _checked(self, node: int, values: FloatArray) -> FloatArray:
+        """Return a read-only copy of a table, or raise an error that says what is wrong."""
         name, parents = self.dag.names[node], self.dag.parents[node]
-        table = np.array(given, dtype=np.float64)
+        table = np.array(values, dtype=np.float64)
         shape = tuple(len(self.states[member]) for member in (*parents, node))
         if table.shape != shape:
             above = ", ".join(repr(self.dag.names[parent]) for parent in parents) or "none"
@@ -128,7 +107,7 @@ class Network:
             raise UnnaiveError(f"the table of {name!r} has shape {table.shape}; {wanted}")
         wrong = table[~((table >= 0) & np.isfinite(table))]
         if len(wrong):
-            raise UnnaiveError(f"the table of {name!r} holds {wrong[0]}, which is no probability")
+            raise UnnaiveError(f"the table of {name!r} has {wrong[0]}, which is not a probability")
         sums = table.sum(axis=-1)
         for context in map(tuple, np.argwhere(np.abs(sums - 1) > _ROUNDED)):
             case = f" given {self._spelled(parents, context)}" if parents else ""
@@ -143,11 +122,21 @@ class Network:
         return np.array([len(labels) for labels in self.states], dtype=np.int64)
 
     def query(self, variables: Names, evidence: Evidence = None) -> FloatArray:
-        """Return P(variables | evidence), with an axis a variable, in the order asked.
+        """Return P(variables | evidence).
 
-        A variable that is asked for and observed has all of the probability at its observed
-        state. Evidence that cannot occur raises; None and NaN in it mean not observed. What is
-        above neither a variable asked for nor an observed one is never looked at.
+        Parameters
+        ----------
+        variables : str or sequence of str
+            The variables that are queried. One that is also observed has probability 1 at its
+            observed state.
+        evidence : dict, default=None
+            Observed states by name. None and NaN mean not observed. Evidence of probability 0
+            raises an error.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, with one axis per variable in the order of ``variables``.
         """
         names = (variables,) if isinstance(variables, str) else tuple(variables)
         asked = [self._node(name) for name in names]
@@ -158,54 +147,95 @@ class Network:
         weights = np.exp(joint - joint.max())
         kept = [v for v in asked if v in hidden]
         free = (weights / weights.sum()).transpose([sorted(kept).index(v) for v in kept])
-        found = np.zeros(self.sizes[asked])
-        found[tuple(slice(None) if v in hidden else int(codes[v, 0]) for v in asked)] = free
-        return found
+        answer = np.zeros(self.sizes[asked])
+        answer[tuple(slice(None) if v in hidden else int(codes[v, 0]) for v in asked)] = free
+        return answer
 
     def query_table(self, variables: Names, evidence: Evidence = None) -> dict[Label, float]:
-        """Return what :meth:`query` does by label, or by tuples of labels for a list of names."""
+        """Return the answer of :meth:`query` as a dictionary.
+
+        Parameters
+        ----------
+        variables : str or sequence of str
+            As in :meth:`query`.
+        evidence : dict, default=None
+            As in :meth:`query`.
+
+        Returns
+        -------
+        dict
+            Probabilities by label, or by tuple of labels if ``variables`` is a sequence.
+        """
         names = [variables] if isinstance(variables, str) else variables
         labels = product(*(self.states[self._node(name)] for name in names))
         keys = [key[0] if isinstance(variables, str) else key for key in labels]
         return dict(zip(keys, self.query(variables, evidence).ravel().tolist(), strict=True))
 
     def most_probable(self, evidence: Evidence = None) -> tuple[dict[str, Label], float]:
-        """Return the most probable states of all other variables, and log P(these, evidence).
+        """Return the most probable states of all other variables.
 
-        Of what ties, one is returned, always the same.
+        Parameters
+        ----------
+        evidence : dict, default=None
+            As in :meth:`query`.
+
+        Returns
+        -------
+        states : dict
+            State of every variable that is not observed. Of several equally probable answers,
+            always the same one is returned.
+        log_probability : float
+            Log P(states, evidence).
         """
         codes, hidden, _, steps = self._given(evidence, maximize=True)
         for variable, rest, best in reversed(steps):
             codes[variable] = best[(0, *codes[list(rest), 0])]
-        found = {self.dag.names[v]: self.states[v][int(codes[v, 0])] for v in sorted(hidden)}
-        return found, float(self._eliminated(codes, set(), (), self._all)[0][0])
+        states = {self.dag.names[v]: self.states[v][int(codes[v, 0])] for v in sorted(hidden)}
+        return states, float(self._eliminated(codes, set(), (), self._all)[0][0])
 
     def log_probability(self, rows: object) -> FloatArray:
-        """Log P(row) of every row, what is missing summed out; shape (n,).
+        """Log P(row) of every row, missing variables summed out.
 
-        ``rows`` is a dictionary or a list of them, a data frame with variables as columns, or an
-        array with the columns of ``dag.names``. A cell is missing if it is None or NaN, or if its
-        key or its column is not there. Rows that cannot occur have −inf.
+        Parameters
+        ----------
+        rows : dict, list of dict, data frame or array
+            Data frames have variables as columns, arrays have the columns of ``dag.names``. A
+            cell is missing if it is None or NaN, or if its key or column does not exist.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Log-probabilities; −inf for impossible rows.
         """
         codes = self._encoded(rows)
-        found = np.empty(codes.shape[1])
+        logs = np.empty(codes.shape[1])
         for members, hidden in _patterns(codes >= self.sizes[:, None]):
             nodes = self._with_ancestors(self._all - hidden)
-            found[members], _ = self._eliminated(codes[:, members], hidden, (), nodes)
-        return found
+            logs[members], _ = self._eliminated(codes[:, members], hidden, (), nodes)
+        return logs
 
     def posterior(self, variable: str, codes: CodeArray) -> FloatArray:
-        """P(variable | all other cells) of coded rows (d, n) in the order of ``dag.names``; (n, v).
+        """P(variable | all other cells) of coded rows.
 
-        A code that is the number of states means missing; the variable's own line is ignored.
-        Only what the observed cells leave connected to the variable is looked at: where all of
-        the Markov blanket is observed, a product of look-ups. Other rows are answered together
-        if they leave the same to be summed out. If that cannot occur, a row gets P(variable).
+        Only variables that the observed cells leave connected to the variable are summed out. If
+        its Markov blanket is observed, the answer is a product of look-ups.
+
+        Parameters
+        ----------
+        variable : str
+            Name of the variable; its own line of codes is ignored.
+        codes : ndarray of shape (d, n)
+            Positions of states in the order of ``dag.names``; the number of states means missing.
+
+        Returns
+        -------
+        ndarray of shape (n, v)
+            Probabilities. An impossible row gets P(variable).
         """
         node, codes = self._node(variable), np.asarray(codes)
         if codes.ndim != 2 or len(codes) != len(self.sizes) or codes.min(initial=0) < 0:
-            expected = f"positions of states, a line for each of {len(self.sizes)} variables"
-            raise UnnaiveError(f"codes of shape {codes.shape} are given, not {expected}")
+            expected = f"positions of states, one line for each of {len(self.sizes)} variables"
+            raise UnnaiveError(f"codes have shape {codes.shape}; they must be {expected}")
         missing = codes >= self.sizes[:, None]
         missing[:, ~missing[sorted(self.dag.markov_blanket(node))].any(axis=0)] = False
         alike: dict[tuple[Nodes, Nodes], list[IntArray]] = {}
@@ -223,39 +253,96 @@ class Network:
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def sample(self, n: int, evidence: Evidence = None, random_state: Seed = None) -> Sample:
-        """Draw rows from P(all variables | evidence), exactly and without rejecting any.
+        """Sample rows from P(all variables | evidence), exactly and without rejection.
 
-        Evidence and what is above it are drawn backwards along an elimination, each variable
-        given those that were eliminated later; all others then forwards, given their parents.
+        Ancestors of the evidence are sampled backwards along an elimination, each variable given
+        those that were eliminated later; all others then forwards, given their parents.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        evidence : dict, default=None
+            As in :meth:`query`.
+        random_state : int, Generator or None, default=None
+            Random seed.
+
+        Returns
+        -------
+        Sample
+            The rows.
         """
         codes, hidden, _, steps = self._given(evidence)
         random, codes = np.random.default_rng(random_state), np.repeat(codes, n, axis=1)
         for variable, rest, weights in reversed(steps):
-            codes[variable] = _drawn(weights[0], codes[list(rest)], random)
+            codes[variable] = drawn(weights[0], codes[list(rest)], random)
         below = self._all - self._with_ancestors(self._all - hidden)
         for node in (node for node in self.dag.order if node in below):
-            codes[node] = _drawn(self.tables[node], codes[list(self.dag.parents[node])], random)
+            codes[node] = drawn(self.tables[node], codes[list(self.dag.parents[node])], random)
         return Sample(self.dag.names, self.states, codes)
 
     def to_description(self, name: str = "network") -> NetworkDescription:
-        """Return the network as files of other programs describe one, labels turned into text."""
-        labels = tuple(tuple(map(str, own)) for own in self.states)
+        """Return the description that is written to files, with labels as text.
+
+        Parameters
+        ----------
+        name : str, default="network"
+            Name of the network.
+
+        Returns
+        -------
+        NetworkDescription
+            Names, states, parents and tables.
+        """
+        labels = tuple(tuple(map(str, states)) for states in self.states)
         return NetworkDescription(name, self.dag.names, labels, self.dag.parents, self.tables)
 
     @classmethod
     def of_description(cls, description: NetworkDescription) -> Network:
-        """Make the network that a file described, parents brought into the order of the DAG."""
+        """Create a network from a description; parents are sorted as in the DAG.
+
+        Parameters
+        ----------
+        description : NetworkDescription
+            What :func:`~unnaive.io.networks.read_network` returns.
+
+        Returns
+        -------
+        Network
+            The network.
+        """
         pairs = zip(description.tables, description.parents, strict=True)
-        tables = tuple(np.transpose(table, [*np.argsort(own), len(own)]) for table, own in pairs)
+        tables = tuple(np.transpose(table, [*np.argsort(up), len(up)]) for table, up in pairs)
         return cls(DAG(description.variables, description.parents), description.states, tables)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
-        """Write the network for other programs, see :mod:`unnaive.io.networks`."""
+        """Write the network to a file for other programs, see :mod:`unnaive.io.networks`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        format : str, default=None
+            Format; None uses the file's ending.
+        """
         write_network(path, self.to_description(), format)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], format: str | None = None) -> Network:  # noqa: A002
-        """Read a network of other programs, see :mod:`unnaive.io.networks`."""
+        """Read a network from a file of another program, see :mod:`unnaive.io.networks`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        format : str, default=None
+            Format; None uses the file's ending.
+
+        Returns
+        -------
+        Network
+            The network.
+        """
         return cls.of_description(read_network(path, format))
 
     @cached_property
@@ -268,11 +355,11 @@ class Network:
             return tuple(np.log(table) for table in self.tables)
 
     def _with_ancestors(self, nodes: Nodes) -> frozenset[int]:
-        """Nodes and all above them; whatever else there is sums to one (barren nodes)."""
+        """Nodes and their ancestors; all other nodes (barren nodes) sum to one."""
         return self.dag.ancestors(nodes) | nodes
 
     def _connected(self, node: int, hidden: Nodes) -> tuple[Nodes, Nodes]:
-        """Hidden variables that a node is not separated from, and the nodes whose tables count."""
+        """Hidden variables that are not separated from a node, and nodes whose tables matter."""
         relevant = self._with_ancestors(self._all - hidden | {node})
         reached, families, waiting = {node}, set[int](), [node]
         while waiting:
@@ -287,33 +374,33 @@ class Network:
     def _eliminated(
         self, codes: CodeArray, hidden: Nodes, kept: Scope, nodes: Nodes, maximize: bool = False
     ) -> tuple[FloatArray, list[Step]]:
-        """Log product of nodes' tables, summed over hidden but kept, (n, *kept); and the steps."""
+        """Log product of nodes' tables, hidden but not kept ones summed (n, *kept); and steps."""
         scopes = [hidden.intersection((node, *self.dag.parents[node])) for node in nodes]
-        order, cliques = _elimination_order(scopes, kept, self.sizes)
+        order, cliques = elimination_order(scopes, kept, self.sizes)
         width = self._require_memory([*cliques, *scopes])
-        found = np.empty((codes.shape[1], *self.sizes[list(kept)]))
+        joint = np.empty((codes.shape[1], *self.sizes[list(kept)]))
         steps: list[Step] = []
         size = max(1, min(_BLOCK_BYTES, self.max_memory) // width)
-        for start, stop in _parallel.row_blocks(len(found), size):
+        for start, stop in _parallel.row_blocks(len(joint), size):
             factors = self._factors(codes[:, start:stop], hidden, nodes)
-            left, steps = _eliminate(factors, order, self.sizes, maximize)
-            found[start:stop] = _multiplied(left, kept, self.sizes)
-        return found, steps
+            left, steps = eliminate(factors, order, self.sizes, maximize)
+            joint[start:stop] = multiply(left, kept, self.sizes)
+        return joint, steps
 
     def _require_memory(self, scopes: Sequence[Collection[int]]) -> int:
-        """Return the bytes that tables over some variables take, or raise if too many."""
+        """Return the bytes that tables over some variables need, or raise if too many."""
         cells: list[int] = [math.prod(self.sizes[list(scope)].tolist()) for scope in scopes]
         if 8 * sum(cells) > self.max_memory:
             widest = [self.dag.names[v] for v in scopes[cells.index(max(cells))]]
             raise TableTooLarge(
-                f"the tables of this answer would take {sum(cells) / 2**27:,.2f} GiB, more than "
+                f"the tables of this answer would need {sum(cells) / 2**27:,.2f} GiB, more than "
                 f"max_memory ({self.max_memory / 2**30:,.2f} GiB); the largest is of "
-                f"{_listed(widest)}: observe some of these, ask for fewer, or raise max_memory"
+                f"{_listed(widest)}: observe some of these, query fewer, or raise max_memory"
             )
         return 8 * sum(cells)
 
     def _factors(self, codes: CodeArray, hidden: Nodes, nodes: Nodes) -> Iterator[Factor]:
-        """Yield log P(node | parents) of every node, observed members looked up."""
+        """Yield log P(node | parents) of every node, at the values of the observed variables."""
         for node in sorted(nodes):
             family = (*self.dag.parents[node], node)
             scope = tuple(sorted(hidden.intersection(family)))
@@ -324,9 +411,9 @@ class Network:
     def _given(
         self, evidence: Evidence, asked: Iterable[int] = (), *, maximize: bool = False
     ) -> tuple[CodeArray, set[int], FloatArray, list[Step]]:
-        """Codes (d, 1) of evidence, what is hidden, log P(asked, evidence), and the steps."""
+        """Codes (d, 1) of evidence, hidden variables, log P(asked, evidence), and the steps."""
         if not isinstance(evidence, Mapping | None):
-            raise UnnaiveError(f"evidence={evidence!r}; it must be a dictionary, or None")
+            raise UnnaiveError(f"evidence={evidence!r}; it must be a dictionary or None")
         codes = self._encoded([evidence or {}])
         hidden = set(np.flatnonzero(codes[:, 0] >= self.sizes).tolist())
         kept = tuple(sorted(hidden.intersection(asked)))
@@ -339,7 +426,7 @@ class Network:
         return codes, hidden, joint[0], steps
 
     def _spelled(self, nodes: Iterable[int], codes: Iterable[int]) -> str:
-        """Name variables and their states for people."""
+        """Variables and their states as text."""
         pairs = zip(nodes, codes, strict=True)
         return ", ".join(f"{self.dag.names[v]}={self.states[v][code]!r}" for v, code in pairs)
 
@@ -350,17 +437,17 @@ class Network:
         return names.index(name)
 
     def _code(self, node: int, label: object) -> int:
-        """Code of a label, the number of states for None, NaN, and pandas' NA."""
-        labels = self.states[node]
+        """Code of a label; the number of states for None, NaN, and pandas' NA."""
+        labels, name = self.states[node], self.dag.names[node]
         if label is None or type(label).__name__ == "NAType" or label != label:  # noqa: PLR0124
             return len(labels)
         if label not in labels:
-            own = f"variable {self.dag.names[node]!r} has no state {label!r}"
-            raise UnnaiveError(f"{own}; its states are {_listed(labels)}")
+            states = f"its states are {_listed(labels)}"
+            raise UnnaiveError(f"variable {name!r} has no state {label!r}; {states}")
         return labels.index(label)
 
     def _encoded(self, rows: object) -> CodeArray:
-        """Codes of rows, the number of states where a cell is missing; shape (d, n)."""
+        """Codes of rows; the number of states if a cell is missing; shape (d, n)."""
         rows = [rows] if isinstance(rows, Mapping) else rows
         if isinstance(rows, Sequence) and all(isinstance(row, Mapping) for row in rows):
             keys = dict.fromkeys(name for row in rows for name in row)
@@ -385,7 +472,7 @@ def _labels(column: Column) -> list[Label]:
     """Cells of a column; missing ones are None or NaN."""
     if column.categories is None:
         return list(column.values.tolist())
-    labels = [*column.categories, None]  # the place −1 is the last
+    labels = [*column.categories, None]  # −1 selects the last
     return [labels[place] for place in column.values.tolist()]
 
 
@@ -394,104 +481,10 @@ def _listed(labels: Sequence[Label]) -> str:
 
 
 def _patterns(missing: BoolArray) -> Iterator[tuple[IntArray, set[int]]]:
-    """Rows that miss the same cells, and these cells; rows without gaps come first."""
+    """Yield rows that miss the same cells, and these cells; complete rows come first."""
     gapped = missing.any(axis=0)
     if not gapped.all():
         yield np.flatnonzero(~gapped), set()
     rest = np.flatnonzero(gapped)
     for rows, gaps in rows_alike(missing[:, rest]):
         yield rest[rows], set(np.flatnonzero(gaps).tolist())
-
-
-def _elimination_order(
-    scopes: Iterable[Nodes], kept: Scope, sizes: IntArray
-) -> tuple[list[int], list[Scope]]:
-    """Choose an order by min-fill, and name the variables of every factor on the way.
-
-    Next goes the variable that joins the fewest pairs of others, then the one with the
-    smallest factor, then the lowest (Koller & Friedman, "Probabilistic Graphical Models",
-    2009, section 9.4.3). The last factor is that of the variables kept.
-    """
-    near: dict[int, set[int]] = {}
-    widths = sizes.tolist()
-    for scope in scopes:
-        for variable in scope:
-            near.setdefault(variable, set()).update(scope)
-
-    def price(variable: int) -> tuple[int, int, int]:
-        around = near[variable]
-        fill = sum(len(around - near[other]) for other in around)
-        return fill, math.prod(widths[other] for other in around), variable
-
-    prices = {variable: price(variable) for variable in near if variable not in kept}
-    order, cliques = [], []
-    while prices:
-        fill, _, variable = min(prices.values())
-        around = near.pop(variable)
-        del prices[variable]
-        order.append(variable)
-        cliques.append(tuple(sorted(around)))
-        changed = around - {variable}
-        for other in changed:
-            near[other] = (near[other] | around) - {variable}
-        if fill:
-            changed = changed.union(*(near[other] for other in changed))
-        prices.update((other, price(other)) for other in changed if other in prices)
-    return order, [*cliques, kept]
-
-
-def _eliminate(
-    factors: Iterable[Factor], order: list[int], sizes: IntArray, maximize: bool
-) -> tuple[list[Factor], list[Step]]:
-    """Sum variables out of a product of factors, or maximize over them.
-
-    Returns the factors left, and the steps: each variable with those that it then depends on,
-    and its weights given these, on the last axis (its best codes given these, if maximized).
-    """
-    turn = {variable: place for place, variable in enumerate(order)}
-    buckets: list[list[Factor]] = [[] for _ in range(len(order) + 1)]
-    steps: list[Step] = []
-
-    def put(factor: Factor) -> None:
-        buckets[min((turn[v] for v in factor[0] if v in turn), default=-1)].append(factor)
-
-    for factor in factors:
-        put(factor)
-    for variable, bucket in zip(order, buckets, strict=False):
-        scope = tuple(sorted({member for members, _ in bucket for member in members}))
-        rest = tuple(member for member in scope if member != variable)
-        axis = 1 + scope.index(variable)
-        joined = _multiplied(bucket, scope, sizes)
-        high = joined.max(axis=axis, keepdims=True)
-        if maximize:
-            best = np.argmax(joined >= high - TIE_TOLERANCE, axis=axis)
-            put((rest, high.squeeze(axis)))
-        else:
-            high[np.isneginf(high)] = 0.0
-            best = np.moveaxis(np.exp(np.subtract(joined, high, out=joined), out=joined), axis, -1)
-            with np.errstate(divide="ignore"):
-                put((rest, np.log(best.sum(axis=-1)) + high.squeeze(axis)))
-        steps.append((variable, rest, best))
-    return buckets[-1], steps
-
-
-def _multiplied(factors: list[Factor], scope: Scope, sizes: IntArray) -> FloatArray:
-    """Log product of factors over all variables of a scope; shape (rows, *scope)."""
-    rows = max((len(table) for _, table in factors), default=1)
-    total = np.zeros((rows, *sizes[list(scope)]))
-    for members, table in factors:
-        total += table.reshape(len(table), *(sizes[v] if v in members else 1 for v in scope))
-    return total
-
-
-def _drawn(weights: FloatArray, given: CodeArray, random: np.random.Generator) -> IntArray:
-    """Draw a state a row from weights (*given, states), by what was drawn before (m, n)."""
-    cumulated = np.cumsum(weights, axis=-1)
-    drawn = np.empty(given.shape[1], dtype=np.int64)
-    uniform = random.random(len(drawn))
-    size = max(1, _BLOCK_BYTES // (8 * cumulated.shape[-1]))
-    for start, stop in _parallel.row_blocks(len(drawn), size):
-        steps = np.atleast_2d(cumulated[tuple(given[:, start:stop])])
-        point = uniform[start:stop] * steps[:, -1]  # below the total, however it is rounded
-        drawn[start:stop] = (steps <= point[:, None]).sum(axis=1)
-    return drawn

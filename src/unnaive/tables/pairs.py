@@ -1,4 +1,4 @@
-"""Tables of A2DE: every pair of columns in turn is everyone's parents."""
+"""Tables of A2DE: each pair of columns in turn is the parents of all other columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def pair_parents(sizes: IntArray) -> tuple[IntArray, int]:
-    """All pairs of columns as super-parents, for the kernel (m, 5), and their number of slots."""
+    """All pairs of columns as super-parents (m, 5), and the number of lines of their tables."""
     pairs = np.array(list(combinations(range(len(sizes)), 2)), dtype=np.int64).reshape(-1, 2)
     slots = sizes + 1
     starts = starts_of(slots[pairs[:, 0]] * slots[pairs[:, 1]])
@@ -34,7 +34,7 @@ def pair_parents(sizes: IntArray) -> tuple[IntArray, int]:
 
 
 def triple_bytes(sizes: IntArray, n_classes: int) -> int:
-    """Bytes that the counts and the tables of all triples take while they are made."""
+    """Bytes that the counts and the tables of all triples need while they are estimated."""
     v = sizes.astype(object)
     power = [(v**p).sum() for p in (1, 2, 3)]
     triples = (power[0] ** 3 - 3 * power[0] * power[1] + 2 * power[2]) // 6
@@ -44,9 +44,9 @@ def triple_bytes(sizes: IntArray, n_classes: int) -> int:
 
 
 def triple(counts: JointCounts, columns: tuple[int, int, int]) -> CountArray:
-    """N(c, x, x, x) with the axes in the order of the three columns; shape (k, v, v, v)."""
+    """N(c, x_i, x_j, x_l) with the axes in the order of the three columns; shape (k, v, v, v)."""
     if counts.triples is None:
-        raise ValueError("these counts hold no triples of columns; fit on rows")
+        raise ValueError("these counts have no triples of columns; fit on rows")
     order = sorted(columns)
     i, j, last = order
     d = counts.n_columns
@@ -67,7 +67,11 @@ def all_pairs_of_parents(
     min_count: float = 1,
     held_out: float | None = None,
 ) -> SuperParentTables:
-    """Estimate the tables of A2DE; with ``held_out`` those of leave-one-out."""
+    """Estimate the tables of A2DE; with ``held_out`` for leave-one-out.
+
+    ``pair_weights`` (d, d) are the weights of the pairs as super-parents. A pair of values must
+    occur ``min_count`` times to be a super-parent.
+    """
     sizes, k = counts.schema.sizes, counts.n_classes
     slots = starts_of(sizes + 1)
     parents, n_rows = pair_parents(sizes)
@@ -80,11 +84,10 @@ def all_pairs_of_parents(
         often = counts.pair(p, q).sum(axis=0) - (held_out or 0.0) >= min_count
         share = 1.0 if pair_weights is None else pair_weights[p, q]
         weights[place].reshape(shape)[:-1, :-1] = often * share
-        for index, held in enumerate(sets):
-            rows = tables[index][:, place].reshape(k, *shape, slots[-1])
-            inner = _of_pair(counts, (p, q), smoothing, class_prior, held)
-            rows[:, :-1, :-1] = inner
-            tables[index][:, place] = rows.reshape(k, -1, slots[-1])
+        for table, held in zip(tables, sets, strict=True):
+            rows = np.zeros((k, *shape, slots[-1]))
+            rows[:, :-1, :-1] = _of_pair(counts, (p, q), smoothing, class_prior, held)
+            table[:, place] = rows.reshape(k, -1, slots[-1])
     columns = child_groups(sizes)[0]
     stacked = grouped(tables.reshape(len(sets) * k, n_rows, slots[-1]), columns, slots)
     return SuperParentTables(slots, columns, parents, stacked, weights, None, k)
@@ -97,7 +100,7 @@ def _of_pair(
     class_prior: FloatArray | None,
     held: HeldOut,
 ) -> FloatArray:
-    """Log P(x_i | c, x_p, x_q) of all children, P(c, x_p, x_q) in p's place; (k, v_p, v_q, S)."""
+    """Log P(x_i | c, x_p, x_q) of all children, P(c, x_p, x_q) at p; shape (k, v_p, v_q, S)."""
     p, q = pair
     sizes, k = counts.schema.sizes, counts.n_classes
     slots = starts_of(sizes + 1)

@@ -1,11 +1,11 @@
-r"""Leave-one-out of nested models in one sweep: the first columns of an order, few parents or many.
+r"""Leave-one-out of nested models in one sweep: the first s columns, each with up to k parents.
 
-A column's factors given no parent, the first, the first two, … are looked up for every row, left
-out, once. Multiplied column by column they are the joint of every model on the way:
+The leave-one-out factors of a column given no parent, the first, the first two, … are computed once
+for every row. Multiplied column by column, they give the joint of every nested model:
 
 .. math:: P_{k,s}(c, x) = P(c) \prod_{i \le s} P(x_i \mid c, x_{\pi_1(i)}, \dots, x_{\pi_k(i)})
 
-A row that lacks a parent's cell has the factor of the parents before that one.
+If a parent is missing in a row, the factor is that of the parents before it.
 
 References
 ----------
@@ -25,30 +25,39 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.selective import NEVER, add_columns, count_steps, fill_factors
 from unnaive.tables.hierarchy import ROOT, Level, concentrations
-from unnaive.tables.trees import leave_one_out_sets, log_prior
+from unnaive.tables.left_out import left_out_priors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    Span = tuple[int, int, int, bool]
     from unnaive._typing import AnyArray, FloatArray, IntArray, ShortArray
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.tables.smoothing import Smoothing
 
     Family = tuple[int, ...]
+    Span = tuple[int, int, int, bool]
 
-ROWS_A_BLOCK = 1 << 8  # whose scores are added up first, at most
-LEAST_ROWS = 1 << 13  # whose products are kept at once, however short memory is
-BATCH_BYTES = 1 << 23  # of columns that are counted at once, while the ones before are scored
+ROWS_A_BLOCK = 1 << 8  # rows whose scores are summed first, at most
+LEAST_ROWS = 1 << 13  # rows whose products are always in memory together
+BATCH_BYTES = 1 << 23  # of columns that are counted together, while earlier ones are scored
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Counts given no parent, one, two, …, in the same rows from step ``first`` on.
+    """Counts given no parent, one, two, …, of the same rows from step ``first`` on.
 
-    ``places`` (steps + 1, 2, n) is every row's context and cell (context and value) after each
-    step, −1 where it lacks one; ``starts`` (steps + 1, 2) are the first ones of the steps in
-    ``totals`` (contexts, k) and ``table`` (cells, k).
+    Attributes
+    ----------
+    first : int
+        The first step that these counts are used for.
+    places : ndarray of shape (steps + 1, 2, n)
+        Context and cell (context and value) of every row after each step, −1 if missing.
+    starts : ndarray of shape (steps + 1, 2)
+        Where the contexts and the cells of each step start.
+    totals : ndarray of shape (contexts, k)
+        Counts of the contexts.
+    table : ndarray of shape (cells, k)
+        Counts of the cells.
     """
 
     first: int
@@ -59,11 +68,11 @@ class Run:
 
     @property
     def arrays(self) -> tuple[ShortArray, IntArray, tuple[FloatArray, FloatArray]]:
-        """What the kernels take."""
+        """The arrays as the kernels read them."""
         return self.places, self.starts, (self.totals, self.table)
 
     def levels(self, values: AnyArray, n_values: int) -> Iterator[Level]:
-        """Yield counts class by class, step after step, as hierarchical smoothing takes them."""
+        """Yield the counts of each step as a level of hierarchical smoothing."""
         labels = np.arange(self.table.shape[1])[:, None]
         above, n_above = self.places[0, 0], 0
         for step, (context, cell) in enumerate(self.places[1:]):
@@ -81,9 +90,9 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Factors of some columns for all rows of a part: what :func:`fill_factors` writes.
+    """Memory for the factors of some columns and all rows of a part, see :func:`fill_factors`.
 
-    ``steps`` (columns, depths) is what a model of so many parents takes.
+    ``steps`` (columns, depths) is the step that a model of each depth uses.
     """
 
     steps: IntArray
@@ -95,22 +104,28 @@ class Space:
     def of(
         cls, steps: tuple[int, int], rows: tuple[int, ...], known: int, factors: tuple[int, ...]
     ) -> Space:
-        """Make room; before the first step, and for rows beyond those known, nothing is said."""
-        space = cls(
-            np.empty(steps, dtype=np.int64),
-            np.zeros(rows, dtype=np.int32),
-            np.empty(rows),
-            np.empty(factors),
-        )
-        space.chances[:, 0] = 1.0
-        space.chances[:, :, known:] = 1.0
-        space.factors[:, 0] = 1.0
-        return space
+        """Allocate; factors are 1 before the first step and for rows after the ``known`` ones."""
+        chances, lines = np.empty(rows), np.empty(factors)
+        chances[:, 0] = chances[:, :, known:] = 1.0
+        lines[:, 0] = 1.0
+        return cls(np.empty(steps, dtype=np.int64), np.zeros(rows, dtype=np.int32), chances, lines)
 
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Rows, and how their tables are estimated."""
+    """Rows, and how their tables are estimated.
+
+    Attributes
+    ----------
+    rows : CodedRows
+        The rows.
+    counts : JointCounts
+        Counts of the classes and values.
+    smoothing : Smoothing
+        The smoothing policy.
+    class_prior : ndarray of shape (k,), or None
+        P(c); None estimates it.
+    """
 
     rows: CodedRows
     counts: JointCounts
@@ -127,78 +142,54 @@ class Sweep:
     @cached_property
     def sizes(self) -> list[int]:
         """Number of values of every column."""
-        found: list[int] = self.counts.schema.sizes.tolist()
-        return found
+        return list(self.counts.schema.sizes.tolist())
 
     @cached_property
     def row_by_row(self) -> bool:
-        """Whether rows of one cell have different factors, since their weights differ."""
+        """Whether rows of the same cell have different factors because their weights differ."""
         looks_at_rows = self.smoothing.is_hierarchical or self.smoothing.uses_frequencies
         return looks_at_rows and len(np.unique(self.own[1])) > 1
-
-    @cached_property
-    def everyone(self) -> ShortArray:
-        """What says that all rows take part; shape (n,)."""
-        return np.zeros(len(self.rows.classes), dtype=np.int32)
-
-    def prior(self, part: slice) -> FloatArray:
-        """Log P(c) without the row; shape (n, k)."""
-        classes, weights = (each[part] for each in self.own)
-        found = np.empty((len(classes), self.counts.n_classes))
-        distinct, kind = np.unique(weights, return_inverse=True)
-        ends = np.cumsum(np.bincount(kind))[:-1]
-        alike = np.split(np.argsort(kind, kind="stable"), ends)
-        for weight, chosen in zip(distinct, alike, strict=True):
-            sets = leave_one_out_sets(float(weight))[:2]
-            others, own = (
-                log_prior(self.counts, self.smoothing, self.class_prior, held) for held in sets
-            )
-            found[chosen] = others
-            found[chosen, classes[chosen]] = own[classes[chosen]]
-        return found
 
     def fill(self, family: Family, rows: slice, out: tuple[AnyArray, AnyArray, AnyArray]) -> None:
         """Write the factors of a column given no parent, the first, the first two, ….
 
-        ``out``: see :func:`fill_factors`. A row that lacks the column has line 0.
+        ``out``: see :func:`fill_factors`. Rows in which the column is missing have line 0.
         """
         if not family:
             return
         share, span = self._shares(family[0]), (rows.start, rows.stop, 1, self.row_by_row)
         if self.smoothing.is_hierarchical:
-            self._fill_leaning(family, share, span, out)
+            self._fill_backed_off(family, share, span, out)
             return
-        run = self._run(0, family, self.everyone)
+        run = self._run(0, family, np.zeros(len(self.rows.classes), dtype=np.int32))
         fill_factors(run.arrays, self.own, share, self._added(family), False, span, out)
 
-    def _fill_leaning(
+    def _fill_backed_off(
         self, family: Family, share: FloatArray, span: Span, out: tuple[AnyArray, ...]
     ) -> None:
-        """Write factors that lean on those of a parent less, counted in the same rows."""
+        """Write factors that back off to those of one parent less, counted in the same rows."""
         (first_row, last_row, free, _), n_rows = span, span[1] - span[0]
         lines, chances, factors = (out[0][:, :n_rows], out[1][:, :n_rows], out[2])
+        k = factors.shape[1]
         for run in self._runs(family):
             sizes = np.diff(run.starts[:, 1])
             if self.row_by_row:
                 sizes = np.full(len(sizes), n_rows)
             starts = np.concatenate([[1], 1 + np.cumsum(sizes)])
-            found = (
-                np.zeros((len(starts), n_rows), dtype=np.int32),
-                np.ones((len(starts), n_rows)),
-                np.ones((starts[-1], factors.shape[1])),
-            )
+            shape = (len(starts), n_rows)
+            filled = (np.zeros(shape, dtype=np.int32), np.ones(shape), np.ones((starts[-1], k)))
             pseudo = self._concentrated(family[0], run)
-            fill_factors(run.arrays, self.own, share, pseudo, True, span, found)
+            fill_factors(run.arrays, self.own, share, pseudo, True, span, filled)
             for step in range(run.first, len(sizes)):
                 inside = run.places[step + 1, 0, first_row:last_row] >= 0
-                moved = found[0][step + 1] + (free - starts[step])
+                moved = filled[0][step + 1] + (free - starts[step])
                 lines[step + 1] = np.where(inside, moved, lines[step])
-                chances[step + 1] = np.where(inside, found[1][step + 1], chances[step])
-                factors[free : free + sizes[step]] = found[2][starts[step] : starts[step + 1]]
+                chances[step + 1] = np.where(inside, filled[1][step + 1], chances[step])
+                factors[free : free + sizes[step]] = filled[2][starts[step] : starts[step + 1]]
                 free += sizes[step]
 
     def _shares(self, column: int) -> FloatArray:
-        """Return what smoothing leans on: the value's share of the other rows, or 1/v; (n,)."""
+        """Return the share of each row's value among the other rows, or 1/v; shape (n,)."""
         policy, weights = self.smoothing, self.own[1]
         even = 1.0 / self.sizes[column]
         if not (policy.is_hierarchical or policy.uses_frequencies):
@@ -211,17 +202,17 @@ class Sweep:
         return np.where(rest > 0, own / np.where(rest > 0, rest, 1.0), even)
 
     def _added(self, family: Family) -> FloatArray:
-        """Return what smoothing adds at every step; see :func:`fill_factors`."""
+        """Return the pseudo-counts of every step; see :func:`fill_factors`."""
         n_values, *sizes = (self.sizes[column] for column in family)
-        possible, found = self.counts.n_classes, []
+        possible, pseudo = self.counts.n_classes, []
         for size in (1, *sizes):
             possible *= size
             each, shared = self.smoothing.shares(possible)
-            found.append((each, shared, each * n_values + shared, 1.0 / n_values))
-        return np.array(found)
+            pseudo.append((each, shared, each * n_values + shared, 1.0 / n_values))
+        return np.array(pseudo)
 
     def _concentrated(self, column: int, run: Run) -> FloatArray:
-        """Return what hierarchical smoothing adds at every step of a run."""
+        """Return the pseudo-counts of hierarchical smoothing at every step of a run."""
         margin = self.counts.marginal(column).sum(axis=0)
         levels = list(run.levels(self.rows.codes[column], len(margin)))
         alphas = concentrations(margin, levels, self.smoothing.concentration)
@@ -230,8 +221,8 @@ class Sweep:
     def _runs(self, family: Family) -> Iterator[Run]:
         """Count a column with no parent, with its first, with its first two, ….
 
-        Counts of a step come from the rows that have its cells, and so do those that it leans
-        on: they are what a model of that many parents has.
+        The counts of a step, and those that it backs off to, come from the rows in which all
+        of its cells are observed, as in a model with that many parents.
         """
         codes, sizes = self.rows.codes, self.sizes
         lacks = [codes[family[0]] >= sizes[family[0]]]
@@ -261,7 +252,7 @@ class Sweep:
 
 
 def room(sizes: Sequence[int], family: Family, n_rows: int) -> tuple[int, int]:
-    """Contexts and cells of all steps of a family that rows can have."""
+    """Largest number of contexts and of cells in all steps of a family."""
     contexts, cells, possible = 0, 0, 1
     for step, column in enumerate(family):
         possible *= sizes[column] if step else 1
@@ -272,10 +263,10 @@ def room(sizes: Sequence[int], family: Family, n_rows: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Rows that are swept together, and their products by every number of parents.
+    """Rows that are processed together, and their products for every number of parents.
 
-    Rows are filled up to whole blocks by some of no weight. Products are fractions and powers of
-    two, (blocks, depths, k, rows a block) both; the prior has no depths.
+    The last block is filled up with rows of weight 0. Products are fractions and powers of two,
+    both of shape (blocks, depths, k, rows of a block); the prior has no depths.
     """
 
     sweep: Sweep
@@ -287,13 +278,14 @@ class Part:
 
     @classmethod
     def of(cls, sweep: Sweep, rows: slice, depths: IntArray, block: int) -> Part:
-        """Begin with the prior."""
+        """Start with the prior."""
         known = rows.stop - rows.start
         n_blocks = -(-known // block)
-        classes, weights = (np.zeros(n_blocks * block, dtype=each.dtype) for each in sweep.own)
-        classes[:known], weights[:known] = (each[rows] for each in sweep.own)
-        log_prior = np.zeros((n_blocks * block, sweep.counts.n_classes))
-        log_prior[:known] = sweep.prior(rows)
+        classes, weights = sweep.own[0][rows], sweep.own[1][rows]
+        added, how = n_blocks * block - known, (sweep.counts, sweep.smoothing, sweep.class_prior)
+        priors = left_out_priors(*how, classes, weights)
+        classes, weights = np.pad(classes, (0, added)), np.pad(weights, (0, added))
+        log_prior = np.pad(priors, ((0, added), (0, 0)))
         prior = np.exp(log_prior).reshape(n_blocks, block, -1).transpose(0, 2, 1).copy()
         fraction, power = np.frexp(prior)
         power = np.where(prior > 0, power.astype(np.int64), NEVER)
@@ -308,38 +300,37 @@ class Part:
     ) -> None:
         """Add the scores after each of the columns to ``total`` (columns, depths, 3).
 
-        While some columns are multiplied, the next ones are counted.
+        Threads count the next columns while others multiply the current ones.
         """
         n_blocks = len(self.products[0])
         at_once, spaces = self._spaces(families, max_memory)
         batches = [families[i : i + at_once] for i in range(0, len(families), at_once)]
         first = 0
         for batch, following in pairwise([[], *batches, []]):
-            found = np.zeros((n_blocks, len(batch), len(self.depths), 3))
+            scores = np.zeros((n_blocks, len(batch), len(self.depths), 3))
             fill = partial(self._fill, spaces[1], following)
-            multiply = partial(self._multiply, spaces[0], found)
+            multiply = partial(self._multiply, spaces[0], scores)
             work = [partial(fill, span) for span in _shares_of(len(following), team)]
             work += [partial(multiply, span) for span in _shares_of(n_blocks, team) if batch]
             team.run(_do, work)
-            for sums in found:
+            for sums in scores:
                 total[first : first + len(batch)] += sums
             first += len(batch)
             spaces.reverse()
 
     def _spaces(self, families: list[Family], max_memory: float) -> tuple[int, list[Space]]:
-        """Columns that are counted at once, and room for them and for the ones before."""
+        """Return how many columns are counted together, and memory for two such batches."""
         sweep, n_rows = self.sweep, len(self.own[0])
         n_steps = max(1, *map(len, families))
         n_lines = n_steps * n_rows
         if not sweep.row_by_row:
             n_lines = max(room(sweep.sizes, family, len(sweep.own[0]))[1] for family in families)
-        factors = (1 + n_lines, sweep.counts.n_classes)
-        needed = 12 * n_steps * n_rows + 8 * factors[0] * factors[1]
-        number = max(1, int(min(BATCH_BYTES, max_memory)) // needed)
-        number = min(number, len(families))
+        k, known = sweep.counts.n_classes, self.rows.stop - self.rows.start
+        needed = 12 * n_steps * n_rows + 8 * (1 + n_lines) * k
+        number = min(max(1, int(min(BATCH_BYTES, max_memory)) // needed), len(families))
         steps, rows = (number, len(self.depths)), (number, n_steps + 1, n_rows)
-        known = self.rows.stop - self.rows.start
-        return number, [Space.of(steps, rows, known, (number, *factors)) for _ in range(2)]
+        factors = (number, 1 + n_lines, k)
+        return number, [Space.of(steps, rows, known, factors) for _ in range(2)]
 
     def _fill(self, space: Space, families: list[Family], span: tuple[int, int]) -> None:
         """Count some of the columns, and write their factors."""
@@ -348,10 +339,10 @@ class Part:
             out = (space.lines[index], space.chances[index], space.factors[index])
             self.sweep.fill(families[index], self.rows, out)
 
-    def _multiply(self, space: Space, found: FloatArray, blocks: tuple[int, int]) -> None:
+    def _multiply(self, space: Space, scores: FloatArray, blocks: tuple[int, int]) -> None:
         """Multiply some blocks of rows by columns, and score them after each."""
-        columns = (space.steps[: found.shape[1]], space.lines, space.chances, space.factors)
-        add_columns(columns, self.own, self.products, self.prior, blocks, found)
+        columns = (space.steps[: scores.shape[1]], space.lines, space.chances, space.factors)
+        add_columns(columns, self.own, self.products, self.prior, blocks, scores)
 
 
 def _do(task: Callable[[], None]) -> None:
@@ -359,18 +350,33 @@ def _do(task: Callable[[], None]) -> None:
 
 
 def _shares_of(number: int, team: _parallel.Team) -> list[tuple[int, int]]:
-    """Cut a number of things into two shares a thread; results do not depend on it."""
+    """Split a number of things into two shares per thread; results do not depend on it."""
     return _parallel.row_blocks(number, max(-(-number // (2 * team.size)), 1))
 
 
 def nested_scores(
     sweep: Sweep, families: Sequence[Family], depths: IntArray, max_memory: float
 ) -> FloatArray:
-    """Leave-one-out scores of the first 0, 1, … columns with up to so many parents each.
+    """Leave-one-out scores of the first 0, 1, … columns with at most ``depths`` parents each.
 
-    ``families``: column and parents, in the order of entry. Shape (depths, columns + 1, 3):
-    see :data:`~unnaive.tables.left_out.SCORES`. Rows are taken in blocks whose sums are added in
-    one order, whatever the threads and the memory.
+    Rows are processed in blocks whose sums are added in a fixed order, so the result does not
+    depend on the number of threads or the memory.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        Rows, and how tables are estimated.
+    families : sequence of tuple of int
+        Each column followed by its parents, in the order in which they enter the model.
+    depths : ndarray of shape (m,)
+        Largest numbers of parents.
+    max_memory : float
+        Bytes that may be used.
+
+    Returns
+    -------
+    ndarray of shape (m, columns + 1, 3)
+        See :data:`~unnaive.tables.left_out.SCORES`.
     """
     n_rows, k = len(sweep.rows.classes), sweep.counts.n_classes
     n_steps = max(map(len, families), default=1)
@@ -386,19 +392,19 @@ def nested_scores(
 
 
 def table_bytes(sizes: IntArray, families: Iterable[Family], n_rows: int, n_classes: int) -> int:
-    """Bytes that counts and tables of a model of these families may take."""
-    values, found = sizes.tolist(), 0
+    """Bytes that counts and tables of these families may need."""
+    values, total = sizes.tolist(), 0
     for family in families:
         contexts = min(n_rows, math.prod(values[parent] for parent in family[1:]))
-        found += 16 * n_classes * contexts * (values[family[0]] + 1)
-    return found
+        total += 16 * n_classes * contexts * (values[family[0]] + 1)
+    return total
 
 
 def sweep_bytes(sizes: IntArray, families: Iterable[Family], n_rows: int, n_classes: int) -> int:
-    """Bytes that counting one column at all depths may take, at most."""
-    values, found = sizes.tolist(), 0
+    """Bytes that counting one column at all depths may need."""
+    values, most = sizes.tolist(), 0
     for family in families:
         contexts, cells = room(values, family, n_rows)
         lines = contexts * (1 + values[family[0]]) + 3 * cells
-        found = max(found, 8 * n_rows * len(family) + 8 * n_classes * lines)
-    return found
+        most = max(most, 8 * n_rows * len(family) + 8 * n_classes * lines)
+    return most

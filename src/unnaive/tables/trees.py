@@ -1,4 +1,4 @@
-"""Tables of models in which a column depends on the class and on one other column at most."""
+"""Estimates of probabilities, and tables of models in which a column has at most one parent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.tables import (
     fill_priors,
-    log_posterior,
     log_table,
     mark_missing,
     sum_factors,
@@ -19,15 +18,18 @@ from unnaive._core.tables import (
 )
 from unnaive.counts.joint import starts_of
 from unnaive.structure.graph import LEFT_OUT
+from unnaive.tables import describe
 from unnaive.tables.base import Tables, own_classes
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
+from unnaive.tables.terms import Terms, chained, observed, single_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray, State
     from unnaive.counts import JointCounts
     from unnaive.structure import ParentGraph
+    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
 
     RootOf = Callable[[JointCounts, int, Smoothing, "HeldOut"], FloatArray]
@@ -39,10 +41,16 @@ _NO_ROWS: IntArray = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What leave-one-out takes off the counts: a row's weight, in the table of one class.
+    """The weight of a row that leave-one-out subtracts from the counts.
 
-    ``value`` is taken off the cells of a table, ``total`` off the rows of all classes, and
-    ``alone`` off N(c, x), which the row may be part of where it lacks a parent.
+    Attributes
+    ----------
+    value : float
+        Subtracted from the cells of a table and from the context's total.
+    total : float
+        Subtracted from the counts of all classes together.
+    alone : float
+        Subtracted from N(c, x), in which the row is counted even if its parent is missing.
     """
 
     value: float = 0.0
@@ -54,9 +62,10 @@ PLAIN = HeldOut()
 
 
 def leave_one_out_sets(weight: float) -> tuple[HeldOut, ...]:
-    """Tables for the other classes, for the row's own class, and for what it took no part in.
+    """Return what is subtracted in the four sets of leave-one-out tables.
 
-    Before the last: the own class's where the row has the column's cell and lacks a parent's.
+    In this order: for the other classes; for the row's class; for the row's class if the row
+    has the cell but lacks a parent; for tables in which the row was not counted.
     """
     own = HeldOut(weight, weight, weight)
     return HeldOut(0.0, weight), own, HeldOut(0.0, weight, weight), PLAIN
@@ -65,7 +74,29 @@ def leave_one_out_sets(weight: float) -> tuple[HeldOut, ...]:
 def estimate(
     counts: CountArray, pseudo: tuple[FloatArray, float], held: tuple[float, float] = (0.0, 0.0)
 ) -> FloatArray:
-    """Log-probabilities of a table (contexts, values), see :mod:`unnaive.tables.smoothing`."""
+    r"""Log-probabilities of a table of counts (contexts, values), smoothed.
+
+    .. math:: \log \frac{N(x, ctx) + \alpha_x}{N_{ctx} + A}
+
+    Parameters
+    ----------
+    counts : ndarray of shape (contexts, values)
+        Counts.
+    pseudo : tuple of ndarray of shape (values,) and float
+        α of every value, and A, see :mod:`unnaive.tables.smoothing`.
+    held : tuple of 2 floats, default=(0.0, 0.0)
+        Weight subtracted from each cell, and from each context's total.
+
+    Returns
+    -------
+    ndarray of shape (contexts, values)
+        Log-probabilities; log 1/v in a context without any counts.
+
+    Examples
+    --------
+    >>> np.exp(estimate(np.array([[3, 1]]), (np.ones(2), 2.0))).round(3).tolist()
+    [[0.667, 0.333]]
+    """
     table = np.ascontiguousarray(counts, dtype=np.float64)
     out = np.empty(table.shape)
     log_table(table, np.ascontiguousarray(pseudo[0], dtype=np.float64), pseudo[1], *held, out)
@@ -81,15 +112,32 @@ def conditional(
     *,
     chosen: Sequence[float] | None = None,
 ) -> FloatArray:
-    """Log P(x | context) of the last level's contexts; shape (q, v).
+    """Log P(x | context) of the contexts of the last level; shape (q, v).
 
-    ``margin`` (v,) counts the values whatever the context, ``levels`` go from few parents to
-    all; ``n_contexts`` is how many contexts there could be. Leave-one-out: see
-    :class:`HeldOut`. ``chosen``: concentrations of these levels, if they are known.
+    Parameters
+    ----------
+    smoothing : Smoothing
+        The policy.
+    margin : ndarray of shape (v,)
+        Counts of the values in all contexts together.
+    levels : sequence of Level
+        Counts given few parents, then more, then all of them. Only hierarchical smoothing
+        uses levels before the last.
+    n_contexts : int
+        Number of contexts that are possible.
+    held : HeldOut, default=PLAIN
+        What leave-one-out subtracts.
+    chosen : sequence of float, default=None
+        Concentrations of the levels, if they are known already.
+
+    Returns
+    -------
+    ndarray of shape (q, v)
+        Log-probabilities.
     """
     if smoothing.is_hierarchical:
         if chosen is None:
-            chosen = chosen_concentrations(smoothing, margin, levels)
+            chosen = concentrations(margin, levels, smoothing.concentration)
         alphas = chosen[: len(levels)]
         return np.log(hierarchical(margin, levels, alphas, (held.total, held.alone, held.value)))
     frequency = frequencies(margin, held.total, held.total)
@@ -97,49 +145,47 @@ def conditional(
     return estimate(levels[-1].counts, pseudo, (held.value, held.value))
 
 
-def chosen_concentrations(
-    smoothing: Smoothing, margin: CountArray, levels: Sequence[Level]
-) -> list[float]:
-    """Return the concentrations of levels, none where smoothing has none."""
-    if not smoothing.is_hierarchical:
-        return []
-    return concentrations(margin, levels, smoothing.concentration)
-
-
 def log_prior(
     counts: JointCounts, smoothing: Smoothing, class_prior: FloatArray | None, held: HeldOut = PLAIN
 ) -> FloatArray:
-    """Log P(c); shape (k,)."""
+    """Log P(c), estimated from counts or given by ``class_prior``; shape (k,)."""
     if class_prior is not None:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(class_prior))
-    table = counts.class_counts.reshape(1, -1)
-    own = frequencies(counts.class_counts, held.value, held.total)
-    pseudo = smoothing.pseudo_counts(table.size, 1, own)
-    return np.asarray(estimate(table, pseudo, (held.value, held.total))[0])
+    return _one_variable(counts.class_counts, smoothing, held)
+
+
+def _one_variable(
+    counts: CountArray, smoothing: Smoothing, held: HeldOut, frequency: FloatArray | None = None
+) -> FloatArray:
+    """Log-probabilities of all cells of a table as values of one variable; shape of ``counts``."""
+    cells = counts.reshape(1, -1)
+    if frequency is None:
+        frequency = frequencies(cells[0], held.value, held.total)
+    pseudo = smoothing.pseudo_counts(cells.size, 1, frequency)
+    return estimate(cells, pseudo, (held.value, held.total)).reshape(counts.shape)
 
 
 def joint_prior(table: CountArray, smoothing: Smoothing, held: HeldOut = PLAIN) -> FloatArray:
     """Log P(c, x) of a table (k, v) as one variable of k·v values; shape (k, v)."""
     if smoothing.is_hierarchical:
-        rows = table.sum(axis=1)[None]
-        pseudo = smoothing.pseudo_counts(len(table), 1, frequencies(rows[0]))
-        of_class = estimate(rows, pseudo, (held.value, held.total))[0]
-        given = conditional(smoothing, table.sum(axis=0), [Level.of(table)], len(table), held)
-        return np.asarray(of_class[:, None] + given)
-    joint = table.reshape(1, -1)
-    own = frequencies(joint[0], held.value, held.total)
-    pseudo = smoothing.pseudo_counts(joint.size, 1, own)
-    return estimate(joint, pseudo, (held.value, held.total)).reshape(table.shape)
+        classes = table.sum(axis=1)
+        of_class = _one_variable(classes, smoothing, held, frequencies(classes))
+        values = conditional(smoothing, table.sum(axis=0), [Level.of(table)], len(table), held)
+        return np.asarray(of_class[:, None] + values)
+    return _one_variable(table, smoothing, held)
 
 
 def possible(joint: FloatArray, prior: FloatArray) -> FloatArray:
-    """Keep a class that cannot be so, also where a column without values gives it 0/0 = 1/(k·v)."""
+    """Give classes of prior probability 0 a joint of 0, even if their counts are empty."""
     return np.where(np.isneginf(prior)[:, None], -np.inf, joint)
 
 
 def frequencies(counts: CountArray, held: float = 0.0, held_total: float = 0.0) -> FloatArray:
-    """Relative frequencies of values, less ``held`` of each value's rows and of all rows."""
+    """Relative frequencies, after subtracting ``held`` from each count and ``held_total`` from all.
+
+    Without any counts, all values are equally frequent.
+    """
     total = float(counts.sum()) - held_total
     if total <= 0:
         return np.full(len(counts), 1.0 / max(len(counts), 1))
@@ -148,10 +194,21 @@ def frequencies(counts: CountArray, held: float = 0.0, held_total: float = 0.0) 
 
 @dataclass(frozen=True, eq=False)
 class TreeTables(Tables):
-    """log P(c) and log P(x_i | x_parent, c) with a slot for missing cells.
+    """log P(c) and log P(x_i | x_parent, c) of a tree or forest, with a slot for missing cells.
 
-    ``columns`` (d, 3): parent, slots (v + 1), start of the table in a row of ``tables``
-    (sets · k, 1 + cells).
+    Attributes
+    ----------
+    columns : ndarray of shape (d, 3)
+        Parent of each column or −1, number of its slots (v + 1), and where its table starts
+        in a line of ``tables``.
+    order : ndarray
+        The columns that are used; with ``marginalize``, parents before children.
+    tables : ndarray of shape (sets · k, 1 + cells)
+        Log-probabilities; the first entry of each line is the log prior.
+    n_classes : int
+        Number of classes k.
+    marginalize : bool
+        Sum a missing parent out exactly; False replaces P(x | missing, c) by P(x | c).
     """
 
     columns: IntArray
@@ -161,7 +218,6 @@ class TreeTables(Tables):
     marginalize: bool = True
 
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
-        """Log joint of every row and class; shape (n, k). ``held``: own classes, or −1."""
         out = self._priors(held)
         self._add_factors(codes, held, self.order, out, n_jobs)
         self._sum_out(codes, held, self.order, out, n_jobs)
@@ -170,7 +226,7 @@ class TreeTables(Tables):
     def prefixes(
         self, codes: CodeArray, held: IntArray | None, order: IntArray, n_jobs: int | None = None
     ) -> Iterator[FloatArray]:
-        """Yield the log joint by the first column of an order, by the first two, and so on.
+        """Yield the log joint given the first column of an order, the first two, and so on.
 
         Parents must come before children.
         """
@@ -184,20 +240,61 @@ class TreeTables(Tables):
     def factors(self, codes: CodeArray) -> FloatArray:
         """Log P(x_i | x_parent, c) of every row, class and column; shape (n, k, d).
 
-        A missing parent is left out, a missing cell has 0.
+        A missing parent is ignored; a missing cell has 0.
         """
-        found = np.zeros((codes.shape[1], self.n_classes, len(codes)))
-        held = np.full(codes.shape[1], -1)
+        factors = np.zeros((codes.shape[1], self.n_classes, len(codes)))
+        held = own_classes(None, codes)
         for column in self.order:
-            factor = np.zeros(found.shape[:2])
-            sum_factors(
-                codes, self.columns, np.array([column]), self.tables, held, 0, len(held), factor
-            )
+            factor = np.zeros(factors.shape[:2])
+            self._add_factors(codes, held, np.array([column]), factor, 1)
             parent, slots, start = self.columns[column]
-            if parent < 0:  # where the root's table holds the prior, its missing slot does
+            if parent < 0:  # a root's table may include the prior, and so does its missing slot
                 factor -= self.tables[: self.n_classes, start + slots - 1]
-            found[:, :, column] = factor
-        return found
+            factors[:, :, column] = factor
+        return factors
+
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint: one term per column, see :mod:`unnaive.tables.terms`."""
+        used, sizes = np.sort(self.order), self.columns[:, 1] - 1
+        with np.errstate(invalid="ignore"):  # a root that includes a prior of 0
+            factors = self.factors(codes)
+        factors = np.where(np.isnan(factors), 0.0, factors)
+        prior = self.tables[: self.n_classes, 0].copy()
+        for root in used[self.columns[used, 0] < 0]:
+            _, slots, start = self.columns[root]
+            prior += self.tables[: self.n_classes, start + slots - 1]
+        there = observed(codes, sizes)
+        for place, column in enumerate(self.order.tolist() if self.marginalize else []):
+            parent, later = self.columns[column, 0], self.order[place + 1 :]
+            rows = np.flatnonzero(there[column] & ~there[parent] & (parent >= 0))
+            if len(rows):
+                some = np.ascontiguousarray(codes[:, rows])
+                factors[rows, :, column] = chained(self.joint, some, sizes, later, column)
+        keys = single_terms(used, lambda column: [p for p in self.columns[column, :1] if p >= 0])
+        return Terms(keys, np.repeat(prior[None], codes.shape[1], axis=0), factors[:, :, used])
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe a tree as a product with one factor per column."""
+        lines = self.tables[: self.n_classes]
+        base, factors = lines[:, 0].copy(), []
+        for column in self.order.tolist():
+            parent, slots, start = self.columns[column].tolist()
+            above = int(self.columns[parent, 1]) if parent >= 0 else 1
+            table = lines[:, start : start + above * slots].reshape(len(lines), above, slots)
+            alone = table[:, -1, :-1]
+            if parent < 0:  # the prior, if the root's table includes it
+                prior = table[:, 0, -1]
+                base += prior
+                alone = alone - np.where(np.isneginf(prior), 0.0, prior)[:, None]
+            if slots > 1:
+                parents = [parent] if parent >= 0 else []
+                tables = []
+                if parents:
+                    tables.append(describe.table([parent, column], table[:, :-1, :-1], arrays))
+                if not (parents and self.marginalize):
+                    tables.append(describe.table([column], alone, arrays))
+                factors.append(describe.factor([column], parents, tables))
+        return describe.product(base, factors, arrays, marginalize=self.marginalize)
 
     def _priors(self, held: IntArray) -> FloatArray:
         """Log prior of every row; shape (n, k)."""
@@ -221,7 +318,7 @@ class TreeTables(Tables):
     def _sum_out(
         self, codes: CodeArray, held: AnyArray, order: IntArray, out: FloatArray, n_jobs: int | None
     ) -> None:
-        """Put in what the look-ups cannot give: rows in which inner nodes are missing."""
+        """Compute the rows in which a parent is missing: sum over its values."""
         rows = self._rows_to_sum(codes, order)
 
         def sum_out(part: tuple[int, int]) -> None:
@@ -231,10 +328,9 @@ class TreeTables(Tables):
         _parallel.run(sum_out, _parallel.row_blocks(len(rows), ROWS_A_TASK), n_jobs)
 
     def answer_hopeless(self, joint: FloatArray, held: IntArray | None = None) -> None:
-        """Put the log prior where no class has any chance."""
+        """Put the log prior into rows (n, k) in which every class has probability 0."""
         rows = np.flatnonzero(np.isneginf(joint).all(axis=1))
-        own = np.full(len(rows), -1) if held is None else held[rows]
-        joint[rows] = self._priors(own)
+        joint[rows] = self._priors(np.full(len(rows), -1) if held is None else held[rows])
 
     def _rows_to_sum(self, codes: CodeArray, order: IntArray) -> IntArray:
         """Rows in which a column that has children is missing."""
@@ -254,44 +350,8 @@ class TreeTables(Tables):
         return np.unique(parents[parents >= 0])
 
 
-@dataclass(frozen=True, eq=False)
-class AveragedTrees(Tables):
-    """Several trees that vote: the log mean of their posteriors, or of their joints."""
-
-    members: tuple[TreeTables, ...]
-    of_posteriors: bool = True
-
-    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
-        """Log mean of every row and class; shape (n, k)."""
-        total = np.full((codes.shape[1], self.members[0].n_classes), -np.inf)
-        for member in self.members:
-            joint = member.joint(codes, held, n_jobs)
-            if self.of_posteriors:
-                member.answer_hopeless(joint, held)
-                normalised = np.empty_like(joint)
-                log_posterior(joint, normalised)
-                joint = normalised
-            np.logaddexp(total, joint, out=total)
-        return np.asarray(total - np.log(len(self.members)))
-
-
-@dataclass(frozen=True, eq=False)
-class ClassTrees(Tables):
-    """A tree for every class: class c's joint comes from the c-th."""
-
-    members: tuple[TreeTables, ...]
-
-    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
-        """Log joint of every row and class; shape (n, k)."""
-        parts = [
-            member.joint(codes, np.where(held == label, 0, -1), n_jobs)
-            for label, member in enumerate(self.members)
-        ]
-        return np.concatenate(parts, axis=1)
-
-
 def only_class(tree: TreeTables, label: int) -> TreeTables:
-    """Return the tables of one class alone."""
+    """Return the tables of one class."""
     return replace(tree, tables=tree.tables[label :: tree.n_classes].copy(), n_classes=1)
 
 
@@ -314,12 +374,34 @@ def tree_tables(
     factor_of: FactorOf | None = None,
     shared: dict[tuple[int, int, int], FloatArray] | None = None,
 ) -> TreeTables:
-    """Estimate the tables of a graph; with ``held_out`` those of leave-one-out.
+    """Estimate the tables of a graph in which a column has at most one parent.
 
-    ``root_of`` estimates log P(c, x) of the only root, class and value together, in place of
-    P(c)·P(x | c); its table then holds the prior, too. ``factor_of`` estimates the table of a
-    column below another, :func:`column_factor` by default. ``shared`` keeps factors for other
-    graphs of the same counts.
+    Parameters
+    ----------
+    counts : JointCounts
+        Counts of the classes, values and pairs that the graph needs.
+    graph : ParentGraph
+        The parent of every column.
+    smoothing : Smoothing
+        The smoothing policy.
+    class_prior : ndarray of shape (k,), default=None
+        P(c); None estimates it.
+    marginalize : bool, default=True
+        See :class:`TreeTables`.
+    held_out : float, default=None
+        Weight of a row; if given, the tables are those of leave-one-out.
+    root_of : callable, default=None
+        Estimates log P(c, x) of the only root as one variable, in place of P(c)·P(x | c). The
+        root's table then includes the prior.
+    factor_of : callable, default=None
+        Estimates the table of a column that has a parent; None is :func:`column_factor`.
+    shared : dict, default=None
+        Cache of factors for other graphs of the same counts.
+
+    Returns
+    -------
+    TreeTables
+        Ready for look-ups.
     """
     sizes, parents, n_classes = counts.schema.sizes, graph.parents, counts.n_classes
     contexts = np.where(parents >= 0, sizes[parents] + 1, 1)
@@ -332,7 +414,7 @@ def tree_tables(
     for index, held in enumerate(sets):
         shared_values = smoothing.uses_frequencies or smoothing.is_hierarchical
         if index > 1 and not shared_values:
-            tables[index] = tables[0]  # the prior of a set that is never asked for it
+            tables[index] = tables[0]  # the prior of this set is never looked up
             continue
         prior = log_prior(counts, smoothing, class_prior, held)
         tables[index, :, 0] = 0.0 if together else prior
@@ -367,7 +449,7 @@ def column_factor(
 def column_factors(
     counts: JointCounts, column: int, parent: int, smoothing: Smoothing, sets: Sequence[HeldOut]
 ) -> list[FloatArray]:
-    """Return what :func:`column_factor` does for several sets; concentrations are chosen once."""
+    """Return :func:`column_factor` for several sets; concentrations are chosen only once."""
     marginal = counts.marginal(column)
     n_classes, size = marginal.shape
     margin, levels = marginal.sum(axis=0), [Level.of(marginal)]
@@ -375,16 +457,15 @@ def column_factors(
     if parent >= 0:
         pair = counts.pair(parent, column).reshape(n_classes * above, size)
         levels.append(Level.of(pair, np.repeat(np.arange(n_classes), above)))
-    chosen = chosen_concentrations(smoothing, margin, levels)
-    found = []
-    for held in sets:
-        factor = np.zeros((n_classes, above + 1, size + 1))
+    chosen = None
+    if smoothing.is_hierarchical:
+        chosen = concentrations(margin, levels, smoothing.concentration)
+    factors = [np.zeros((n_classes, above + 1, size + 1)) for _ in sets]
+    for factor, held in zip(factors, sets, strict=True):
         alone = conditional(smoothing, margin, levels[:1], n_classes, held, chosen=chosen)
         factor[:, above, :size] = alone
         if parent >= 0:
-            given = conditional(
-                smoothing, margin, levels, n_classes * int(above), held, chosen=chosen
-            )
-            factor[:, :above, :size] = given.reshape(n_classes, above, size)
-        found.append(factor)
-    return found
+            q = n_classes * int(above)
+            entries = conditional(smoothing, margin, levels, q, held, chosen=chosen)
+            factor[:, :above, :size] = entries.reshape(n_classes, above, size)
+    return factors

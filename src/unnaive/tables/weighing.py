@@ -1,11 +1,11 @@
-r"""Weights of largest conditional likelihood, none below 0, by Newton's method.
+r"""Non-negative weights that maximize the conditional likelihood, by Newton's method.
 
 .. math:: \min_{w \ge 0,\, b} \; -\sum_r \log P(c_r \mid x_r)
           + \tfrac{1}{2} \sum_t \lambda_t w_t^2 + \tfrac{1}{2} \sum_c b_c^2
 
-The loss is convex. Every step goes to the least of its second-order expansion under the bounds,
-found coordinate by coordinate, and is halved until the loss falls. Weights that are 0 and want
-to fall are left out of the expansion.
+The loss is convex. Every step goes to the minimum of its second-order expansion within the bounds,
+which is found by coordinate descent, and is halved until the loss decreases. Weights that are 0 and
+whose gradient is positive are left out of the expansion.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ ENOUGH = 1e-9
 STEPS = 50
 _HALVINGS = 20
 _SWEEPS = 200
-_BLOCK_NUMBERS = 1 << 20  # of the spread of a block's rows
-_ALONE = 1 << 16  # entries that are not worth a second thread
+_BLOCK_NUMBERS = 1 << 20  # derivatives that are stored for the rows of a block
+_ALONE = 1 << 16  # fewer entries do not gain from a second thread
 
 
 class Curve(NamedTuple):
-    """Loss at a point, its gradient (m + k,) and second derivatives (m + k, m + k)."""
+    """Loss at a point, its gradient (m + k,) and its second derivatives (m + k, m + k)."""
 
     loss: float
     gradient: FloatArray
@@ -41,13 +41,13 @@ class Curve(NamedTuple):
 
 
 def number_of_blocks(n_rows: int, n_terms: int, n_classes: int) -> int:
-    """Blocks of rows, as many in every fold."""
+    """Return the number of blocks of rows, a multiple of the number of folds."""
     numbers = n_rows * (n_terms + n_classes) * n_classes
     return FOLDS * max(-(-numbers // (FOLDS * _BLOCK_NUMBERS)), 1)
 
 
 def dealt(classes: IntArray, n_terms: int, n_classes: int) -> IntArray:
-    """Order of rows in which every block of a :class:`Weighing` has its share of each class."""
+    """Order the rows so that every block of a :class:`Weighing` has its share of each class."""
     by_class = np.argsort(classes, kind="stable")
     number = number_of_blocks(len(classes), n_terms, n_classes)
     return np.concatenate([by_class[block::number] for block in range(number)])
@@ -55,19 +55,20 @@ def dealt(classes: IntArray, n_terms: int, n_classes: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Weighing:
-    """Rows as terms see them, each left out: what weights are fitted to.
+    """The leave-one-out factors of all rows, to which weights are fitted.
 
     Attributes
     ----------
     entries : ndarray of shape (m, k, n), in single precision
-        Left-out log factors, finite.
+        Leave-one-out log factors of every term, class and row; finite.
     prior : ndarray of shape (k,)
         Log P(c).
     classes, importance : ndarray of shape (n,)
-        The rows' own classes, and how much each row weighs.
+        Classes and weights of the rows.
     penalty : ndarray of shape (m,)
-        How strongly each weight is drawn to 0.
-    n_jobs : int or None
+        L2 penalty λ of each weight.
+    n_jobs : int or None, default=None
+        Number of threads.
     """
 
     entries: AnyArray
@@ -95,34 +96,40 @@ class Weighing:
         return np.concatenate([self.penalty, np.full(len(self.prior), BIAS_PENALTY)])
 
     def loss(self, point: FloatArray) -> float:
-        """Penalised log loss of weights and biases (m + k,)."""
-        weights, prior = self._split(point)
-
-        def part(rows: tuple[int, int]) -> float:
-            arrays = (self.entries, weights, prior, self.classes, self.importance)
-            return float(loss_rows(*arrays, *rows))
-
-        return sum(self._team.run(part, self._blocks)) + self._penalty(point)
+        """Penalized log loss of weights and biases (m + k,)."""
+        arrays = (self.entries, *self._split(point), self.classes, self.importance)
+        losses = self._team.run(lambda rows: float(loss_rows(*arrays, *rows)), self._blocks)
+        return sum(losses) + self._penalty(point)
 
     def curve(self, point: FloatArray, chosen: BoolArray | None = None) -> Curve:
-        """Penalised log loss and derivatives; the second ones of the chosen coordinates alone."""
+        """Penalized log loss and derivatives; second derivatives only of chosen coordinates."""
         return self._total(self._parts(point, chosen), point, chosen)
 
     def fit(self, start: FloatArray, enough: float = ENOUGH) -> FloatArray:
-        """Weights, none below 0, and biases of least penalised log loss; shape (m + k,).
+        """Minimize the penalized log loss.
 
-        The last step is the first that gains less than the part ``enough`` of the loss.
+        Parameters
+        ----------
+        start : ndarray of shape (m + k,)
+            Weights and biases to start from.
+        enough : float, default=1e-9
+            Stop when a step reduces the loss by a smaller share than this.
+
+        Returns
+        -------
+        ndarray of shape (m + k,)
+            Weights of at least 0, and biases.
         """
         point, chosen = start, np.ones(len(start), dtype=bool)
         with _parallel.one_thread_each():
             curve = self.curve(point, chosen)
             for _ in range(STEPS):
-                part = self._step(curve, point, chosen)
-                slope = curve.gradient[chosen] + curve.curvature @ part / 2
+                change = self._step(curve, point, chosen)
+                slope = curve.gradient[chosen] + curve.curvature @ change / 2
                 late = (curve.gradient < 0) & ~chosen
                 step = np.zeros(len(point))
-                step[chosen] = part
-                if -part @ slope <= enough * abs(curve.loss) and not late.any():
+                step[chosen] = change
+                if -change @ slope <= enough * abs(curve.loss) and not late.any():
                     return self._within(point + step)
                 after, chosen, ahead = self._stepped(point, step, curve)
                 if ahead.loss >= curve.loss and not late.any():
@@ -131,19 +138,19 @@ class Weighing:
         return point
 
     def joint(self, point: FloatArray) -> FloatArray:
-        """Log joint of every row by some weights and biases; shape (n, k)."""
+        """Log joint of every row with some weights and biases; shape (n, k)."""
         weights, prior = self._split(point)
         out = np.repeat(prior[:, None], len(self.classes), axis=1)
         weighted_joint(self.entries, weights, 0, len(self.classes), out)
         return out.T
 
     def cross_validated(self, point: FloatArray) -> FloatArray:
-        """Log joint of every row by weights without its fold; shape (n, k).
+        """Log joint of every row, with weights fitted without its fold; shape (n, k).
 
-        ``point`` are the weights of all rows, and rows must have been :func:`dealt`. A fold's
-        weights are one step away, by the second-order expansion of the loss of all other rows.
+        ``point`` has the weights fitted to all rows, which must be in the order of :func:`dealt`.
+        The weights of a fold are one Newton step away, on the loss of all other rows.
         """
-        found = np.empty((len(self.classes), len(self.prior)))
+        held_out = np.empty((len(self.classes), len(self.prior)))
         with _parallel.one_thread_each():
             parts = self._parts(point, None)
             for fold in range(FOLDS):
@@ -151,29 +158,33 @@ class Weighing:
                 step = self._step(self._total(others, point, None), point, None)
                 joint = self.joint(point + step)
                 for rows in self._blocks[fold::FOLDS]:
-                    found[slice(*rows)] = joint[slice(*rows)]
-        return found
+                    held_out[slice(*rows)] = joint[slice(*rows)]
+        return held_out
 
     def _split(self, point: FloatArray) -> tuple[FloatArray, FloatArray]:
         m = len(self.penalty)
         return point[:m], self.prior + point[m:]
 
     def _within(self, point: FloatArray) -> FloatArray:
-        """Raise weights that rounding brought below 0."""
-        weights = np.maximum(point[: len(self.penalty)], 0.0)
-        return np.concatenate([weights, point[len(self.penalty) :]])
+        """Set weights below 0, which come from rounding, to 0."""
+        return np.maximum(point, self._least)
+
+    @cached_property
+    def _least(self) -> FloatArray:
+        """Lower bounds: 0 for weights, none for biases."""
+        return np.repeat([0.0, -np.inf], [len(self.penalty), len(self.prior)])
 
     def _penalty(self, point: FloatArray) -> float:
         return float(self._penalties @ point**2) / 2
 
     def _parts(self, point: FloatArray, chosen: BoolArray | None) -> list[Curve]:
-        """Log loss and derivatives of every block's rows."""
+        """Log loss and derivatives of the rows of every block."""
         weights, prior = self._split(point)
         every = np.ones(len(point), dtype=bool) if chosen is None else chosen
         width = int(every.sum())
-        places = np.where(every, np.cumsum(every) - 1, width)  # the last line is for the others
+        places = np.where(every, np.cumsum(every) - 1, width)  # the others use the last line
 
-        def part(rows: tuple[int, int]) -> Curve:
+        def block(rows: tuple[int, int]) -> Curve:
             gradient = np.zeros(len(point))
             shape = (width + 1, len(prior) - 1, rows[1] - rows[0])
             spread = np.empty(shape, dtype=np.float32)
@@ -182,10 +193,10 @@ class Weighing:
             flat = spread[:width].reshape(width, shape[1] * shape[2])
             return Curve(loss, gradient, flat @ flat.T)
 
-        return self._team.run(part, self._blocks)
+        return self._team.run(block, self._blocks)
 
     def _total(self, parts: list[Curve], point: FloatArray, chosen: BoolArray | None) -> Curve:
-        """Add up blocks, and what weights are penalised by."""
+        """Sum of all blocks and the penalty."""
         penalties = self._penalties if chosen is None else self._penalties[chosen]
         curvature = np.diag(penalties)
         loss, gradient = self._penalty(point), self._penalties * point
@@ -195,10 +206,9 @@ class Weighing:
         return Curve(loss, gradient, curvature)
 
     def _step(self, curve: Curve, point: FloatArray, chosen: BoolArray | None) -> FloatArray:
-        """Step of the chosen coordinates to the least of the expansion."""
+        """Step of the chosen coordinates to the minimum of the expansion."""
         every = slice(None) if chosen is None else chosen
-        least = np.concatenate([np.zeros(len(self.penalty)), np.full(len(self.prior), -np.inf)])
-        room, gradient = (least - point)[every], curve.gradient[every]
+        room, gradient = (self._least - point)[every], curve.gradient[every]
         enough = ENOUGH * abs(curve.loss) / len(point)
         step = np.empty(len(gradient))
         bounded_step(curve.curvature, gradient, room, _SWEEPS, enough, step)
@@ -207,10 +217,10 @@ class Weighing:
     def _stepped(
         self, point: FloatArray, step: FloatArray, curve: Curve
     ) -> tuple[FloatArray, BoolArray, Curve]:
-        """Go a step, halved until the loss falls; where to, what to expand there, and the curve.
+        """Take a step, halved until the loss decreases.
 
-        Weights that are 0 and want to fall are not expanded; a step that never leads down is
-        not taken.
+        Returns the new point, the coordinates to expand there, and the curve. Weights that are 0
+        and whose gradient is positive are not expanded. If no halving helps, the point stays.
         """
         wanted = curve.gradient < 0
         wanted[len(self.penalty) :] = True
@@ -218,7 +228,7 @@ class Weighing:
             after = self._within(point + step / 2**number)
             chosen = wanted | (after > 0)
             if number and self.loss(after) >= curve.loss:
-                continue  # a loss takes less time than a curve, and first steps are mostly right
+                continue  # a loss is cheaper than a curve, and most first steps are accepted
             ahead = self.curve(after, chosen)
             if ahead.loss < curve.loss:
                 return after, chosen, ahead
@@ -229,10 +239,10 @@ class Weighing:
 def _solved(
     curvature: FloatArray, gradient: FloatArray, room: FloatArray, step: FloatArray
 ) -> FloatArray:
-    """Return the least of an expansion among steps with the same ones at their bounds.
+    """Return the minimum of an expansion, with the same coordinates at their bounds.
 
-    Coordinates reach it slowly where terms are alike. Where it lies beyond another bound, the
-    step stays as it is.
+    Coordinate descent is slow if terms are similar. If the minimum violates another bound, the
+    step is returned unchanged.
     """
     free = step > room
     within = curvature[np.ix_(free, free)]

@@ -3,9 +3,9 @@ r"""Products of factors with a weight each, fitted to predict the class (Mathema
 .. math:: \log P(c, x) = \log P(c) + b_c + \sum_i w_i \log P(x_i \mid c)
           + \sum_{ij} w_{ij} \log \frac{P(x_i \mid x_j, c)}{P(x_i \mid c)} + \text{const}
 
-The tables come from counts alone. The weights are those of largest conditional likelihood of
-the rows' classes, where every row is looked up in tables that it was left out of: a factor that
-only remembers its rows earns no weight.
+The tables come only from counts. The weights maximize the conditional likelihood of the classes,
+where every row is looked up in leave-one-out tables. So a factor that only memorizes its rows gets
+no weight.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.weighting import gather_terms, place_terms, sum_terms
 from unnaive.counts.joint import starts_of
-from unnaive.tables.base import Tables, own_priors
+from unnaive.tables import describe
+from unnaive.tables.base import Tables, less, own_priors
+from unnaive.tables.terms import Terms
 from unnaive.tables.trees import PLAIN, column_factors, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
     from unnaive.counts import JointCounts
+    from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
 
 ROWS_A_TASK = 1 << 11
@@ -33,8 +36,17 @@ ROWS_A_TASK = 1 << 11
 class WeightedTables(Tables):
     """log P(c) and the weighted factors of all terms, 0 for missing cells.
 
-    ``layout`` (m, 4): column, parent or −1, slots of the column, start of the table in a row of
-    ``tables`` (sets · k, cells); ``prior`` (sets, k).
+    Attributes
+    ----------
+    layout : ndarray of shape (m, 4)
+        For each term its column, the parent or −1, the slots of the column, and where its
+        table starts in a line of ``tables``.
+    tables : ndarray of shape (sets · k, cells)
+        Weighted log factors.
+    prior : ndarray of shape (sets, k)
+        log P(c) plus the bias.
+    n_classes : int
+        Number of classes k.
     """
 
     layout: IntArray
@@ -43,7 +55,6 @@ class WeightedTables(Tables):
     n_classes: int
 
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
-        """Log joint of every row and class; shape (n, k). ``held``: own classes, or −1."""
         out = own_priors(self.prior, held)
 
         def look_up(rows: tuple[int, int]) -> None:
@@ -54,15 +65,34 @@ class WeightedTables(Tables):
         return out
 
     def entries(self, codes: CodeArray, held: AnyArray, n_jobs: int | None = None) -> AnyArray:
-        """Return every term's entry for classes and rows; shape (m, k, n)."""
-        found = np.empty((len(self.layout), self.n_classes, codes.shape[1]), dtype=np.float32)
+        """Return the entry of every term, class and row; shape (m, k, n)."""
+        out = np.empty((len(self.layout), self.n_classes, codes.shape[1]), dtype=np.float32)
 
         def look_up(rows: tuple[int, int]) -> None:
             places = self._places(codes, rows)
-            gather_terms(places, self.tables, held[slice(*rows)], rows[0], found)
+            gather_terms(places, self.tables, held[slice(*rows)], rows[0], out)
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
-        return found
+        return out
+
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint into the weighted factors."""
+        places = self._places(np.ascontiguousarray(codes), (0, codes.shape[1]))
+        parts = self.tables[: self.n_classes][:, places].transpose(2, 0, 1)
+        keys = tuple(((i,), (j,) if j >= 0 else ()) for i, j in self.layout[:, :2].tolist())
+        return Terms(keys, np.repeat(self.prior[:1], codes.shape[1], axis=0), parts)
+
+    def describe(self, arrays: Arrays) -> State:
+        """Describe the weighted factors as a product."""
+        lines, factors = self.tables[: self.n_classes], []
+        bounds = [*self.layout[1:, 3].tolist(), lines.shape[1]]
+        for (column, parent, slots, start), stop in zip(self.layout.tolist(), bounds, strict=True):
+            table = lines[:, start:stop].reshape(len(lines), -1, slots)
+            parents = [parent] if parent >= 0 else []
+            known = table[:, :-1, :-1] if parents else table[:, 0, :-1]
+            described = describe.table([*parents, column], known, arrays)
+            factors.append(describe.factor([column], parents, [described]))
+        return describe.product(self.prior[0], factors, arrays, marginalize=False)
 
     def _places(self, codes: CodeArray, rows: tuple[int, int]) -> IntArray:
         places = np.empty((len(self.layout), rows[1] - rows[0]), dtype=np.int64)
@@ -71,7 +101,7 @@ class WeightedTables(Tables):
 
 
 def table_cells(sizes: IntArray, pairs: IntArray) -> IntArray:
-    """Cells that the tables of terms (m, 2) take, for one class and set; shape (m,)."""
+    """Count the cells in the tables of terms (m, 2), for one class and set; shape (m,)."""
     slots = sizes + 1
     return np.asarray(slots[pairs[:, 0]] * np.where(pairs[:, 1] >= 0, slots[pairs[:, 1]], 1))
 
@@ -86,10 +116,30 @@ def weighted_tables(
     class_prior: FloatArray | None = None,
     held_out: float | None = None,
 ) -> WeightedTables:
-    """Estimate the tables of terms (m, 2), a column and its parent or −1 each.
+    """Estimate the tables of terms.
 
-    A term with a parent holds what the parent adds: log P(x | x_parent, c) − log P(x | c).
-    ``held_out``: the tables of leave-one-out.
+    Parameters
+    ----------
+    counts : JointCounts
+        Counts of the columns and pairs.
+    pairs : ndarray of shape (m, 2)
+        The column of each term and its parent, or −1. A term with a parent has
+        log P(x | x_parent, c) − log P(x | c).
+    smoothing : Smoothing
+        The smoothing policy.
+    weights : ndarray of shape (m,), default=None
+        Weights of the terms; None is 1 for all.
+    bias : ndarray of shape (k,), default=None
+        Added to the log prior.
+    class_prior : ndarray of shape (k,), default=None
+        P(c); None estimates it.
+    held_out : float, default=None
+        Weight of a row; if given, the tables are those of leave-one-out.
+
+    Returns
+    -------
+    WeightedTables
+        Ready for look-ups.
     """
     sizes, k = counts.schema.sizes, counts.n_classes
     sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)[:2]
@@ -106,16 +156,7 @@ def weighted_tables(
             tables[:, :, place] = 0.0
             continue
         for index, factor in enumerate(column_factors(counts, column, parent, smoothing, sets)):
-            added = _less(factor, factor[:, -1:]) if parent >= 0 else factor
+            added = less(factor, factor[:, -1:]) if parent >= 0 else factor
             np.multiply(scale, added.reshape(k, -1), out=tables[index, :, place])
     terms = np.column_stack([pairs, sizes[pairs[:, 0]] + 1, starts[:-1]])
     return WeightedTables(terms, tables.reshape(len(sets) * k, -1), prior, k)
-
-
-def _less(factor: FloatArray, alone: FloatArray) -> FloatArray:
-    """Divide in logarithms, with 0/0 = 1."""
-    impossible = np.isneginf(alone)
-    if not impossible.any():
-        return factor - alone
-    with np.errstate(invalid="ignore"):
-        return np.where(impossible, 0.0, factor - alone)

@@ -1,4 +1,4 @@
-"""Checkpoints: a count that was killed goes on where it was, or says why it cannot."""
+"""Checkpoints: a count that was stopped continues from its checkpoint, or says why it cannot."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _CURE = "name another checkpoint, delete this one, or count as before"
 
 @dataclass
 class Checkpoint:
-    """What a count over many files has done so far, on disk after every file.
+    """Progress of a count over many files, saved after every file.
 
-    ``settings`` are all that decides the result: target, pairs, schema or how it is learned,
-    and the files with their sizes and times. The file is replaced as a whole, or not at all.
+    ``settings`` hold everything that decides the result: target, pairs, schema or how it is
+    learned, and the files with their sizes and times. The checkpoint file is replaced atomically.
 
     Attributes
     ----------
     sketched, counted : list of str
-        Names of the files that each pass is done with.
+        Names of the files that each pass has finished.
     skipped : dict
-        Why files were left out, by name.
+        Reasons why files were skipped, by name.
     memory : dict
-        What the passes hold, by name: states for the store.
+        Intermediate results of the passes, by name, as states for the store.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Checkpoint:
 
     @classmethod
     def open(cls, path: str | PathLike[str] | None, settings: State) -> Checkpoint:
-        """Go on from a file if there is one; it must be of the same settings."""
+        """Continue from a file if it exists; its settings must be the same."""
         fresh = cls(None if path is None else Path(path), settings)
         if fresh.path is None or not fresh.path.exists():
             return fresh
@@ -69,7 +69,7 @@ class Checkpoint:
         return kept
 
     def save(self, hold: Callable[[], State]) -> None:
-        """Write all of it, with what the pass holds now; nothing to do without a path."""
+        """Save the checkpoint with the pass's present results, if it has a path."""
         if self.path is None:
             return
         self.memory |= hold()
@@ -77,12 +77,12 @@ class Checkpoint:
         store.save(self.path, state, kind="checkpoint")
 
     def restart(self) -> None:
-        """Forget the first pass."""
+        """Discard the results of the first pass."""
         self.sketched, self.memory = [], {}
 
 
 def _require_same(path: Path, there: State, here: State) -> None:
-    """Raise and name the first difference of two settings."""
+    """Raise an error that names the first difference between two settings."""
     before = f"{path} is the checkpoint of another count"
     for name, now in here.items():
         then = there[name]

@@ -1,21 +1,21 @@
-"""Dask: partitions are counted where they are, and counts meet in a tree.
+"""Dask: partitions are counted on their workers, and counts are merged in a tree.
 
-Works on any scheduler, a ``distributed`` cluster among them, which counts again what a lost
-worker had counted. A job, which holds the schema or the model, is one node of the graph, so
-that it travels once to each worker and not with each partition.
+Works with any scheduler. A ``distributed`` cluster counts partitions of a lost worker again. A
+job, which holds the schema or the model, is one node of the task graph, so it is sent once to
+each worker and not with each partition.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from unnaive.counts.engines.dispatch import Work, located
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sized
+    from collections.abc import Collection, Sized
 
     import pandas as pd
 
@@ -23,31 +23,11 @@ if TYPE_CHECKING:
     from unnaive.counts.engines.dispatch import Prediction
 
 Result = TypeVar("Result")
-FAN_IN = 8  # results that one task merges, so the counts that a worker holds at once
-
-
-@runtime_checkable
-class Partitioned(Protocol):
-    """A data frame, a series or a bag."""
-
-    def to_delayed(self) -> Iterable[object]:
-        """Return the partitions."""
-
-
-class Mapped(Partitioned, Protocol):
-    """A data frame or a bag: rows to count or to answer for."""
-
-    def map(self, function: Callable[..., object], *arguments: object) -> object:
-        """Apply a function to what a bag holds."""
-
-    def map_partitions(
-        self, function: Callable[..., object], *arguments: object, **options: object
-    ) -> object:
-        """Apply a function to the partitions of a frame."""
+FAN_IN = 8  # results that one task merges, and so the counts that a worker holds
 
 
 def engine(source: Any) -> DaskEngine:
-    """Take a Dask data frame, a bag of frames, or a list of delayed frames or futures."""
+    """Make an engine of a Dask data frame, a bag of frames, or a list of delayed frames."""
     kind = type(source).__name__
     if kind == "DataFrame":
         return DaskEngine(source, tuple(str(name) for name in source.columns))
@@ -63,9 +43,9 @@ def engine(source: Any) -> DaskEngine:
 
 @dataclass(frozen=True)
 class DaskEngine:
-    """Partitions on Dask; ``names`` are the columns, where they are known beforehand."""
+    """Partitions on Dask; ``names`` are the columns, if they are known beforehand."""
 
-    source: Mapped | list[object] | tuple[object, ...]
+    source: Any
     names: tuple[str, ...] | None = None
     keeps_columns: bool = False
 
@@ -77,15 +57,14 @@ class DaskEngine:
         parts = _partitions(self.source)
         job = delayed(work, traverse=False)
         run, join = delayed(_run), delayed(Work.merge)
-        beside = zip(
-            _beside(labels, len(parts), "target"),
-            _beside(weights, len(parts), "sample_weight"),
-            strict=True,
-        )
+        more = [
+            _beside(series, len(parts), what)
+            for series, what in ((labels, "target"), (weights, "sample_weight"))
+        ]
         nested = type(self.source).__name__ == "Bag"
         results = [
-            run(job, number, part, *more, nested=nested)
-            for number, (part, more) in enumerate(zip(parts, beside, strict=True))
+            run(job, number, *inputs, nested=nested)
+            for number, inputs in enumerate(zip(parts, *more, strict=True))
         ]
         while len(results) > 1:
             groups = range(0, len(results), FAN_IN)
@@ -93,28 +72,26 @@ class DaskEngine:
         return results[0].compute() if results else None
 
     def predict(self, prediction: Prediction) -> object:
-        """Answer for every partition; lazy, like all that Dask does."""
+        """Predict every partition, lazily."""
         delayed = import_module("dask").delayed
         job = delayed(prediction, traverse=False)
         if isinstance(self.source, list | tuple):
             return [delayed(_predict)(part, job) for part in self.source]
-        if self.names is not None:
-            meta = _as_pandas(prediction, prediction.empty, None)
-            return self.source.map_partitions(
-                _predict_pandas, job, meta=meta, enforce_metadata=False
-            )
-        return self.source.map(_predict, job)
+        if self.names is None:
+            return self.source.map(_predict, job)
+        meta = _as_pandas(prediction, prediction.empty, None)
+        return self.source.map_partitions(_predict_pandas, job, meta=meta, enforce_metadata=False)
 
 
-def _partitions(source: Partitioned | list[object] | tuple[object, ...]) -> list[object]:
-    return list(source.to_delayed() if isinstance(source, Partitioned) else source)
+def _partitions(source: Any) -> list[Any]:
+    return list(source.to_delayed() if hasattr(source, "to_delayed") else source)
 
 
-def _beside(series: object, count: int, what: str) -> list[object]:
-    """Return the partitions of labels or weights that do not lie in the frame."""
+def _beside(series: object, count: int, what: str) -> list[Any]:
+    """Return the partitions of labels or weights that are not in the frame."""
     if series is None:
         return [None] * count
-    if not isinstance(series, list | tuple | Partitioned):
+    if not isinstance(series, list | tuple) and not hasattr(series, "to_delayed"):
         raise UnnaiveError(
             f"{what} is a {type(series).__name__}; with Dask, name a column of the frame, or give "
             "a Dask series with the same partitions"
@@ -137,7 +114,7 @@ def _run(
     *,
     nested: bool,
 ) -> Result | None:
-    """Do the work on one partition (of a bag: on all frames in it)."""
+    """Do the work on one partition; a partition of a bag has several frames."""
     with located(number):
         if nested:
             return work.merge(work.run_part(frame) for frame in part)
@@ -167,7 +144,7 @@ def _predict_pandas(part: pd.DataFrame, prediction: Prediction) -> pd.Series | p
 def _as_pandas(
     prediction: Prediction, answers: AnyArray, index: pd.Index | None
 ) -> pd.Series | pd.DataFrame:
-    """Make a series of classes, or a frame with a column a class."""
+    """Make a series of classes, or a frame with a column for each class."""
     pandas = import_module("pandas")
     if answers.ndim == 1:
         return pandas.Series(answers, index=index, name=prediction.kind)

@@ -1,8 +1,8 @@
-"""Rows that lie in partitions elsewhere: whose they are, and the work on one partition.
+"""Partitioned rows: which engine holds them, and the work that is done on one partition.
 
-An engine (Dask, Spark) runs a :class:`Work` on every partition and merges what comes of it,
-in whatever order. It is told by where the type of a source was defined, so that no library
-is imported before one of its frames is there.
+An engine (Dask, Spark) runs a :class:`Work` on every partition and merges the results in any
+order. The engine is recognized by the module that defines the type of a source, so that no
+library is imported before one of its frames is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypedDict, Type
 import numpy as np
 
 from unnaive.counts.engines.memory import code_rows, count_codes
-from unnaive.counts.sizes import pair_bytes, require_memory
+from unnaive.counts.sizes import require_pairs_fit
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame
 
@@ -56,14 +56,14 @@ class SketchLearning(Learning, total=False):
 
 
 class SketchSettings(SketchLearning, total=False):
-    """The same, and the name of the target and the threads."""
+    """All settings of a sketch: also the name of the target and the number of threads."""
 
     target: str
     n_jobs: int | None
 
 
 class Rows(NamedTuple):
-    """The rows of a partition, or of a part of it."""
+    """Rows of a partition, or of a batch of it."""
 
     frame: Frame
     target: Column
@@ -72,10 +72,10 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Work(ABC, Generic[Result]):
-    """What is done on every partition, and how two results become one; sent to the workers.
+    """Work on a partition, and how results are merged; it is sent to the workers.
 
-    ``target`` and ``weight`` name columns; None if labels, weights come beside the frame, or
-    if rows have no weights. ``names`` are the columns that a partition must have.
+    ``target`` and ``weight`` are names of columns; None if labels or weights are separate from
+    the frame, or if rows have no weights. ``names`` are the columns that a partition must have.
     """
 
     target: str | None
@@ -88,12 +88,12 @@ class Work(ABC, Generic[Result]):
 
     @abstractmethod
     def join(self, results: list[Result]) -> Result:
-        """Merge results into a new one; they stay as they are, for a task may run twice."""
+        """Merge results into a new one; they must not change, since a task may run twice."""
 
     def read(
         self, part: Frame | Sized, labels: object = None, weights: object = None
     ) -> Rows | None:
-        """Make plain rows of a partition in any library's frame; None if it has no rows."""
+        """Convert a partition of any library to plain rows; None if it has no rows."""
         if not (part.n_rows if isinstance(part, Frame) else len(part)):
             return None
         frame = to_frame(part)
@@ -117,7 +117,7 @@ class Work(ABC, Generic[Result]):
         return None if rows is None else self.run(rows)
 
     def merge(self, results: Iterable[Result | None]) -> Result | None:
-        """Merge results; None where no partition had any."""
+        """Merge results; None if there are none."""
         known = [result for result in results if result is not None]
         return self.join(known) if len(known) > 1 else next(iter(known), None)
 
@@ -132,7 +132,7 @@ class Counting(Work["JointCounts"]):
     triples: bool = False
 
     def run(self, rows: Rows) -> JointCounts:
-        """Count; threads are left to the scheduler."""
+        """Count rows in one thread, since the scheduler runs several workers."""
         coded = code_rows(rows.frame, rows.target, self.schema, rows.weights)
         counts = count_codes(coded, self.pairs)
         families = coded.count_families(self.families)
@@ -146,7 +146,7 @@ class Counting(Work["JointCounts"]):
 
 @dataclass(frozen=True, kw_only=True)
 class Sketching(Work["SchemaSketch"]):
-    """Learn what the columns are; ``settings`` are those of a sketch."""
+    """Learn a schema from sketches of the columns; ``settings`` are those of a sketch."""
 
     settings: SketchSettings
 
@@ -156,16 +156,12 @@ class Sketching(Work["SchemaSketch"]):
         sketch.add(*rows)
         return sketch
 
-    def new(self) -> SchemaSketch:
-        """Make a sketch of no rows."""
+    def new(self, state: State | None = None) -> SchemaSketch:
+        """Make a sketch of no rows, or restore one from its state."""
         from unnaive.schema.sketch import SchemaSketch  # noqa: PLC0415 - costs import time
 
-        return SchemaSketch(**self.settings)
-
-    def restored(self, state: State) -> SchemaSketch:
-        """Make the sketch whose state was sent."""
-        from unnaive.schema.sketch import SchemaSketch  # noqa: PLC0415 - costs import time
-
+        if state is None:
+            return SchemaSketch(**self.settings)
         return SchemaSketch.from_state(state, **self.settings)
 
     def join(self, results: list[SchemaSketch]) -> SchemaSketch:
@@ -177,11 +173,11 @@ class Sketching(Work["SchemaSketch"]):
 
 
 class Prediction(Protocol):
-    """What an engine asks of a model: answers for a frame of some rows."""
+    """A fitted model that predicts the rows of a partition."""
 
     @property
     def kind(self) -> str:
-        """What the answers are, for the names of columns."""
+        """What is predicted, for the names of columns."""
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -189,25 +185,25 @@ class Prediction(Protocol):
 
     @property
     def empty(self) -> AnyArray:
-        """Answers for no rows: one each, or one for each class."""
+        """Predictions of no rows; shape (0,), or (0, k) for probabilities."""
 
     def columns_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Choose the columns that the model knows."""
+        """Choose the columns that the model needs."""
 
     def __call__(self, part: Sized) -> AnyArray:
-        """Answer for the rows of a partition."""
+        """Predict the rows of a partition."""
 
 
 class Engine(Protocol):
-    """Where partitions are."""
+    """A library that holds the partitions of a frame."""
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """Columns of every partition, where they are known beforehand."""
+        """Columns of every partition, if they are known beforehand."""
 
     @property
     def keeps_columns(self) -> bool:
-        """Whether answers stand beside all columns of the frame."""
+        """Whether predictions are added to the columns of the frame."""
 
     def fold(
         self, work: Work[Result], labels: object = None, weights: object = None
@@ -215,11 +211,11 @@ class Engine(Protocol):
         """Run the work on every partition and merge the results; None if there are no rows."""
 
     def predict(self, prediction: Prediction) -> object:
-        """Answer for every partition, lazily, as a frame or whatever holds the partitions."""
+        """Predict every partition, lazily, as a frame of the library."""
 
 
 def engine_of(source: object) -> Engine | None:
-    """Tell which engine holds the partitions of a source; None if it is in memory.
+    """Find the engine that holds the partitions of a source; None if it is in memory.
 
     Examples
     --------
@@ -245,14 +241,14 @@ def count_partitions(
     max_memory: int = 2**31,
     **learning: Unpack[SketchLearning],
 ) -> JointCounts:
-    """Count what an engine holds: a pass for the schema if there is none, then the counts.
+    """Count the partitions of an engine, after a pass that learns the schema if there is none.
 
     Parameters
     ----------
     engine : Engine
-        What :func:`engine_of` found.
-    target, sample_weight : str, or partitions beside those of the frame
-        Names of columns, or the engine's own series of labels and weights.
+        Engine from :func:`engine_of`.
+    target, sample_weight : str, or series with the same partitions as the frame
+        Names of columns, or the engine's series of labels and weights.
     schema, pairs, max_memory
         As in :func:`unnaive.count`.
     **learning
@@ -261,8 +257,7 @@ def count_partitions(
     """
     if schema is None:
         schema = learn_schema_of(engine, target, sample_weight, **learning)
-    if pairs == "all":
-        require_memory(schema, pair_bytes(schema), max_memory, "counting all pairs of columns")
+    require_pairs_fit(schema, pairs, max_memory)
     work = Counting(*_columns(engine, target, sample_weight, schema), schema=schema, pairs=pairs)
     return fold(engine, work, target, sample_weight)
 
@@ -276,7 +271,7 @@ def count_more(
     families: Sequence[tuple[int, ...]],
     triples: bool,
 ) -> JointCounts:
-    """Count families and triples in another pass, and put them to the counts that are there."""
+    """Count families and triples in another pass, and add them to existing counts."""
     if not families and not triples:
         return counts
     columns = _columns(engine, target, sample_weight, counts.schema)
@@ -290,20 +285,20 @@ def count_more(
 def learn_schema_of(
     engine: Engine, target: object, sample_weight: object = None, **learning: Unpack[SketchLearning]
 ) -> Schema:
-    """Learn the schema of what an engine holds, in one pass of sketches that merge."""
+    """Learn the schema of an engine's partitions in one pass of sketches that are merged."""
     columns = _columns(engine, target, sample_weight, None)
     settings: SketchSettings = {"target": _target_name(target), "n_jobs": 1, **learning}
     return fold(engine, Sketching(*columns, settings=settings), target, sample_weight).schema()
 
 
 def fold(engine: Engine, work: Work[Result], target: object, sample_weight: object) -> Result:
-    """Run a work on all that an engine holds; there must be rows."""
+    """Run a work on all partitions of an engine; raise if there are no rows."""
     labels = None if work.target is not None else target
     weights = None if work.weight is not None else sample_weight
     result = engine.fold(work, labels, weights)
     if result is None:
-        weighty = "" if sample_weight is None else " of a weight above 0"
-        raise UnnaiveError(f"no partition has any row{weighty}; nothing is there to learn from")
+        weighted = "" if sample_weight is None else " of a weight above 0"
+        raise UnnaiveError(f"no partition has any row{weighted}; nothing is there to learn from")
     return result
 
 
@@ -315,8 +310,8 @@ def _target_name(target: object) -> str:
 def _columns(
     engine: Engine, target: object, sample_weight: object, schema: Schema | None
 ) -> tuple[str | None, str | None, tuple[str, ...] | None]:
-    """Tell which columns partitions must have, and complain now if the frame is known not to."""
-    label, weight = (given if isinstance(given, str) else None for given in (target, sample_weight))
+    """Names of target, weights and features; raise now if the frame is known not to have them."""
+    label, weight = (name if isinstance(name, str) else None for name in (target, sample_weight))
     names = None if schema is None else schema.names
     if engine.names is not None:
         names = features_of(engine.names, (label, weight), names)
@@ -326,7 +321,7 @@ def _columns(
 def features_of(
     columns: tuple[str, ...], others: Iterable[str | None], names: Sequence[str] | None
 ) -> tuple[str, ...]:
-    """Return the columns without some others, in the order of names; they must be the same."""
+    """Return the columns without some others, in the order of ``names``, which must agree."""
     frame = Frame(columns, 1, tuple(Column(name, np.empty(0)) for name in columns))
     for name in filter(None, others):
         frame, _ = frame.split(name)
@@ -334,7 +329,7 @@ def features_of(
 
 
 def arranged(frame: Frame, names: Sequence[str] | None) -> Frame:
-    """Return the frame with its columns in this order; it must have these and no others."""
+    """Return the frame with its columns in this order; it must have exactly these columns."""
     if names is None or frame.names == tuple(names):
         return frame
     missing = [name for name in names if name not in frame.names]
@@ -353,7 +348,7 @@ def arranged(frame: Frame, names: Sequence[str] | None) -> Frame:
 
 
 def _weighted(rows: Rows, weights: Column) -> Rows | None:
-    """Check weights and leave out rows that have none."""
+    """Check weights and drop rows of weight 0."""
     if weights.is_text or len(weights.values) != rows.frame.n_rows:
         raise UnnaiveError(
             f"sample_weight {weights.name!r} must be numbers, one a row; convert the column"
@@ -375,7 +370,7 @@ def _weighted(rows: Rows, weights: Column) -> Rows | None:
 
 @contextmanager
 def located(number: int) -> Iterator[None]:
-    """Say in which partition an error about the rows arose."""
+    """Add the number of the partition to an error about its rows."""
     try:
         yield
     except KNOWN_ERRORS as error:

@@ -1,8 +1,9 @@
-"""Counting files beyond memory: a pass of sketches for the schema, then a pass of counts."""
+"""Counting files that do not fit into memory: one pass for the schema, one for the counts."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
     from unnaive.schema.sketch import SchemaSketch
 
 BATCH_ROWS = 1 << 17
-COPIES = 3  # of all tables at a time: of all files, of this one, of a batch
-ROUGH = 0.01  # rank errors of edges that are worth a warning
+COPIES = 3  # of all tables in memory: of all files, of this file, of a batch
+ROUGH = 0.01  # rank error of bin edges above which there is a warning
 
 
 class FileOptions(TypedDict, total=False):
-    """How files are counted; what each means is said of :func:`count_files`."""
+    """How files are counted; see :func:`count_files`."""
 
     checkpoint: str | PathLike[str] | None
     skip_bad_files: bool
@@ -64,18 +65,23 @@ def count_files(
     Parameters
     ----------
     checkpoint : path, default=None
-        Where to note after every file how far the count is. The same call, made again after it
-        was killed, goes on from there. The file stays when all is counted.
+        File in which progress is saved after every counted file. After an interruption, the same
+        call continues from there. The file is kept when everything is counted.
     skip_bad_files : bool, default=False
-        Leave out files that cannot be read or counted, with a warning that names them; of
-        these no row is counted.
+        Skip files that cannot be read or counted, with a warning that names them. No row of
+        these files is counted.
     watch : callable, default=None
-        Is called after every batch with a
+        Called after every batch with a
         :class:`~unnaive.counts.engines.streaming.CountProgress`.
     batch_rows : int, default=131072
-        Rows that are counted at a time.
+        Number of rows that are counted together.
     **learning
-        How a schema is learned; besides the settings of the models ``classes`` and ``accuracy``.
+        How a schema is learned: the settings of the models, ``classes`` and ``accuracy``.
+
+    Returns
+    -------
+    JointCounts
+        Counts of all files.
     """
     target, weight = _name("target", target), None
     if sample_weight is not None:
@@ -114,33 +120,34 @@ def _notes(
     schema: Schema | None,
     learning: SketchLearning,
 ) -> Checkpoint:
-    """Open the checkpoint, with all that decides the result."""
+    """Open the checkpoint with all settings that decide the result."""
     if checkpoint is None:
         return Checkpoint(None, {})
+    values = {n: v.tolist() if hasattr(v, "tolist") else v for n, v in learning.items()}
     settings = {
         **columns,
         "schema": None if schema is None else schema.state(),
-        "learning": {} if schema is not None else _plain(learning),
+        "learning": {} if schema is not None else {n: repr(v) for n, v in values.items()},
         "files": {entry.name: entry.stamp() for entry in listed},
     }
     return Checkpoint.open(checkpoint, settings)
 
 
-def _plain(learning: SketchLearning) -> dict[str, str]:
-    """Write settings as text, by which a checkpoint knows them again."""
-    values = {n: v.tolist() if hasattr(v, "tolist") else v for n, v in learning.items()}
-    return {name: repr(value) for name, value in values.items()}
-
-
 def _learn(files: Files, settings: SketchSettings) -> Schema:
-    """Learn the schema from all files; begin anew if a column turns out to be text."""
+    """Learn the schema from all files; start again if a column turns out to be text."""
     memory = files.notes.memory
     if "schema" in memory:
         return Schema.from_state(memory["schema"])
     kinds = Kinds(memory.get("kinds", {}))
     files.names = tuple(memory["sketch"]["names"]) if "sketch" in memory else ()
     while True:
-        parts = [part for part in files.open(files.notes.sketched) if _noted(kinds, part, files)]
+        parts = []
+        for part in files.open(files.notes.sketched):
+            try:
+                kinds.note(part)
+                parts.append(part)
+            except DataFileError as error:
+                files.bad(part.name, error)
         run = SchemaPass(files, settings, kinds)
         try:
             files.fold(run, parts, dict.fromkeys(kinds.texts(), "text"))
@@ -156,41 +163,30 @@ def _learn(files: Files, settings: SketchSettings) -> Schema:
     return schema
 
 
-def _noted(kinds: Kinds, part: Part, files: Files) -> bool:
-    try:
-        kinds.note(part)
-    except DataFileError as error:
-        files.bad(part.name, error)
-        return False
-    return True
-
-
 def _warn_of_rough(sketch: SchemaSketch) -> None:
     rough = {name: error for name, error in sketch.rank_errors().items() if error > ROUGH}
     if rough:
         name = max(rough, key=lambda name: rough[name])
-        told = DataWarning(
+        text = (
             f"the bins of {len(rough)} columns are cut roughly, those of {name!r} with up to "
             f"{rough[name]:.1%} of its rows on the wrong side of an edge: its numbers crowd in "
-            "some places; transform it (a logarithm, a difference), or give a schema=",
-            kind="rough",
-            names=tuple(rough),
+            "some places; transform it (a logarithm, a difference), or give a schema="
         )
-        warnings.warn(told, stacklevel=4)
+        warnings.warn(DataWarning(text, kind="rough", names=tuple(rough)), stacklevel=4)
 
 
 class ReadAgainError(Exception):
     """A column that was read as numbers is text in other files."""
 
 
+@dataclass
 class Kinds:
-    """What the files say their columns are: by column and kind, which file said it first."""
+    """Types of the columns in the files: for each column and type, the first file that has it."""
 
-    def __init__(self, seen: dict[str, dict[str, list[str | bool]]]) -> None:
-        self.seen = seen
+    seen: dict[str, dict[str, list[str | bool]]]
 
     def note(self, part: Part) -> None:
-        """Take note of one more file; raise if it cannot be read like the others."""
+        """Add the types of one file; raise if they contradict those of other files."""
         for column, kind in part.kinds.items():
             kinds = self.seen.setdefault(column, {})
             both: dict[str, list[str | bool]] = {kind: [part.name, part.typed], **kinds}
@@ -204,23 +200,22 @@ class Kinds:
             kinds.setdefault(kind, [part.name, part.typed])
 
     def texts(self) -> set[str]:
-        """Columns that all files have to be read as text for."""
+        """Columns that must be read as text in all files."""
         return {column for column, kinds in self.seen.items() if len(kinds) > 1}
 
 
 class SchemaPass:
-    """The first pass: sketches of all columns."""
+    """The first pass, which sketches all columns."""
 
     stage = "schema"
 
     def __init__(self, files: Files, settings: SketchSettings, kinds: Kinds) -> None:
         self.work = Sketching(files.target, files.weight, files.names, settings=settings)
         self.notes, self.kinds, self._known = files.notes, kinds, kinds.texts()
-        saved = files.notes.memory.get("sketch")
-        self.total = self.work.new() if saved is None else self.work.restored(saved)
+        self.total = self.work.new(files.notes.memory.get("sketch"))
 
     def begin(self) -> None:
-        """Begin a sketch of one file."""
+        """Start the sketch of a file, and discard that of an unfinished one."""
         self._sketch = self.work.new()
 
     def add(self, rows: Rows) -> None:
@@ -228,7 +223,7 @@ class SchemaPass:
         self._sketch.add(*rows)
 
     def finish(self, part: Part) -> None:
-        """Add the sketch of a file to that of all."""
+        """Merge the sketch of a file into that of all files."""
         self.kinds.note(part)
         if self.kinds.texts() - self._known:
             raise ReadAgainError
@@ -250,7 +245,7 @@ def _count_all(files: Files, schema: Schema, pairs: str | None) -> JointCounts:
 
 
 class CountPass:
-    """The second pass: rows are coded as they come, and counted some at a time."""
+    """The second pass, which encodes batches and counts several of them together."""
 
     stage = "count"
 
@@ -261,12 +256,12 @@ class CountPass:
         self.total = None if saved is None else JointCounts.from_state(saved)
 
     def begin(self) -> None:
-        """Begin the counts of one file."""
+        """Start the counts of a file, and discard those of an unfinished one."""
         self._counts: JointCounts | None = None
         self._held: list[tuple[CodeArray, IntArray, FloatArray | None]] = []
 
     def add(self, rows: Rows) -> None:
-        """Code a batch, and count once there are rows enough."""
+        """Encode a batch, and count when there are enough rows."""
         schema = self.work.schema
         codes = schema.encode(rows.frame, n_jobs=self._n_jobs)
         self._held.append((codes, schema.encode_target(rows.target), rows.weights))
@@ -278,18 +273,17 @@ class CountPass:
             return
         codes, classes, weights = zip(*self._held, strict=True)
         self._held = []
-        alone = len(codes) == 1
         rows = CodedRows(
             self.work.schema,
-            codes[0] if alone else np.concatenate(codes, axis=1),
-            classes[0] if alone else np.concatenate(classes),
+            codes[0] if len(codes) == 1 else np.concatenate(codes, axis=1),
+            np.concatenate(classes),
             None if weights[0] is None else np.concatenate(weights),
             self._n_jobs,
         )
         self._counts = _add(self._counts, count_codes(rows, self.work.pairs))
 
     def finish(self, part: Part) -> None:
-        """Add the counts of a file to those of all."""
+        """Add the counts of a file to those of all files."""
         self._flush()
         if self._counts is not None:
             self.total = _add(self.total, self._counts)
@@ -298,7 +292,7 @@ class CountPass:
 
 
 def _add(total: JointCounts | None, more: JointCounts) -> JointCounts:
-    """Add to counts in place, which nobody else holds."""
+    """Add to counts in place; nobody else may hold them."""
     if total is None:
         return more
     for mine, theirs in zip(total.tables, more.tables, strict=True):

@@ -1,4 +1,4 @@
-"""Counting rows that are in memory: threads over blocks of rows and tiles of pairs."""
+"""Counting rows in memory, with threads over blocks of rows and tiles of pairs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.counting import (
-    LINE_WORDS,
-    WORD,
-    add_pairs,
-    add_triples,
-    add_values,
-    class_positions,
-    count_pairs,
-    fill_bitmaps,
-)
+from unnaive._core import counting as core
 from unnaive.counts.families import FamilyCounts, context_of, count_family
 from unnaive.counts.joint import JointCounts, all_pairs, all_triples, starts_of
 
@@ -30,18 +21,45 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
     from unnaive.schema import Schema
 
-BITMAP_VALUES = 16  # beyond this many values an increment a row beats v² words
+BITMAP_VALUES = 16  # with more values, one increment per row is faster than v² words
 BLOCK_ROWS = 1 << 16
-TILE_COLUMNS = (32, 16, 8)  # the widest that leaves every thread some tiles
+TILE_COLUMNS = (32, 16, 8)  # the widest that leaves several tiles for every thread
 CHUNK_BYTES = 1 << 26
 TRIPLES_A_TASK = 256
 
 
 @dataclass(frozen=True, eq=False)
 class CodedRows:
-    """Rows as codes, ready to be counted: ``codes`` (d, n), ``classes`` (n,).
+    """Rows as codes, ready to be counted.
 
-    ``groups``, where it is set, is the number of groups of rows that stand in for classes.
+    Parameters
+    ----------
+    schema : Schema
+        Columns and classes.
+    codes : ndarray of shape (d, n)
+        Codes of the values; the number of a column's values is the code of a missing one.
+    classes : ndarray of shape (n,)
+        Codes of the class labels.
+    weights : ndarray of shape (n,) or None, default=None
+        Weights of the rows.
+    n_jobs : int or None, default=None
+        Number of threads.
+    groups : int or None, default=None
+        Number of groups of rows, if these take the place of the classes.
+
+    See Also
+    --------
+    count_batch : Counts a frame in one call.
+    JointCounts : The counts.
+
+    Examples
+    --------
+    >>> import numpy as np, unnaive
+    >>> X = [["a", "u"], ["b", "u"], ["b", "w"]]
+    >>> counts = unnaive.count(X, target=[0, 1, 1])
+    >>> codes = np.array([[0, 1, 1], [0, 0, 1]], dtype=np.uint8)
+    >>> CodedRows(counts.schema, codes, np.array([0, 1, 1])).count() == counts
+    True
     """
 
     schema: Schema
@@ -53,13 +71,23 @@ class CodedRows:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes k, or of groups in their place."""
+        """Number of classes k, or of the groups that take their place."""
         return len(self.schema.classes) if self.groups is None else self.groups
 
     def given(self, columns: tuple[int, ...]) -> CodedRows:
-        """Return the rows grouped by class and the values of some columns, all observed.
+        """Group rows by class and the values of some columns.
 
-        Information given the class is then information given the class and these columns.
+        Information given the class then becomes information given the class and these columns.
+
+        Parameters
+        ----------
+        columns : tuple of int
+            Positions of the columns.
+
+        Returns
+        -------
+        CodedRows
+            Rows in which these columns are observed, with groups in place of the classes.
         """
         rows = self.seen(columns)
         context, _ = context_of(rows.codes, self.schema.sizes, columns)
@@ -73,12 +101,34 @@ class CodedRows:
         return replace(rows, classes=classes.reshape(-1), groups=max(groups, 1))
 
     def seen(self, columns: tuple[int, ...]) -> CodedRows:
-        """Return the rows in which some columns are all observed."""
+        """Select the rows in which some columns are all observed.
+
+        Parameters
+        ----------
+        columns : tuple of int
+            Positions of the columns.
+
+        Returns
+        -------
+        CodedRows
+            The rows; this object itself if no value is missing.
+        """
         _, observed = context_of(self.codes, self.schema.sizes, columns)
         return self if observed.all() else self.take(observed)
 
     def take(self, chosen: AnyArray) -> CodedRows:
-        """Return some rows, by a mask or by position."""
+        """Select rows.
+
+        Parameters
+        ----------
+        chosen : ndarray
+            Mask of shape (n,), or positions.
+
+        Returns
+        -------
+        CodedRows
+            The rows.
+        """
         weights = None if self.weights is None else self.weights[chosen]
         codes = np.ascontiguousarray(self.codes[:, chosen])
         return replace(self, codes=codes, classes=self.classes[chosen], weights=weights)
@@ -101,72 +151,138 @@ class CodedRows:
             if used < size:
                 counted = counts[:, start : start + used].sum(axis=1)
                 counts[:, start + used] = self.class_counts - counted
-        rest = np.flatnonzero(bitmaps.layout[:, 1] == 0)
 
         def add(columns: IntArray) -> None:
-            add_values(
-                self.codes, self._row_classes, self._row_weights, bitmaps.layout, columns, counts
-            )
+            core.add_values(*self._rows, bitmaps.layout, columns, counts)
 
+        rest = np.flatnonzero(bitmaps.layout[:, 1] == 0)
         if len(rest):
             _parallel.run(add, rest.reshape(-1, 1), self.n_jobs)
         return counts
 
     def count(self, pairs: IntArray | None = None) -> JointCounts:
-        """Count classes, values, and the given pairs i < j (all of them by default, once)."""
+        """Count classes, values and pairs.
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (m, 2), default=None
+            Pairs i < j to count; None: all, which are counted only once.
+
+        Returns
+        -------
+        JointCounts
+            The counts.
+        """
         if pairs is None:
             return self._all_pairs_counted
         columns = np.unique(pairs, axis=0)
-        return JointCounts(
-            self.schema, self.class_counts, self.values, columns, self.count_pairs(columns)
-        )
+        tables = self.count_pairs(columns)
+        return JointCounts(self.schema, self.class_counts, self.values, columns, tables)
 
     @cached_property
     def _all_pairs_counted(self) -> JointCounts:
         return self.count(all_pairs(len(self.codes)))
 
     def select(self, pairs: IntArray) -> JointCounts:
-        """Count classes, values, and these pairs."""
+        """Count classes, values and some pairs.
+
+        Parameters
+        ----------
+        pairs : array of shape (m, 2)
+            Pairs i < j; may be empty.
+
+        Returns
+        -------
+        JointCounts
+            The counts.
+        """
         return self.count(np.asarray(pairs, dtype=np.int64).reshape(-1, 2))
 
     def count_families(self, families: Sequence[tuple[int, ...]]) -> tuple[FamilyCounts, ...]:
-        """Count columns with several parents: (child, parent, parent, …) each."""
-        sizes, k = self.schema.sizes, self.n_classes
+        """Count columns with several parents.
+
+        Parameters
+        ----------
+        families : sequence of tuples of int
+            Families (child, parent, parent, …).
+
+        Returns
+        -------
+        tuple of FamilyCounts
+            Counts in the same order.
+        """
 
         def count_one(columns: tuple[int, ...]) -> FamilyCounts:
             return count_family(
-                columns, self.codes, self.classes, weights=self.weights, sizes=sizes, n_classes=k
+                columns,
+                self.codes,
+                self.classes,
+                weights=self.weights,
+                sizes=self.schema.sizes,
+                n_classes=self.n_classes,
             )
 
         return tuple(_parallel.run(count_one, families, self.n_jobs))
 
-    def count_triples(self) -> CountArray:
-        """N(c, x_i, x_j, x_l) of all i < j < l, table behind table; shape (k, T)."""
-        triples = all_triples(len(self.codes))
-        starts = starts_of(self.schema.sizes[triples].prod(axis=1))
-        counts = np.zeros((self.n_classes, starts[-1]), dtype=self._row_weights.dtype)
-        rows = (self.codes, self._row_classes, self._row_weights, self._bitmaps.layout)
+    def _empty_tables(self, sets: IntArray) -> tuple[IntArray, AnyArray]:
+        """Where the table of each set of columns (m, s) begins, and zeros for all of them."""
+        starts = starts_of(self.schema.sizes[sets].prod(axis=1))
+        return starts, np.zeros((self.n_classes, starts[-1]), dtype=self._row_weights.dtype)
 
-        def count_some(part: tuple[int, int]) -> None:
-            add_triples(*rows, triples[slice(*part)], starts[slice(*part)], counts)
+    def count_triples(self) -> CountArray:
+        """Count all triples of columns i < j < l.
+
+        Returns
+        -------
+        ndarray of shape (k, T)
+            N(c, x_i, x_j, x_l), one table after the other.
+        """
+        triples = all_triples(len(self.codes))
+        starts, counts = self._empty_tables(triples)
+
+        def count_some(block: tuple[int, int]) -> None:
+            some = slice(*block)
+            layout = self._bitmaps.layout
+            core.add_triples(*self._rows, layout, triples[some], starts[some], counts)
 
         _parallel.run(count_some, _parallel.row_blocks(len(triples), TRIPLES_A_TASK), self.n_jobs)
         return counts
 
     def pair_chunks(self, pairs: IntArray | None = None) -> Iterator[tuple[IntArray, CountArray]]:
-        """Yield pairs (all by default) with their tables, some tens of megabytes at a time."""
+        """Yield pairs with their tables, some tens of megabytes at a time.
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (m, 2), default=None
+            Pairs i < j; None: all.
+
+        Yields
+        ------
+        columns : ndarray of shape (m, 2)
+            Some of the pairs.
+        tables : ndarray of shape (k, P)
+            Their tables, one after the other.
+        """
         pairs = all_pairs(len(self.codes)) if pairs is None else pairs
-        sizes = self.schema.sizes
-        lengths = sizes[pairs[:, 0]] * sizes[pairs[:, 1]] * self.n_classes * 8
+        lengths = self.schema.sizes[pairs].prod(axis=1) * self.n_classes * 8
         chunk = np.cumsum(lengths) // CHUNK_BYTES
         for columns in np.split(pairs, np.flatnonzero(np.diff(chunk)) + 1):
             yield columns, self.count_pairs(columns)
 
     def count_pairs(self, pairs: IntArray) -> CountArray:
-        """N(c, x_i, x_j) of the given pairs, table behind table; shape (k, P)."""
-        sizes = self.schema.sizes
-        starts = starts_of(sizes[pairs[:, 0]] * sizes[pairs[:, 1]])
-        counts = np.zeros((self.n_classes, starts[-1]), dtype=self._row_weights.dtype)
+        """Count pairs of columns.
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (m, 2)
+            Pairs i < j.
+
+        Returns
+        -------
+        ndarray of shape (k, P)
+            N(c, x_i, x_j), one table after the other.
+        """
+        starts, counts = self._empty_tables(pairs)
         if not len(pairs):
             return counts
         bitmaps = self._bitmaps
@@ -177,25 +293,24 @@ class CodedRows:
             if by_words[members[0]]:
                 layout, runs = bitmaps.layout, bitmaps.runs
                 values: AnyArray = self.values
-                count_pairs(bitmaps.words, layout, runs, chosen, begins, values, counts)
+                core.count_pairs(bitmaps.words, layout, runs, chosen, begins, values, counts)
             else:
-                rows = (self.codes, self._row_classes, self._row_weights)
-                add_pairs(*rows, bitmaps.layout, chosen, begins, counts)
+                core.add_pairs(*self._rows, bitmaps.layout, chosen, begins, counts)
 
         threads = _parallel.effective_n_jobs(self.n_jobs)
         _parallel.run(count_tile, _tiles(pairs, by_words, threads), self.n_jobs)
         return counts
 
     @cached_property
-    def _row_classes(self) -> AnyArray:
-        narrow = np.uint8 if self.n_classes <= 256 else np.uint32
-        return self.classes.astype(narrow)
+    def _row_weights(self) -> AnyArray:
+        ones = np.ones(len(self.classes), dtype=np.int64)
+        return ones if self.weights is None else self.weights
 
     @cached_property
-    def _row_weights(self) -> AnyArray:
-        if self.weights is not None:
-            return self.weights
-        return np.ones(len(self.classes), dtype=np.int64)
+    def _rows(self) -> tuple[AnyArray, AnyArray, AnyArray]:
+        """Codes, narrow classes and weights, as the kernels take them."""
+        narrow = np.uint8 if self.n_classes <= 256 else np.uint32
+        return self.codes, self.classes.astype(narrow), self._row_weights
 
     @cached_property
     def _bitmaps(self) -> Bitmaps:
@@ -210,7 +325,7 @@ def code_rows(
     *,
     n_jobs: int | None = 1,
 ) -> CodedRows:
-    """Turn rows into codes by a schema."""
+    """Encode rows by a schema."""
     codes, classes = schema.encode(frame, n_jobs=n_jobs), schema.encode_target(target)
     return CodedRows(schema, codes, classes, weights, n_jobs)
 
@@ -223,7 +338,33 @@ def count_batch(  # noqa: PLR0917 - as the engines call it
     pairs: str | None = "all",
     n_jobs: int | None = 1,
 ) -> JointCounts:
-    """Count some rows by a schema: the one thing that all engines do, wherever rows are.
+    """Count rows by a schema, as all engines do.
+
+    Counts of all batches added together are the counts of all rows.
+
+    Parameters
+    ----------
+    frame : Frame
+        The rows.
+    target : Column
+        Class labels.
+    schema : Schema
+        Columns and classes.
+    weights : ndarray of shape (n,) or None, default=None
+        Weights of the rows.
+    pairs : "all" or None, default="all"
+        Whether pairs of columns are counted.
+    n_jobs : int or None, default=1
+        Number of threads.
+
+    Returns
+    -------
+    JointCounts
+        The counts.
+
+    See Also
+    --------
+    unnaive.count : Counts rows, wherever they are, and learns a schema.
 
     Examples
     --------
@@ -245,7 +386,7 @@ def count_codes(rows: CodedRows, pairs: str | None) -> JointCounts:
 
 @dataclass(frozen=True, eq=False)
 class Bitmaps:
-    """Bitmaps of the columns of few values; see ``_core/counting.cpp``."""
+    """Bitmaps of the columns with few values; see ``_core/counting.cpp``."""
 
     layout: IntArray
     runs: IntArray
@@ -254,16 +395,17 @@ class Bitmaps:
 
 
 def make_bitmaps(rows: CodedRows) -> Bitmaps:
-    """Order the rows by class within blocks and make one bitmap a value.
+    """Sort the rows of each block by class and make one bitmap per value.
 
-    Weighted rows get none: popcount knows no weights.
+    Weighted rows have no bitmaps, since popcount cannot count weights.
     """
     layout = _layout(rows)
     n_bitmaps = int(layout[:, 1].sum())
     n_rows, n_classes = len(rows.classes), rows.n_classes
     blocks = _parallel.row_blocks(n_rows, BLOCK_ROWS * n_classes) if n_bitmaps else []
     per_class = [np.bincount(rows.classes[slice(*b)], minlength=n_classes) for b in blocks]
-    lengths = [-(-counts // (WORD * LINE_WORDS)) * LINE_WORDS for counts in per_class]
+    line = core.LINE_WORDS
+    lengths = [-(-counts // (core.WORD * line)) * line for counts in per_class]
     runs = starts_of(np.concatenate(lengths)) if blocks else np.zeros(1, dtype=np.int64)
     words = _aligned_words(n_bitmaps, int(runs[-1]))
 
@@ -271,11 +413,11 @@ def make_bitmaps(rows: CodedRows) -> Bitmaps:
         low, high = blocks[index]
         boundaries = runs[index * n_classes : (index + 1) * n_classes + 1]
         positions = np.empty(high - low, dtype=np.uint32)
-        cursor = (boundaries[:-1] - boundaries[0]) * WORD
-        class_positions(rows.classes[low:high], cursor, positions)
-        ordered = np.empty((boundaries[-1] - boundaries[0]) * WORD, dtype=rows.codes.dtype)
+        bits = (boundaries - boundaries[0]) * core.WORD
+        core.class_positions(rows.classes[low:high], bits[:-1], positions)
+        ordered = np.empty(int(bits[-1]), dtype=rows.codes.dtype)
         tally = np.zeros((n_classes, n_bitmaps), dtype=np.int64)
-        fill_bitmaps(rows.codes, low, positions, layout, boundaries, ordered, words, tally)
+        core.fill_bitmaps(rows.codes, low, positions, layout, boundaries, ordered, words, tally)
         return tally
 
     tallies = _parallel.run(fill, range(len(blocks)), rows.n_jobs)
@@ -284,16 +426,16 @@ def make_bitmaps(rows: CodedRows) -> Bitmaps:
 
 
 def _aligned_words(n_bitmaps: int, length: int) -> AnyArray:
-    """Make an array of words that begins with a cache line; shape (bitmaps, length)."""
-    raw = np.empty(n_bitmaps * length + LINE_WORDS, dtype=np.uint64)
-    first = (-raw.ctypes.data // raw.itemsize) % LINE_WORDS
+    """Make an array of words that is aligned to a cache line; shape (bitmaps, length)."""
+    raw = np.empty(n_bitmaps * length + core.LINE_WORDS, dtype=np.uint64)
+    first = (-raw.ctypes.data // raw.itemsize) % core.LINE_WORDS
     return raw[first : first + n_bitmaps * length].reshape(n_bitmaps, length)
 
 
 def _layout(rows: CodedRows) -> IntArray:
     sizes = rows.schema.sizes
     used = np.zeros(len(sizes), dtype=np.int64)
-    if rows.weights is None and rows.groups is None:  # groups are many, and asked for few pairs
+    if rows.weights is None and rows.groups is None:  # with groups, few pairs are counted
         for column in np.flatnonzero((sizes > 0) & (sizes <= BITMAP_VALUES)):
             complete = rows.codes[column].max(initial=0) < sizes[column]
             used[column] = sizes[column] - (complete and sizes[column] > 1)
@@ -302,7 +444,7 @@ def _layout(rows: CodedRows) -> IntArray:
 
 
 def _tiles(pairs: IntArray, by_words: AnyArray, threads: int) -> list[IntArray]:
-    """Group pairs into tiles of columns whose bitmaps stay in the cache, largest first."""
+    """Group pairs into tiles of columns whose bitmaps fit into the cache, largest first."""
     for width in TILE_COLUMNS:
         tile = pairs // width
         key = (tile[:, 0] * (tile[:, 1].max() + 1) + tile[:, 1]) * 2 + by_words

@@ -1,19 +1,19 @@
-"""Spark: partitions are counted by ``mapInArrow``, and counts meet in a tree of shuffles.
+"""Spark: partitions are counted by ``mapInArrow``, and counts are merged in a tree of shuffles.
 
-What a task hands on are rows (part, place, content): a piece of its counts as plain 64-bit
-numbers, never a pickle. Pieces of the same place are added, first within groups of tasks,
-then over all groups; the driver receives one of each place. A mistake in the data is such a
-piece, too, so that it comes back in its own words and is not tried four times.
+A task returns rows (part, place, content): a piece of its counts as plain 64-bit numbers, never
+a pickle. Pieces of the same place are added, first within groups of tasks, then over all groups;
+the driver receives one piece of each place. An error in the data is also sent as a piece, so
+that its message arrives unchanged and the task is not tried four times.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -35,18 +35,17 @@ if TYPE_CHECKING:
 
     Batches = Iterator[pa.RecordBatch]
 
-FAN_IN = 32  # tasks whose counts are added before all are
+FAN_IN = 32  # tasks whose counts are added in the first step
 PIECE = 1 << 20  # numbers in a piece: 8 MiB
-BATCH_BYTES = 1 << 26  # rows that are counted at once; Spark's own batches are short
-ERROR = -1  # the place of a mistake
+BATCH_BYTES = 1 << 26  # rows that are counted together; Spark's batches are short
+ERROR = -1  # the place of an error
 PIECES = "part long, place long, content binary"
 Result = TypeVar("Result")
-Piece = TypeVar("Piece")
 Thing = TypeVar("Thing")
 
 
 def engine(source: DataFrame) -> SparkEngine:
-    """Take a Spark data frame."""
+    """Make an engine of a Spark data frame."""
     if not hasattr(source, "mapInArrow"):
         raise TypeError(
             f"X is a Spark {type(source).__name__}; give a pyspark.sql.DataFrame, which "
@@ -72,7 +71,7 @@ class SparkEngine:
                 raise UnnaiveError(
                     f"{what} is a {type(beside).__name__}; with Spark, name a column of the frame"
                 )
-        cutter: Pieces[Result, Any] = _cutter(work)
+        cutter: Any = {Counting: CountPieces, Sketching: SketchPieces}[type(work)](work)
         sent = _Sent(self.source, cutter)
         pieces = self.source.mapInArrow(partial(_count, sent), PIECES)
         pieces = pieces.repartition("part", "place").mapInArrow(partial(_merge, sent), PIECES)
@@ -85,10 +84,11 @@ class SparkEngine:
         values = {place: _load(cutter, place, content) for place, content in pairs}
         if ERROR in values:
             raise _error(values[ERROR])
-        return cutter.whole(values) if values else None
+        result: Result | None = cutter.whole(values) if values else None
+        return result
 
     def predict(self, prediction: Prediction) -> DataFrame:
-        """Put answers beside the columns of the frame: Spark's rows have no other place."""
+        """Add predictions to the frame as new columns."""
         types = import_module("pyspark.sql.types")
         names = [prediction.kind]
         if prediction.empty.ndim == 2:
@@ -105,32 +105,9 @@ class SparkEngine:
         return self.source.mapInArrow(task, types.StructType(fields))
 
 
-class Pieces(Protocol[Result, Piece]):
-    """How results of a work become rows, and rows a result."""
-
-    @property
-    def work(self) -> Work[Result]:
-        """What is done with rows."""
-
-    def cut(self, result: Result) -> Iterator[tuple[int, bytes]]:
-        """Cut a result into pieces with their places."""
-
-    def load(self, place: int, content: bytes) -> Piece:
-        """Read a piece."""
-
-    def add(self, first: Piece, second: Piece) -> Piece:
-        """Merge two pieces of the same place."""
-
-    def dump(self, piece: Piece) -> bytes:
-        """Write a piece."""
-
-    def whole(self, pieces: dict[int, Piece]) -> Result:
-        """Make the result of which all pieces are there."""
-
-
 @dataclass(frozen=True)
 class CountPieces:
-    """Counts as pieces: all tables behind each other, then families with their contexts."""
+    """Counts as pieces: all tables one after the other, then families with their contexts."""
 
     work: Counting
 
@@ -145,7 +122,7 @@ class CountPieces:
 
     @property
     def _lengths(self) -> list[int]:
-        """Columns of the tables that all partitions have: classes, values, pairs, triples."""
+        """Widths of the tables that all partitions have: classes, values, pairs, triples."""
         sizes, d = self.work.schema.sizes, len(self.work.schema.columns)
         triples = all_triples(d) if self.work.triples else np.empty((0, 3), dtype=np.int64)
         of_sets = (int(sizes[sets].prod(axis=1).sum()) for sets in (self._pairs, triples))
@@ -157,9 +134,8 @@ class CountPieces:
         return -(-sum(self._lengths) * len(self.work.schema.classes) // PIECE)
 
     def cut(self, result: JointCounts) -> Iterator[tuple[int, bytes]]:
-        """Cut counts into pieces."""
-        triples = [] if result.triples is None else [result.triples]
-        tables = [result.class_counts, result.values, result.pairs, *triples]
+        """Cut counts into pieces with their places."""
+        tables = replace(result, families=()).tables
         flat = np.concatenate([table.reshape(-1) for table in tables])
         for place in range(self._dense):
             yield place, self.dump(flat[place * PIECE : (place + 1) * PIECE])
@@ -167,7 +143,7 @@ class CountPieces:
             yield place, self.dump(family)
 
     def load(self, place: int, content: bytes) -> AnyArray | FamilyCounts:
-        """Read a part of all tables, or a family."""
+        """Read a piece of the tables, or a family."""
         if place < self._dense:
             return np.frombuffer(content, self._kind)
         columns = self.work.families[place - self._dense]
@@ -178,55 +154,48 @@ class CountPieces:
         return FamilyCounts(columns, _native(contexts), _native(table))
 
     def add(self, first: Any, second: Any) -> Any:
-        """Add two pieces."""
-        if isinstance(first, FamilyCounts):
-            return first.combine(second, np.add)
-        return first + second
+        """Add two pieces of the same place."""
+        return first.combine(second, np.add) if isinstance(first, FamilyCounts) else first + second
 
     def dump(self, piece: AnyArray | FamilyCounts) -> bytes:
-        """Write numbers; of a family the contexts, then the table."""
+        """Write a piece as numbers; a family as its contexts, then its table."""
         if isinstance(piece, FamilyCounts):
             return bytes(piece.contexts.astype("<i8").tobytes()) + self.dump(piece.table)
         return bytes(piece.astype(self._kind).tobytes())
 
     def whole(self, pieces: dict[int, Any]) -> JointCounts:
-        """Put the counts together, and check them."""
+        """Put the counts together from all pieces, and check them."""
         schema, k = self.work.schema, len(self.work.schema.classes)
         flat = np.concatenate([pieces[place] for place in range(self._dense)])
         ends = np.cumsum([k * length for length in self._lengths])
-        tables = [_native(part) for part in np.split(flat, ends[:-1])]
-        counts = JointCounts(
-            schema,
-            tables[0],
-            tables[1].reshape(k, -1),
-            self._pairs,
-            tables[2].reshape(k, -1),
-            tuple(pieces[self._dense + place] for place in range(len(self.work.families))),
-            tables[3].reshape(k, -1) if self.work.triples else None,
-        )
+        classes, *others = (_native(table) for table in np.split(flat, ends[:-1]))
+        values, pairs, triples = (table.reshape(k, -1) for table in others)
+        families = tuple(pieces[self._dense + place] for place in range(len(self.work.families)))
+        counts = JointCounts(schema, classes, values, self._pairs, pairs, families)
+        counts = replace(counts, triples=triples if self.work.triples else None)
         counts.check()
         return counts
 
 
 @dataclass(frozen=True)
 class SketchPieces:
-    """A sketch as one piece, the bytes of a file of the store."""
+    """A sketch as a single piece: the bytes of a file of the store."""
 
     work: Sketching
 
     def cut(self, result: SchemaSketch) -> Iterator[tuple[int, bytes]]:
-        """Give the sketch as bytes."""
+        """Make one piece of the sketch."""
         yield 0, self.dump(result)
 
     def load(self, place: int, content: bytes) -> SchemaSketch:  # noqa: ARG002 - there is one
-        """Read a sketch; nothing in it is ever run."""
+        """Read a sketch; no code in it is ever run."""
         with TemporaryDirectory() as folder:
             path = Path(folder) / "sketch"
             path.write_bytes(content)
-            return self.work.restored(store.load(path, kind="sketch"))
+            return self.work.new(store.load(path, kind="sketch"))
 
     def add(self, first: SchemaSketch, second: SchemaSketch) -> SchemaSketch:
-        """Merge two sketches, which nobody else holds."""
+        """Merge the second sketch into the first."""
         first.merge(second)
         return first
 
@@ -238,27 +207,22 @@ class SketchPieces:
             return path.read_bytes()
 
     def whole(self, pieces: dict[int, SchemaSketch]) -> SchemaSketch:
-        """Return the one piece."""
+        """Return the single piece."""
         return pieces[0]
 
 
-def _cutter(work: Work[Any]) -> Pieces[Any, Any]:
-    if isinstance(work, Counting):
-        return CountPieces(work)
-    if isinstance(work, Sketching):
-        return SketchPieces(work)
-    raise TypeError(f"a {type(work).__name__} cannot be cut into pieces")
+Pieces = CountPieces | SketchPieces
 
 
 def _native(array: AnyArray) -> AnyArray:
-    """Copy to the machine's own numbers, which may be written to."""
+    """Copy to the machine's byte order, so that the array can be written to."""
     return array.astype(array.dtype.newbyteorder("="))
 
 
 class _Sent(Generic[Thing]):
     """An object that is sent once to each worker, as a broadcast variable.
 
-    Spark Connect has none; there it is part of the plan.
+    Spark Connect has no broadcast variables; there the object is part of the plan.
     """
 
     def __init__(self, source: DataFrame, thing: Thing) -> None:
@@ -271,14 +235,14 @@ class _Sent(Generic[Thing]):
         return self._kept[0] if self._broadcast is None else self._broadcast.value
 
     def release(self) -> None:
-        """Free the workers' memory; the object cannot be asked for after that."""
+        """Free the workers' memory; the object is no longer available."""
         if self._broadcast is not None:
             self._broadcast.destroy()
 
 
-def _count(sent: _Sent[Pieces[Result, Piece]], batches: Batches) -> Batches:
+def _count(sent: _Sent[Pieces], batches: Batches) -> Batches:
     """Count a partition."""
-    cutter = sent.get()
+    cutter: Any = sent.get()
     number = import_module("pyspark").TaskContext.get().partitionId()
     result = None
     try:
@@ -293,9 +257,9 @@ def _count(sent: _Sent[Pieces[Result, Piece]], batches: Batches) -> Batches:
             yield _batch(number // FAN_IN, place, content)
 
 
-def _merge(sent: _Sent[Pieces[Result, Piece]], batches: Batches) -> Batches:
+def _merge(sent: _Sent[Pieces], batches: Batches) -> Batches:
     """Add pieces of the same part and place."""
-    cutter = sent.get()
+    cutter: Any = sent.get()
     merged: dict[tuple[int, int], Any] = {}
     for batch in batches:
         for row in batch.to_pylist():
@@ -311,14 +275,14 @@ def _merge(sent: _Sent[Pieces[Result, Piece]], batches: Batches) -> Batches:
         yield _batch(0, place, piece if place == ERROR else cutter.dump(piece))
 
 
-def _load(cutter: Pieces[Result, Any], place: int, content: bytes) -> Any:
+def _load(cutter: Pieces, place: int, content: bytes) -> Any:
     return content if place == ERROR else cutter.load(place, content)
 
 
 def _predict(
     sent: _Sent[Prediction], names: list[str], features: list[str], batches: Batches
 ) -> Batches:
-    """Put answers beside a partition's columns."""
+    """Add predictions to the columns of a partition."""
     arrow = import_module("pyarrow")
     prediction = sent.get()
     for batch in batches:
@@ -330,7 +294,7 @@ def _predict(
 
 
 def _plain(answers: AnyArray) -> AnyArray | list[str]:
-    """Return answers as Spark's types have them."""
+    """Convert predictions to types that Spark has."""
     kind = answers.dtype.kind
     if kind in "fiub":
         return answers.astype({"f": np.float64, "b": np.bool_}.get(kind, np.int64))
@@ -338,32 +302,25 @@ def _plain(answers: AnyArray) -> AnyArray | list[str]:
 
 
 def _gathered(batches: Batches) -> Batches:
-    """Join short batches to tables that are worth a count."""
+    """Join short batches to larger tables, which are counted faster."""
     arrow = import_module("pyarrow")
     waiting: list[pa.RecordBatch] = []
-    size = 0
     for batch in batches:
         waiting.append(batch)
-        size += batch.nbytes
-        if size >= BATCH_BYTES:
+        if sum(one.nbytes for one in waiting) >= BATCH_BYTES:
             yield arrow.Table.from_batches(waiting)
-            waiting, size = [], 0
+            waiting = []
     if waiting:
         yield arrow.Table.from_batches(waiting)
 
 
 def _batch(part: int, place: int, content: bytes) -> pa.RecordBatch:
-    arrow = import_module("pyarrow")
-    columns = {
-        "part": arrow.array([part], arrow.int64()),
-        "place": arrow.array([place], arrow.int64()),
-        "content": arrow.array([content], arrow.binary()),
-    }
-    return arrow.RecordBatch.from_pydict(columns)
+    columns = {"part": [part], "place": [place], "content": [content]}
+    return import_module("pyarrow").RecordBatch.from_pydict(columns)
 
 
 def _error(content: bytes) -> Exception:
-    """Make the error that a task met."""
+    """Make the error that a task raised."""
     name, _, message = content.decode().partition("\n")
     kinds = {kind.__name__: kind for kind in KNOWN_ERRORS}
     return kinds.get(name, UnnaiveError)(message)

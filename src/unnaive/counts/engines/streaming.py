@@ -1,4 +1,4 @@
-"""Files as a stream of rows: one thread reads ahead, bad files are named, passes are watched."""
+"""Files as a stream of rows, with a thread that reads ahead, errors by file, and progress."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from unnaive import _parallel
 from unnaive.counts.engines.dispatch import KNOWN_ERRORS, features_of
@@ -17,30 +17,31 @@ if TYPE_CHECKING:
 
     from unnaive.counts.engines.checkpoint import Checkpoint
     from unnaive.counts.engines.dispatch import Counting, Rows, Sketching
+    from unnaive.counts.engines.files import CountPass, SchemaPass
     from unnaive.io.parts import Entry, Part
 
     Offer = tuple[int, Rows] | str | Exception | None
 
 Item = TypeVar("Item")
-READ_CELLS = 1 << 23  # of a batch as it is read: at most 64 MB of numbers
+READ_CELLS = 1 << 23  # values of a batch that is read: at most 64 MB of numbers
 
 
 @dataclass(frozen=True)
 class CountProgress:
-    """How far a count over files is; what ``watch`` is told after every batch.
+    """Progress of a count over files, with which ``watch`` is called after every batch.
 
     Attributes
     ----------
     stage : str
-        "schema" while the columns are learned, then "count".
+        "schema" while the schema is learned, then "count".
     part : str
         The file that is being read.
     done, total : int
-        Files that this stage is done with, and all of them.
+        Number of files that this stage has finished, and of all files.
     rows : int
-        Rows read in this stage; those that a checkpoint remembers are left out.
+        Rows read in this stage, without those of files that a checkpoint has finished.
     skipped : tuple of str
-        Files that were left out since they are bad.
+        Bad files that were skipped.
     """
 
     stage: str
@@ -51,30 +52,11 @@ class CountProgress:
     skipped: tuple[str, ...] = ()
 
 
-class Pass(Protocol):
-    """What is done with the rows of all files."""
-
-    stage: str
-
-    @property
-    def work(self) -> Counting | Sketching:
-        """Say how rows are read."""
-
-    def begin(self) -> None:
-        """Begin a part, and forget what it was begun with before."""
-
-    def add(self, rows: Rows) -> None:
-        """Take some of its rows."""
-
-    def finish(self, part: Part) -> None:
-        """Keep the part, all of whose rows were taken."""
-
-
 @dataclass
 class Files:
-    """The files of a count: which there are, which are done with, which are bad.
+    """The files of a count, the finished ones and the bad ones.
 
-    ``notes`` say what is done; ``weight`` names the column of weights, if there is one.
+    ``notes`` hold the progress; ``weight`` is the name of the column of weights, if any.
     """
 
     entries: list[Entry]
@@ -90,11 +72,11 @@ class Files:
     parts: dict[str, Part] = field(default_factory=dict)
 
     def open(self, done: list[str]) -> list[Part]:
-        """Look at all files that are not done with, before hours go into some of them."""
+        """Open all unfinished files first, so that a bad one is found before hours of work."""
         parts = []
-        known = set(done)
+        known = {*done, *self.notes.skipped}
         for entry in self.entries:
-            if entry.name in known or entry.name in self.notes.skipped:
+            if entry.name in known:
                 continue
             try:
                 part = self.parts.get(entry.name) or entry.open()
@@ -109,22 +91,22 @@ class Files:
         return parts
 
     def bad(self, name: str, error: Exception) -> None:
-        """Leave a file out and say so later, or raise."""
+        """Skip a bad file and warn later, or raise."""
         text = str(error) if isinstance(error, DataFileError) else f"{name}: {error}"
         if not self.skip_bad_files:
             raise DataFileError(text) from error
         self.notes.skipped[name] = text
 
     def warn(self) -> None:
-        """Say which files were left out, and why."""
+        """Warn about the files that were skipped, and why."""
         if self.notes.skipped:
             names, reasons = zip(*self.notes.skipped.items(), strict=True)
             what = f"{len(names)} of {len(self.entries)} files are bad and were left out"
-            told = "\n".join([f"{what}:", *(f"  {reason}" for reason in reasons)])
-            warnings.warn(DataWarning(told, kind="files", names=names), stacklevel=4)
+            text = "\n".join([f"{what}:", *(f"  {reason}" for reason in reasons)])
+            warnings.warn(DataWarning(text, kind="files", names=names), stacklevel=4)
 
-    def fold(self, run: Pass, parts: list[Part], told: dict[str, str]) -> None:
-        """Run a pass over parts: rows of a part are kept once all of them were read."""
+    def fold(self, run: SchemaPass | CountPass, parts: list[Part], told: dict[str, str]) -> None:
+        """Run a pass over files; the rows of a file are kept only if all of them can be read."""
         run.begin()
         broken: Part | None = None
         with closing(read_ahead(self._stream(parts, run.work, told))) as stream:
@@ -140,8 +122,8 @@ class Files:
                 if self.watch is not None:
                     self.watch(self._progress(run.stage, part.name))
 
-    def _take(self, run: Pass, part: Part, item: Offer) -> None:
-        """Deal with what a part had to offer: rows, a new beginning, its end, an error."""
+    def _take(self, run: SchemaPass | CountPass, part: Part, item: Offer) -> None:
+        """Process an item of a file's stream: rows, a restart, the end, or an error."""
         if isinstance(item, Exception):
             raise item
         if isinstance(item, str):
@@ -163,9 +145,8 @@ class Files:
     def _stream(
         self, parts: list[Part], work: Counting | Sketching, told: dict[str, str]
     ) -> Generator[tuple[Part, Offer]]:
-        """Yield each part with its rows, ``RESTART``, None at its end, or the error it ends in."""
-        most = max(1024, READ_CELLS // max(1, len(self.names)))
-        size = min(self.batch_rows, most)
+        """Yield each file with its rows, ``RESTART``, None at its end, or the error it ends in."""
+        size = min(self.batch_rows, max(1024, READ_CELLS // max(1, len(self.names))))
         threads = _parallel.effective_n_jobs(self.n_jobs) > 1
         for part in parts:
             first = 0
@@ -187,7 +168,7 @@ class Files:
 
 @contextmanager
 def _located(name: str, first: int, rows: int) -> Iterator[None]:
-    """Say in which rows of which file an error arose."""
+    """Add the file and its rows to an error."""
     try:
         yield
     except KNOWN_ERRORS as error:
@@ -196,7 +177,7 @@ def _located(name: str, first: int, rows: int) -> Iterator[None]:
 
 
 def read_ahead(items: Generator[Item]) -> Generator[Item]:
-    """Yield what a generator yields, the next of which another thread already fetches.
+    """Yield the items of a generator while another thread fetches the next one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Files of rows, a batch at a time: what :mod:`unnaive.io.files` reads, in bounded memory."""
+"""Read data files in batches, with bounded memory."""
 
 from __future__ import annotations
 
@@ -44,36 +44,36 @@ def is_dataset(source: object) -> bool:
 
 
 def list_files(source: Paths) -> list[Path]:
-    """List the files that a path, pattern, folder, or a list of these names, in order.
+    """List the files of a path, a pattern, a folder, or a list of these, in sorted order.
 
     Examples
     --------
     >>> [path.name for path in list_files(["b.csv", "a.csv"])]
     ['a.csv', 'b.csv']
     """
-    given = [source] if isinstance(source, str | PathLike) else source
-    found = sorted((path for one in given for path in _expand(Path(one).expanduser())), key=str)
-    for path, following in pairwise(found):
+    sources = [source] if isinstance(source, str | PathLike) else source
+    paths = sorted((path for one in sources for path in _expand(Path(one).expanduser())), key=str)
+    for path, following in pairwise(paths):
         if path == following:
             raise DataFileError(f"{path} is listed twice, and would be counted twice; list it once")
-    return found
+    return paths
 
 
 def _expand(path: Path) -> list[Path]:
     if path.is_dir():
-        found = [file for file in path.rglob("*") if _is_data(file.relative_to(path))]
-        if not found:
+        files = [file for file in path.rglob("*") if _is_data(file.relative_to(path))]
+        if not files:
             raise DataFileError(f"{path} has no file that ends in {', '.join(ENDINGS)}")
-        if any("=" in folder for file in found for folder in file.relative_to(path).parts[:-1]):
+        if any("=" in folder for file in files for folder in file.relative_to(path).parts[:-1]):
             cure = f"pyarrow.dataset.dataset({fspath(path)!r}, partitioning='hive')"
             raise DataFileError(f"{path} keeps values in the names of its folders; count {cure}")
-        return found
+        return files
     if has_magic(str(path)) and not path.exists():
         anchor = Path(path.anchor)
-        found = [file for file in anchor.glob(str(path.relative_to(anchor))) if file.is_file()]
-        if not found:
-            raise DataFileError(f"no file is called {path}; check the pattern and its folder")
-        return found
+        files = [file for file in anchor.glob(str(path.relative_to(anchor))) if file.is_file()]
+        if not files:
+            raise DataFileError(f"no file matches {path}; check the pattern and its folder")
+        return files
     return [path]
 
 
@@ -84,14 +84,14 @@ def _is_data(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Entry:
-    """A part before it is opened."""
+    """A file or fragment that is not open yet."""
 
     name: str
     open: Callable[[], Part]
     look: Callable[[], tuple[int, int]]
 
     def stamp(self) -> list[int]:
-        """Size and time of the last change, by which a checkpoint knows the part again."""
+        """Return size and time of the last change, by which a checkpoint recognizes the file."""
         try:
             return list(self.look())
         except OSError:
@@ -99,18 +99,23 @@ class Entry:
 
 
 def entries(source: Paths | dataset.Dataset) -> list[Entry]:
-    """Name the parts of a source, in order."""
+    """List the files or fragments of a source, in order."""
     if is_dataset(source):
         return _fragments(source)
     return [Entry(str(p), partial(open_part, p), partial(_look, p)) for p in list_files(source)]
 
 
 def open_part(path: Path) -> Part:
-    """Look at one file: its ending, its first bytes, its columns."""
+    """Open one file and check its extension, its first bytes and its column names."""
     try:
         ending = checked_ending(path)
     except OSError as error:
         raise DataFileError(f"{path}: {error.strerror or error}") from error
+    return part_of(path, ending)
+
+
+def part_of(path: Path, ending: str) -> Part:
+    """Open a file of a known format."""
     if ending == ".parquet":
         return ParquetPart(path)
     return WholePart(path) if ending == ".arff" else CsvPart(path, ending)
@@ -122,7 +127,7 @@ def _look(path: Path) -> tuple[int, int]:
 
 
 def _fragments(source: dataset.Dataset) -> list[Entry]:
-    """Take a dataset apart; one that is filtered, or in memory, is a single part."""
+    """List the fragments of a dataset; a filtered one, or one in memory, is a single part."""
     name, schema = "the dataset", source.schema
     try:
         fragments = sorted(source.get_fragments(), key=lambda fragment: str(fragment.path))
@@ -145,6 +150,6 @@ def _look_far(fragment: dataset.Fragment) -> tuple[int, int]:
 
 def _no_stamp() -> tuple[int, int]:
     raise DataFileError(
-        "a checkpoint needs files, and this dataset has none that can be told apart (it is in "
-        "memory or filtered); count it without checkpoint="
+        "a checkpoint needs files, and this dataset is in memory or filtered; count it without "
+        "checkpoint="
     )

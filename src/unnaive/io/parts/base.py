@@ -1,4 +1,4 @@
-"""A part: some rows that are read together, a batch at a time."""
+"""The base class of data files that are read in batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Frames = Generator[Frame | str]
     Told = Mapping[str, str]
 
-RESTART = "restart"  # between frames: those of this part so far do not count, it begins anew
+RESTART = "restart"  # between frames: ignore the frames of this part so far, it starts again
 
 
 class Part(ABC):
@@ -26,13 +26,13 @@ class Part(ABC):
     Attributes
     ----------
     name : str
-        What it is called in errors and checkpoints.
+        Name in error messages and checkpoints.
     columns : tuple of str
-        Names of its columns.
-    kinds : dict
-        By column "number", "bool" or "text"; a column without any value is not listed.
+        Column names.
+    kinds : dict of str to str
+        Kind of every column: "number", "bool" or "text". Columns without values are not listed.
     typed : bool
-        Whether the file itself says what a column is; the cells of a CSV are all text.
+        Whether the file declares the types of its columns; a CSV file does not.
     """
 
     name: str
@@ -45,20 +45,20 @@ class Part(ABC):
     ) -> Frames:
         """Yield frames of at most about ``rows`` rows, or ``RESTART``.
 
-        ``told`` says what columns are where the file does not: "int" and "float" (numbers),
-        "bool", "text". ``wanted`` names the columns that are read; None: all.
+        ``told`` gives the kinds of columns of untyped files: "int", "float", "bool" or "text".
+        ``wanted`` names the columns to read; None reads all.
         """
         columns = [name for name in self.columns if wanted is None or name in wanted]
         return self.read(rows, columns, threads, told)
 
     @abstractmethod
     def read(self, rows: int, columns: list[str], threads: bool, told: Told) -> Frames:
-        """Yield frames of some columns, which are in the order of the file."""
+        """Yield frames of some columns, in the order of the file."""
 
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Turn whatever pyarrow or the disk says of damaged rows into an error with the name."""
+    """Turn errors of pyarrow or the disk into errors that name the file."""
     arrow = import_module("pyarrow")
     try:
         yield

@@ -1,4 +1,4 @@
-"""Parts that say themselves what their columns are: Parquet, datasets, ARFF."""
+"""Files that declare the types of their columns: Parquet, pyarrow datasets, ARFF."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ArrowPart(Part):
-    """Rows that pyarrow reads in batches, by a schema that it knows."""
+    """Rows that pyarrow reads in batches, with a known schema."""
 
     def __init__(self, name: str, schema: pa.Schema) -> None:
         self.name, self._schema = name, schema
@@ -31,10 +31,10 @@ class ArrowPart(Part):
 
     @abstractmethod
     def batches(self, **how: int | list[str]) -> Iterator[pa.RecordBatch]:
-        """Yield batches of rows, of the size, columns and threads that pyarrow is told."""
+        """Yield batches of rows; ``how`` has the batch size, the columns and the use of threads."""
 
     def read(self, rows: int, columns: list[str], threads: bool, _: Told) -> Frames:
-        """Yield a frame a batch."""
+        """Yield a frame per batch."""
         with naming(self.name):
             for batch in self.batches(batch_size=rows, columns=columns, use_threads=threads):
                 if batch.num_rows:
@@ -42,7 +42,7 @@ class ArrowPart(Part):
 
 
 class ParquetPart(ArrowPart):
-    """A Parquet file; its footer is read at once, its rows in batches."""
+    """A Parquet file; opening it reads only the footer."""
 
     def __init__(self, path: Path) -> None:
         self.path, parquet = path, arrow_for(path, "pyarrow.parquet")
@@ -69,14 +69,14 @@ class FragmentPart(ArrowPart):
 
     def batches(self, **how: int | list[str]) -> Iterator[pa.RecordBatch]:
         """Yield batches of the fragment."""
-        is_whole = hasattr(self._fragment, "get_fragments")  # a dataset, which knows its schema
+        is_whole = hasattr(self._fragment, "get_fragments")  # a dataset has its schema
         known = {} if is_whole else {"schema": self._schema}
         known |= {"batch_readahead": 1, "fragment_readahead": 1}
         yield from self._fragment.to_batches(**how, **known)
 
 
 class WholePart(Part):
-    """A file that can only be read as a whole: ARFF."""
+    """An ARFF file, which can only be read as a whole."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, str(path)
@@ -87,14 +87,14 @@ class WholePart(Part):
                 self.kinds[column.name] = "text" if column.is_text else "number"
 
     def read(self, rows: int, columns: list[str], _: bool, __: Told) -> Frames:
-        """Yield blocks of the whole."""
+        """Yield blocks of rows."""
         frame = parse_arff(text_of(self.path), self.name).select(columns)
         for start in range(0, frame.n_rows, rows):
             yield frame.block(start, min(start + rows, frame.n_rows))
 
 
 def kinds_of(schema: pa.Schema) -> dict[str, str]:
-    """Say what the columns of an arrow schema are; those of other types are not listed."""
+    """Return the kinds of the columns of an arrow schema; other types are not listed."""
     types = import_module("pyarrow").types
     kinds = {}
     for field in schema:

@@ -1,4 +1,4 @@
-"""CSV, a batch at a time: what a column is must be found out, and may turn out otherwise."""
+"""Read CSV files in batches with pyarrow; the kinds of the columns follow from the cells."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ Used = TypeVar("Used")
 
 
 class CsvPart(Part):
-    """A CSV or TSV file; its header and first block are read at once, its rows in batches.
+    """A CSV or TSV file; opening it reads the header and the first block.
 
-    A column is what its first block says it is, until a later cell does not fit. Then the
-    whole file is looked at, cell by cell, and read once more.
+    The kind of a column follows from the first block. If a later cell does not fit, all cells of
+    the file are examined, and the file is read again.
     """
 
     typed = False
@@ -62,12 +62,12 @@ class CsvPart(Part):
 
     @property
     def kinds(self) -> dict[str, str]:  # type: ignore[override]
-        """What the columns are, as far as rows were read."""
+        """The kinds of the columns, as far as the file was read."""
         numbers = {"int": "number", "float": "number", "comma": "number"}
         return {n: numbers.get(kind, kind) for n, kind in self._kinds.items() if kind != "none"}
 
     def read(self, rows: int, columns: list[str], threads: bool, told: Told) -> Frames:
-        """Yield frames; columns that are not ``told`` are what the file makes them look like."""
+        """Yield frames; the kinds of columns that are not ``told`` follow from their cells."""
         try:
             kinds = {**self._kinds, **told}
             yield from self._read(rows, kinds, columns, by_arrow=True, threads=threads)
@@ -76,7 +76,7 @@ class CsvPart(Part):
             yield from self._read_carefully(rows, columns, threads, told)
 
     def _read_carefully(self, rows: int, chosen: list[str], threads: bool, told: Told) -> Frames:
-        """Look at every cell, then read all as text and convert it."""
+        """Examine every cell, then read all columns as text and convert them."""
         with self._explained():
             for kinds in self._tables("text", {}, chosen, self._look, threads=threads):
                 for name, kind in kinds.items():
@@ -93,7 +93,7 @@ class CsvPart(Part):
         by_arrow: bool,
         threads: bool,
     ) -> Iterator[Frame]:
-        """Yield frames of known kinds; ``by_arrow`` is the fast way, and refuses odd cells."""
+        """Yield frames of known kinds; ``by_arrow`` is fast and refuses cells that do not fit."""
         labels = {"text"} if by_arrow else {"text", "none"}
         text = {name for name in chosen if kinds.get(name, "none") in labels}
 
@@ -117,7 +117,7 @@ class CsvPart(Part):
             return frame_of(table.combine_chunks(), text, MISSING)
 
     def _convert(self, name: str, column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
-        """Make numbers or booleans of a column that was read as text."""
+        """Convert a column of text to numbers or booleans."""
         arrow = import_module("pyarrow")
         if not arrow.types.is_string(column.type):
             return column
@@ -133,14 +133,21 @@ class CsvPart(Part):
             what = f"column {name!r} has {odd!r}, where it should have {wanted}"
             raise DataFileError(f"{self.path}: {what}; correct it, or leave it empty") from error
 
+    def check_quotes(self) -> None:
+        """Raise if a quote is not closed, so that the last cell may have swallowed rows."""
+        with open_bytes(self.path) as stream:
+            quotes = sum(piece.count(b'"') for piece in iter(lambda: stream.read(PIECE), b""))
+        if quotes % 2:
+            cells.diagnose(self.path, self.separator)
+
     def _look(self, table: pa.Table, chosen: list[str]) -> dict[str, str]:
-        """Tell what each column of a table of text looks like."""
+        """Return the kind of each column of a table of text."""
         columns = zip(chosen, table.columns, strict=True)
         return {name: kind_of(trimmed(column), self.separator) for name, column in columns}
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Say which line is wrong where pyarrow refuses a file."""
+        """Name the wrong line when pyarrow refuses a file."""
         try:
             yield
         except (arrow_for(self.path).ArrowInvalid, UnicodeDecodeError) as error:
@@ -158,9 +165,9 @@ class CsvPart(Part):
         threads: bool = False,
         size: int | None = None,
     ) -> Iterator[Used]:
-        """Yield what is made of arrow tables of pieces, some of them at a time.
+        """Yield ``use`` of the arrow table of every piece of the file, in parallel.
 
-        All columns are of the kind ``every`` if one is given.
+        If ``every`` is given, all columns are read as this kind.
         """
         types = {
             raw: arrow_type(every) if every else _encoded_type(kinds.get(name, "none"))
@@ -175,7 +182,7 @@ class CsvPart(Part):
         yield from _parallel.map_ahead(read, self._pieces(size or PIECE), workers)
 
     def _pieces(self, size: int) -> Iterator[pa.Buffer]:
-        """Yield the bytes below the header, whole rows at a time."""
+        """Yield the bytes after the header in pieces of whole rows."""
         rest: AnyArray = np.empty(0, np.uint8)
         with open_bytes(self.path) as stream:
             stream.seek(self._header)
@@ -205,7 +212,7 @@ class CsvPart(Part):
     def _parse(
         self, piece: pa.Buffer, types: Mapping[str, pa.DataType], names: list[str] | None = None
     ) -> pa.Table:
-        """Let pyarrow read some rows; without names their first is the header."""
+        """Parse some rows with pyarrow; without ``names`` the first row is the header."""
         arrow, arrow_csv = arrow_for(self.path), arrow_for(self.path, "pyarrow.csv")
         convert = arrow_csv.ConvertOptions(
             null_values=MISSING,
@@ -229,13 +236,13 @@ class CsvPart(Part):
 
 
 def _row_end(text: AnyArray, pieces: int) -> int:
-    """Tell where the last whole row ends, or give up where a quote was left open long ago."""
+    """Return the end of the last whole row, or of the text if a quote was never closed."""
     ending = b"\n" if b"\n" in text[:_FIRST].tobytes() else b"\r"
     return len(text) if pieces > _LONGEST else row_end(text, ord(ending))
 
 
 def _fill(stream: IO[bytes], room: AnyArray) -> int:
-    """Read until there is no more room, or nothing to read; return how many bytes there are."""
+    """Fill a buffer from a stream as far as possible; return the number of bytes."""
     filled = 0
     while read := stream.readinto(room[filled:].data):  # type: ignore[attr-defined]
         filled += read
@@ -243,7 +250,7 @@ def _fill(stream: IO[bytes], room: AnyArray) -> int:
 
 
 def _casts(cell: str | None, kind: str) -> bool:
-    """Whether a cell is missing, or can be read as a kind."""
+    """Whether a cell is missing or of a kind."""
     if cell is None:
         return True
     with suppress(import_module("pyarrow").ArrowInvalid):
@@ -252,14 +259,14 @@ def _casts(cell: str | None, kind: str) -> bool:
 
 
 def _encoded_type(kind: str) -> pa.DataType:
-    """Type by which cells of a kind are read for good: labels as numbers into a list of them."""
+    """Return the arrow type in which columns of a kind are read; labels are dictionaries."""
     arrow = import_module("pyarrow")
     encoded = arrow.dictionary(arrow.int32(), arrow.string())
     return encoded if kind == "text" else arrow_type(kind)
 
 
 def _join(first: str, second: str) -> str:
-    """Tell what a column is that looks like this here and like that there."""
+    """Return the kind of a column from the kinds of two of its pieces."""
     both = {first, second} - {"none"}
     if len(both) <= 1:
         return both.pop() if both else "none"

@@ -1,4 +1,4 @@
-"""Learn a schema from rows that are never together: sketches that add up, exactly."""
+"""Learn a schema from batches of rows, by sketches that can be merged exactly."""
 
 from unnaive.schema.sketch.sketch import SchemaSketch
 

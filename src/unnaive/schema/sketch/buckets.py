@@ -1,7 +1,7 @@
 """Buckets: the distinct values of a column while they are few, then a fine histogram.
 
-What it holds after some rows depends on these rows alone, not on their order nor on how they
-were parted: two sketches of parts, merged, are the sketch of all, to the bit.
+The content depends only on the rows that were added, not on their order or on how they were
+divided into batches: two sketches of batches, merged, are bit for bit the sketch of all rows.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray, FloatArray, IntArray, State
 
-EXACT = 4096  # distinct values that are kept as they are
-ACCURACY = 1 << 14  # buckets beyond that, shared by the powers of two
-_BUSY = 64  # values between two powers of two that may keep a bucket each, always
+EXACT = 4096  # up to this many distinct values, each has a bucket
+ACCURACY = 1 << 14  # number of buckets beyond that, shared by the ranges between powers of two
+_BUSY = 64  # up to this many values between two powers of two always have a bucket each
 _FIRST = 256
 _MANTISSA = np.uint64(52)
 
@@ -27,18 +27,18 @@ _MANTISSA = np.uint64(52)
 class Buckets:
     """Weights by class of the values of one column.
 
-    Up to ``EXACT`` distinct values each has a bucket of its own. Beyond, the ranges between
+    Up to ``EXACT`` distinct values, every value has a bucket. Beyond that, the ranges between
     two powers of two (and between their negatives) that hold more than 64 distinct values get
-    an equal share of ``accuracy`` buckets, rounded down to a power of two; buckets of a range
-    are of equal width, as narrow as its share allows. Each bucket knows its lowest and its
-    highest value, so every cut between two buckets is a cut between two neighbouring values.
+    an equal share of ``accuracy`` buckets, rounded down to a power of two. The buckets of a range
+    have equal width, as narrow as its share allows. Each bucket stores its lowest and its
+    highest value, so every cut between two buckets is a cut between two neighboring values.
 
     Parameters
     ----------
     n_classes : int
-        Classes so far; more may come (:meth:`widen`).
+        Number of classes so far; :meth:`widen` adds more.
     accuracy : int
-        Buckets of all ranges together.
+        Number of buckets of all ranges together.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Buckets:
         self.hold(np.empty(0, np.uint64), empty.reshape(0, 2), empty.reshape(0, n_classes))
 
     def hold(self, keys: AnyArray, ends: FloatArray, counts: FloatArray) -> None:
-        """Take the place of all buckets, with room for as many again."""
+        """Replace all buckets, with room for as many more."""
         self.size = len(keys)
         room = max(_FIRST, 1 << max(0, 2 * self.size - 1).bit_length())
         if self.exact:
@@ -73,22 +73,22 @@ class Buckets:
         fill_index(self._keys[: self.size], self._index)
 
     def held(self) -> tuple[AnyArray, FloatArray, FloatArray]:
-        """Keys, ends and counts of all buckets, in no order."""
+        """Keys, ends and counts of all buckets, not sorted."""
         return self._keys[: self.size], self._ends[: self.size], self._counts[: self.size]
 
     @property
     def n_classes(self) -> int:
-        """Classes that have a count."""
+        """Number of classes."""
         return int(self._counts.shape[1])
 
     def widen(self, n_classes: int) -> None:
-        """Make room for more classes."""
+        """Increase the number of classes."""
         more = n_classes - self.n_classes
         if more > 0:
             self._counts = np.pad(self._counts, ((0, 0), (0, more)))
 
     def add(self, values: FloatArray, classes: IntArray, weights: FloatArray) -> None:
-        """Add numbers, NaN left out; cost n."""
+        """Add numbers and skip NaN; the cost is proportional to their number."""
         rows = np.empty(len(values), dtype=np.int32)
         start = 0
         while start < len(values):
@@ -96,9 +96,9 @@ class Buckets:
             done, self.size = find_buckets(
                 values[rest], self.shifts, self._index, self._keys, self.size, rows[rest]
             )
-            part = slice(start, start + done)
-            parts = (values[part], rows[part], classes[part], weights[part])
-            add_rows(*parts, self._ends, self._counts)
+            batch = slice(start, start + done)
+            columns = (values[batch], rows[batch], classes[batch], weights[batch])
+            add_rows(*columns, self._ends, self._counts)
             start += done
             if start < len(values):
                 self._make_room()
@@ -111,25 +111,25 @@ class Buckets:
             self.hold(*self.held())
 
     def _coarsen(self) -> None:
-        """Widen the buckets of ranges that have more than their share."""
+        """Widen the buckets of ranges that have more buckets than their share."""
         if self.exact:
             return
         keys, ends, counts = self.held()
         binades = (keys >> _MANTISSA).astype(np.int64)
         sizes = np.bincount(binades, minlength=BINADES)
-        # Shares only ever shrink, and ranges only ever get busy, in whatever order rows come.
+        # Shares only shrink and busy ranges stay busy, so the order of the rows has no effect.
         busy = int(np.count_nonzero((self.shifts > 0) | (sizes > _BUSY)))
         share = max(_BUSY, 1 << (self.accuracy // max(1, busy)).bit_length() >> 1)
         full = np.flatnonzero(sizes > share)
         for binade in full:
-            mine = np.sort(keys[binades == binade])
-            while np.count_nonzero(np.diff(mine >> self.shifts[binade])) >= share:
+            inside = np.sort(keys[binades == binade])
+            while np.count_nonzero(np.diff(inside >> self.shifts[binade])) >= share:
                 self.shifts[binade] += 1
         if len(full):
             self.hold(*_gather(keys, ends, counts, self.shifts))
 
     def merge(self, other: Buckets, places: IntArray) -> None:
-        """Add another column's buckets, whose class c is class ``places[c]`` here."""
+        """Add buckets of another sketch, whose class c is class ``places[c]`` here."""
         counts = np.zeros((other.size, max(self.n_classes, int(places.max(initial=-1)) + 1)))
         counts[:, places] = other.held()[2]
         self.widen(counts.shape[1])
@@ -147,7 +147,7 @@ class Buckets:
         return ends[order], counts[order]
 
     def state(self) -> State:
-        """Plain values and arrays, buckets in order."""
+        """Return plain values and arrays, with the buckets in order."""
         ends, counts = self.ordered()
         return {
             "accuracy": self.accuracy,
@@ -160,21 +160,21 @@ class Buckets:
 
     @classmethod
     def from_state(cls, state: State) -> Buckets:
-        """Make the buckets that :meth:`state` described."""
+        """Return the buckets of a :meth:`state`."""
         buckets = cls(0, int(state["accuracy"]))
         buckets.exact, buckets.shifts = bool(state["exact"]), state["shifts"].copy()
         buckets.hold(state["keys"], state["ends"], state["counts"])
         return buckets
 
     def __reduce__(self) -> tuple[Callable[[State], Buckets], tuple[State]]:
-        """Travel without the empty room."""
+        """Pickle without the unused room."""
         return type(self).from_state, (self.state(),)
 
 
 def _gather(
     keys: AnyArray, ends: FloatArray, counts: FloatArray, shifts: AnyArray
 ) -> tuple[AnyArray, FloatArray, FloatArray]:
-    """Put together what the shifts make one bucket; in order."""
+    """Merge buckets whose keys become equal by the shifts, and sort them."""
     shift = shifts[keys >> _MANTISSA].astype(np.uint64)
     keys = (keys >> shift) << shift
     order = np.argsort(keys, kind="stable")

@@ -1,4 +1,4 @@
-"""What is remembered of one column: its labels, its distinct numbers, or its buckets."""
+"""Sketch of one column: its labels, its distinct numbers, or its buckets."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from unnaive.schema.columns import Label
     from unnaive.schema.learn import Discretizer
 
-MANY = 1_000_000  # categories of a column; more are names or measurements
+MANY = 1_000_000  # largest number of categories; a column of more is an identifier or numeric
 CURE = (
-    "too many for categories: leave it out if it names rows, group its rare values, or have "
+    "too many for categories: leave it out if it is an identifier, group its rare values, or have "
     "numbers cut into bins (discretize=, categorical_features=)"
 )
-_ROWS = 1 << 20  # up to so many rows a discretiser gets them one by one, as it always does
+_ROWS = 1 << 20  # up to this many rows, a discretizer gets them one by one, as in learn_schema
 
 
 class MixedColumn(SchemaMismatch):
@@ -50,12 +50,12 @@ class MixedColumn(SchemaMismatch):
 
 
 def distinct_numbers(column: Column) -> AnyArray:
-    """Distinct values of a numeric column, in order."""
+    """Distinct values of a numeric column, in increasing order."""
     values = column.values
     if values.dtype.kind in "iub" and len(values):
-        found = distinct_integers(values)
-        if found is not None:
-            return found
+        distinct = distinct_integers(values)
+        if distinct is not None:
+            return distinct
     return np.unique(values if values.dtype.kind != "f" else values[~np.isnan(values)])
 
 
@@ -65,21 +65,22 @@ class Values:
     Parameters
     ----------
     name : str
-        The column, for errors.
+        Name of the column, for error messages.
     most : int
-        Distinct values that are remembered.
+        Largest number of distinct values.
     cure : str
-        What an error advises if there are more. Empty: then ``numbers`` is None, no error.
+        Advice in the error message if there are more. Empty: there is no error, and ``numbers``
+        becomes None.
     """
 
     def __init__(self, name: str, most: int = MANY, cure: str = CURE) -> None:
         self.name, self.most, self.cure = name, most, cure
         self.labels: set[Label] = set()
-        self.domains: set[tuple[Label, ...]] = set()  # (): some rows declared none
+        self.domains: set[tuple[Label, ...]] = set()  # (): a batch declared no categories
         self.numbers: AnyArray | None = np.empty(0, dtype=np.bool_)
 
     def add(self, column: Column) -> None:
-        """Take note of a column's values."""
+        """Add the values of a batch."""
         if column.is_text:
             labels = [x.item() if isinstance(x, np.generic) else x for x in labels_of(column)]
             self.labels.update(labels)
@@ -90,7 +91,7 @@ class Values:
         self._check()
 
     def merge(self, other: Values) -> None:
-        """Add what another part of the rows had."""
+        """Add the values of another sketch."""
         self.labels |= other.labels
         self.domains |= other.domains
         self._unite(other.numbers)
@@ -113,7 +114,7 @@ class Values:
             )
 
     def categories(self) -> tuple[Label, ...]:
-        """Return them in declared or sorted order."""
+        """Return the distinct values in declared or sorted order."""
         if not self.labels and self.numbers is not None and len(self.numbers):
             return tuple(self.numbers.tolist())
         if len(self.domains) == 1 and (declared := next(iter(self.domains))):
@@ -136,10 +137,10 @@ class Values:
 
 
 class ColumnSketch:
-    """One column that is not declared.
+    """Sketch of a column without declared categories.
 
-    ``chosen`` says whether numbers are categories: True, False, or None if their values
-    decide, as in :func:`~unnaive.schema.learn_schema`.
+    ``chosen`` says whether numbers are categories: True, False, or None if that depends on
+    their values, as in :func:`~unnaive.schema.learn_schema`.
     """
 
     def __init__(self, name: str, chosen: bool | None, n_classes: int, accuracy: int) -> None:
@@ -151,7 +152,7 @@ class ColumnSketch:
         self.weight = self.n_observed = 0.0
 
     def add(self, column: Column, classes: IntArray, weights: FloatArray) -> None:
-        """Take note of a column's cells."""
+        """Add the cells of a batch."""
         if column.is_text:
             self.labels.add(column)
         else:
@@ -171,7 +172,7 @@ class ColumnSketch:
         self._check()
 
     def merge(self, other: ColumnSketch, places: IntArray) -> None:
-        """Add what another part of the rows had; its class c is ``places[c]`` here."""
+        """Add another sketch of the column; its class c is class ``places[c]`` here."""
         self.labels.merge(other.labels)
         self.values.merge(other.values)
         if self.buckets is not None and other.buckets is not None:
@@ -186,7 +187,7 @@ class ColumnSketch:
             raise MixedColumn(self.name, sorted_labels(self.labels.labels)[0])
 
     def learn(self, discretizer: Discretizer | None, order: IntArray) -> ColumnSchema:
-        """Say what the column is; class c of the schema is class ``order[c]`` here."""
+        """Return the column's schema; class c of the schema is class ``order[c]`` here."""
         if self.labels.labels or not self.n_observed:
             return CategoricalColumn(self.name, self.labels.categories())
         if self.buckets is None:
@@ -194,23 +195,25 @@ class ColumnSketch:
         ends, counts = self.buckets.ordered()
         if self.chosen is None and self._few(ends):
             floats = tuple(ends[:, 0].tolist())
-            found = self.values.categories() if self.only_integers else floats
-            return CategoricalColumn(self.name, found)
+            categories = self.values.categories() if self.only_integers else floats
+            return CategoricalColumn(self.name, categories)
         if discretizer is None:
-            raise UnnaiveError(f"column {self.name!r} is to be cut, but there is no discretiser")
+            raise UnnaiveError(
+                f"column {self.name!r} needs bins, but there is no discretizer; set discretize="
+            )
         counts = _by_class(counts, order)
         edges = cut(discretizer, ends, counts, integers=self.weight == self.n_observed)
         return NumericColumn(self.name, tuple(edges.tolist()))
 
     def _few(self, ends: FloatArray) -> bool:
-        # Integers beyond 2⁵³ are apart as integers alone.
+        # Integers beyond 2⁵³ may be equal as floats, so they are compared as integers.
         values = self.values.numbers if self.only_integers else ends[:, 0]
         if values is None or len(values) > FEW_VALUES or not np.all(np.trunc(ends) == ends):
             return False
         return len(values) * OFTEN <= max(self.n_observed, self.weight)
 
     def rank_error(self) -> float:
-        """Largest share of the rows in a bucket of several values: how far a cut may be off."""
+        """Largest share of rows in a bucket of several values, which bounds the error of a cut."""
         if self.buckets is None or not self.buckets.size:
             return 0.0
         ends, counts = self.buckets.ordered()
@@ -238,7 +241,7 @@ class ColumnSketch:
 
 
 def _by_class(counts: FloatArray, order: IntArray) -> FloatArray:
-    """Put classes in the order of the schema; those that no row has are −1 and get zeros."""
+    """Order classes as in the schema; −1 is a class without rows and gets zeros."""
     padded = np.pad(counts, ((0, 0), (0, 1)))
     return np.ascontiguousarray(padded[:, order])
 
@@ -246,11 +249,11 @@ def _by_class(counts: FloatArray, order: IntArray) -> FloatArray:
 def cut(
     discretizer: Discretizer, ends: FloatArray, counts: FloatArray, *, integers: bool
 ) -> FloatArray:
-    """Edges that a discretiser finds for buckets with ``counts`` (m, k) rows.
+    """Edges of a discretizer for buckets with ``counts`` (m, k) rows.
 
-    Where every bucket is one value these are the edges that it finds for the rows themselves.
-    Elsewhere it is handed the numbers of the buckets instead of their values, and a cut
-    between two buckets becomes one between the highest value below and the lowest above.
+    If every bucket is one value, these are the edges that it finds for the rows themselves.
+    Otherwise it gets the indices of the buckets instead of their values, and a cut between two
+    buckets becomes a cut between the highest value below and the lowest value above.
     """
     low, high = ends[:, 0], ends[:, 1]
     exact = bool((low == high).all())

@@ -1,4 +1,4 @@
-"""SchemaSketch: what a schema can be learned from, a batch of rows at a time."""
+"""SchemaSketch: learns a schema from batches of rows."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
     from unnaive.schema.learn import Categories, Features
 
 MANY_CLASSES = 10_000
-_CLASSES_CURE = "a classifier needs few: cut it into classes, or name another target"
+_CLASSES_CURE = "a classifier needs few: cut it into classes, or name another target column"
 
 
 class SchemaSketch:
     """Learn a schema from batches of rows, in any order, on any number of machines.
 
-    ``add`` batches, ``merge`` sketches of other batches, then ask for the ``schema``. The
-    result depends on the rows alone, to the bit, and not on batches, order or threads.
+    Call ``add`` for each batch, ``merge`` for sketches of other batches, and then ``schema``. The
+    result depends only on the rows, bit for bit, and not on batches, order or threads.
 
     While a numeric column has at most 4096 distinct values, all of them are kept, and the
-    schema is the one that :func:`~unnaive.schema.learn_schema` learns from all rows at once.
+    schema is the one that :func:`~unnaive.schema.learn_schema` learns from all rows together.
     Beyond that, its edges come from a histogram by class of about ``accuracy`` buckets (see
-    :class:`~unnaive.schema.sketch.buckets.Buckets`). Every edge still parts two neighbouring
-    values of the data; its rank is off by at most the share of rows in the largest bucket of
-    several values, which :meth:`rank_errors` tells: below 0.4 % for uniform, normal and
-    log-normal numbers, more only where many values crowd in a range narrow beside their size
-    while others lie all around. Equal width needs no histogram and is exact.
+    :class:`~unnaive.schema.sketch.buckets.Buckets`). Every edge still lies between two neighboring
+    values of the data. The error of its rank is at most the share of rows in the largest bucket of
+    several values, which :meth:`rank_errors` returns: below 0.4 % for uniform, normal and
+    log-normal numbers. It is larger only if many values lie in a very narrow range and others
+    far outside. Bins of equal width need no histogram and are exact.
 
     Parameters
     ----------
@@ -57,11 +57,11 @@ class SchemaSketch:
     discretize, bins, categorical_features, categories
         As in the models.
     classes : list, default=None
-        All class labels; None: those that occur.
+        All class labels. None: those that occur.
     accuracy : int, default=16384
-        Buckets of a column of many values, which take 24 + 8 · classes bytes each.
+        Number of buckets of a column with many values; a bucket takes 24 + 8 · classes bytes.
     n_jobs : int, default=None
-        Threads, over columns.
+        Number of threads; columns are processed in parallel.
 
     Examples
     --------
@@ -104,12 +104,11 @@ class SchemaSketch:
         self._columns: list[ColumnSketch | None] = []
 
     @property
-    def _looks_at_classes(self) -> bool:
-        blind = self.discretizer is None or isinstance(self.discretizer, BinnedDiscretizer)
-        return not blind
+    def _uses_classes(self) -> bool:
+        return not (self.discretizer is None or isinstance(self.discretizer, BinnedDiscretizer))
 
     def add(self, frame: Frame, target: Column, weights: FloatArray | None = None) -> None:
-        """Take note of a batch; after an error the sketch is of no more use."""
+        """Add a batch of rows; after an error the sketch can no longer be used."""
         if not self.names:
             self._begin(frame.names)
         elif frame.names != self.names:
@@ -133,7 +132,7 @@ class SchemaSketch:
         self.n_rows += frame.n_rows
 
     def _begin(self, names: tuple[str, ...]) -> None:
-        """Read what is said of columns once their names are known."""
+        """Read the parameters that concern columns, once the names are known."""
         self.names = names
         declared = declared_categories(self.categories, names)
         self._declared = {n: CategoricalColumn(n, labels) for n, labels in declared.items()}
@@ -153,10 +152,10 @@ class SchemaSketch:
 
     @property
     def _width(self) -> int:
-        return len(self._places) if self._looks_at_classes else 1
+        return len(self._places) if self._uses_classes else 1
 
     def _code_classes(self, column: Column) -> IntArray:
-        """Give each class a number, in the order in which they come."""
+        """Assign numbers to the classes, in the order in which they occur."""
         if self._fixed is not None:
             codes = self._fixed.encode_target(column)
         else:
@@ -168,10 +167,10 @@ class SchemaSketch:
                 labels = tuple(distinct.tolist())
             table = [self._places.setdefault(label, len(self._places)) for label in labels]
             codes = np.array(table, dtype=np.int64)[values]
-        return codes if self._looks_at_classes else np.zeros(len(codes), dtype=np.int64)
+        return codes if self._uses_classes else np.zeros(len(codes), dtype=np.int64)
 
     def merge(self, other: SchemaSketch) -> None:
-        """Add what another sketch, made with the same settings, took note of."""
+        """Add another sketch, which was made with the same settings."""
         if not other.names:
             return
         if not self.names:
@@ -183,7 +182,7 @@ class SchemaSketch:
             )
         self._labels.merge(other._labels)
         places = [self._places.setdefault(label, len(self._places)) for label in other._places]
-        table = np.array(places if self._looks_at_classes else [0], dtype=np.int64)
+        table = np.array(places if self._uses_classes else [0], dtype=np.int64)
         for mine, theirs in zip(self._columns, other._columns, strict=True):
             if mine is not None and theirs is not None:
                 if mine.buckets is not None:
@@ -192,13 +191,12 @@ class SchemaSketch:
         self.n_rows += other.n_rows
 
     def schema(self) -> Schema:
-        """Learn the schema from all that was added."""
+        """Learn the schema from all rows that were added."""
         if not self.n_rows:
             raise UnnaiveError("there are no rows to learn a schema from; add at least one")
         labels = self._class_labels()
-        order = np.array([self._places[label] for label in labels], dtype=np.int64)
-        if not self._looks_at_classes:
-            order = np.zeros(1, dtype=np.int64)
+        places = [self._places[label] for label in labels] if self._uses_classes else [0]
+        order = np.array(places, dtype=np.int64)
 
         def learn_one(index: int) -> ColumnSchema:
             sketch = self._columns[index]
@@ -217,11 +215,11 @@ class SchemaSketch:
         return tuple(label_array(sorted_labels(self._labels.categories())).tolist())
 
     def rank_errors(self) -> dict[str, float]:
-        """By how much the rank of an edge may be off, by column, as a share of its rows."""
+        """Bounds on the error of an edge's rank, by column, as a share of the rows."""
         return {sketch.name: sketch.rank_error() for sketch in self._columns if sketch is not None}
 
     def state(self) -> State:
-        """Plain values and arrays for the store, without the settings."""
+        """Return plain values and arrays for files, without the settings."""
         return {
             "names": list(self.names),
             "n_rows": self.n_rows,
@@ -232,7 +230,7 @@ class SchemaSketch:
 
     @classmethod
     def from_state(cls, state: State, **settings: Any) -> Self:
-        """Make the sketch that :meth:`state` described, with the settings that it had."""
+        """Return the sketch of a :meth:`state`, given the settings that it had."""
         sketch = cls(**settings)
         sketch._places = {label: place for place, label in enumerate(state["places"])}
         sketch._labels.restore(state["labels"])

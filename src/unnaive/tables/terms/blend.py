@@ -1,4 +1,4 @@
-"""Weighted means of posteriors, split into the terms of their members."""
+"""Weighted means of joints or posteriors, split into the terms of their members."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive.tables.terms import Terms, joined
 from unnaive.tables.terms.divisia import log_sum, shares_of_sum
-from unnaive.tables.terms.split import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,19 +15,36 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray
 
 
-def blended(found: Sequence[Terms], weights: FloatArray) -> Terms:
-    """Split the log of Σ w·P(c | x), the posteriors of members of weights w that sum to one."""
-    members = [posterior_terms(terms) for terms in found]
+def blended(members: Sequence[Terms], weights: FloatArray, *, posteriors: bool = True) -> Terms:
+    r"""Split the log of a weighted mean of the members' posteriors (or joints).
+
+    .. math:: \log \sum_m w_m P_m(c \mid x)
+
+    Parameters
+    ----------
+    members : sequence of Terms
+        The log joints of the members.
+    weights : ndarray of shape (m,)
+        Weights that sum to 1.
+    posteriors : bool, default=True
+        Average posteriors; False averages joints.
+
+    Returns
+    -------
+    Terms
+        With the keys of all members. Members that have the same key add to the same term.
+    """
     log_weights = np.log(weights)
+    of_rows = np.stack([log_sum(terms.joint) for terms in members], axis=-1)
+    evidence = log_sum(of_rows + log_weights) if posteriors else None
+    members = [posterior_terms(terms) for terms in members] if posteriors else members
     before = np.stack([terms.base for terms in members], axis=-1) + log_weights
     after = np.stack([terms.joint for terms in members], axis=-1) + log_weights
-    keys = tuple(dict.fromkeys(key for terms in members for key in terms.keys))
-    place = {key: index for index, key in enumerate(keys)}
+    keys, places = joined(members)
     stacked = np.zeros((*before.shape, len(keys)))
-    for index, terms in enumerate(members):
-        stacked[:, :, index, [place[key] for key in terms.keys]] = terms.parts
+    for index, (terms, place) in enumerate(zip(members, places, strict=True)):
+        stacked[:, :, index, place] = terms.parts
     shares = shares_of_sum(after, before, stacked).sum(axis=2)
-    evidence = log_sum(np.stack([log_sum(t.joint) for t in found], axis=-1) + log_weights)
     return Terms(keys, log_sum(before), shares, evidence)
 
 

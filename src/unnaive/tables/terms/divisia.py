@@ -6,8 +6,9 @@ With :math:`V_1 = \sum_p e^{A_p}`, :math:`V_0 = \sum_p e^{B_p}` and the logarith
 .. math:: \ln V_1 - \ln V_0 = \sum_p \omega_p (A_p - B_p), \qquad
           \omega_p = L(e^{A_p}, e^{B_p}) / L(V_1, V_0),
 
-since each :math:`L(e^{A_p}, e^{B_p}) (A_p - B_p)` is :math:`e^{A_p} - e^{B_p}`. There is no
-residual, no order of the members matters, and a sum inside :math:`A_p - B_p` is one outside.
+since each :math:`L(e^{A_p}, e^{B_p}) (A_p - B_p)` equals :math:`e^{A_p} - e^{B_p}`. There is no
+residual, the order of the members does not matter, and if :math:`A_p - B_p` is a sum, the split is
+the sum of the splits.
 
 References
 ----------
@@ -26,7 +27,17 @@ if TYPE_CHECKING:
 
 
 def log_mean(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Log of the logarithmic mean of two numbers that are given as logarithms.
+    """Log of the logarithmic mean of two numbers, both given as logarithms.
+
+    Parameters
+    ----------
+    a, b : ndarray
+        Logarithms of the two numbers; −inf stands for 0.
+
+    Returns
+    -------
+    ndarray
+        log L(e^a, e^b).
 
     Examples
     --------
@@ -43,10 +54,19 @@ def log_mean(a: FloatArray, b: FloatArray) -> FloatArray:
 def shares_of_sum(after: FloatArray, before: FloatArray, parts: FloatArray) -> FloatArray:
     """Split log Σ e^after − log Σ e^before among the parts of all members; shape of ``parts``.
 
-    ``after`` and ``before`` (…, m) are logarithms of the members, ``parts`` (…, m, t) what
-    leads from one to the other, as a sum. A member that loses all its chance has finite
-    shares, in equal parts for what took it. Where all members do, that is −inf. Nothing is
-    said where there was no chance before.
+    Parameters
+    ----------
+    after, before : ndarray of shape (..., m)
+        Logarithms of the members.
+    parts : ndarray of shape (..., m, t)
+        Terms of each member, with ``after = before + parts.sum(axis=-1)``.
+
+    Returns
+    -------
+    ndarray of shape (..., m, t)
+        The share of every part. If the probability of a member becomes 0, its shares are finite:
+        equal parts for the terms that are −inf. If that happens to all members, these terms have
+        −inf. A member whose probability was 0 before has shares of 0.
 
     Examples
     --------

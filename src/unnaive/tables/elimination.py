@@ -1,0 +1,119 @@
+"""Variable elimination: sum (or maximize) variables out of a product of factors.
+
+A factor is a scope, a tuple of variables in ascending order, and an array of logarithms whose
+first axis is the rows (or of length 1) and whose other axes are the variables of the scope.
+
+References
+----------
+Zhang & Poole, "A simple approach to Bayesian network computations", Canadian AI 1994; Dechter,
+"Bucket elimination: a unifying framework for reasoning", Artificial Intelligence 113, 1999.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unnaive._ties import TIE_TOLERANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from unnaive._typing import AnyArray, FloatArray, IntArray
+
+    Scope = tuple[int, ...]
+    Factor = tuple[Scope, FloatArray]
+    Step = tuple[int, Scope, AnyArray]  # a variable, what it then depends on, see eliminate
+
+
+def elimination_order(
+    scopes: Iterable[Collection[int]], kept: Scope, sizes: IntArray
+) -> tuple[list[int], list[Scope]]:
+    """Choose an order by min-fill, and list the variables of every factor on the way.
+
+    The next variable is the one that joins the fewest pairs of others, then the one with the
+    smallest factor, then the one of lowest index (Koller & Friedman, "Probabilistic Graphical
+    Models", 2009, section 9.4.3). The last factor is that of the ``kept`` variables.
+
+    Examples
+    --------
+    >>> elimination_order([(0, 1), (1, 2)], (), np.array([2, 3, 2]))
+    ([0, 1, 2], [(0, 1), (1, 2), (2,), ()])
+    """
+    near: dict[int, set[int]] = {}
+    widths = sizes.tolist()
+    for scope in scopes:
+        for variable in scope:
+            near.setdefault(variable, set()).update(scope)
+
+    def price(variable: int) -> tuple[int, int, int]:
+        around = near[variable]
+        fill = sum(len(around - near[other]) for other in around)
+        return fill, math.prod(widths[other] for other in around), variable
+
+    prices = {variable: price(variable) for variable in near if variable not in kept}
+    order, cliques = [], []
+    while prices:
+        fill, _, variable = min(prices.values())
+        around = near.pop(variable)
+        del prices[variable]
+        order.append(variable)
+        cliques.append(tuple(sorted(around)))
+        changed = around - {variable}
+        for other in changed:
+            near[other] = (near[other] | around) - {variable}
+        if fill:
+            changed = changed.union(*(near[other] for other in changed))
+        prices.update((other, price(other)) for other in changed if other in prices)
+    return order, [*cliques, kept]
+
+
+def eliminate(
+    factors: Iterable[Factor], order: list[int], sizes: IntArray, maximize: bool = False
+) -> tuple[list[Factor], list[Step]]:
+    """Sum variables out of a product of factors, or maximize over them.
+
+    Returns
+    -------
+    factors : list of Factor
+        The factors that are left.
+    steps : list of Step
+        Each eliminated variable, the variables that it then depends on, and its weights given
+        these on the last axis (or, if maximized, its best codes given these).
+    """
+    turn = {variable: place for place, variable in enumerate(order)}
+    buckets: list[list[Factor]] = [[] for _ in range(len(order) + 1)]
+    steps: list[Step] = []
+
+    def put(factor: Factor) -> None:
+        buckets[min((turn[v] for v in factor[0] if v in turn), default=-1)].append(factor)
+
+    for factor in factors:
+        put(factor)
+    for variable, bucket in zip(order, buckets, strict=False):
+        scope = tuple(sorted({member for members, _ in bucket for member in members}))
+        rest = tuple(member for member in scope if member != variable)
+        axis = 1 + scope.index(variable)
+        joint = multiply(bucket, scope, sizes)
+        high = joint.max(axis=axis, keepdims=True)
+        if maximize:
+            best = np.argmax(joint >= high - TIE_TOLERANCE, axis=axis)
+            put((rest, high.squeeze(axis)))
+        else:
+            high[np.isneginf(high)] = 0.0
+            best = np.moveaxis(np.exp(np.subtract(joint, high, out=joint), out=joint), axis, -1)
+            with np.errstate(divide="ignore"):
+                put((rest, np.log(best.sum(axis=-1)) + high.squeeze(axis)))
+        steps.append((variable, rest, best))
+    return buckets[-1], steps
+
+
+def multiply(factors: list[Factor], scope: Scope, sizes: IntArray) -> FloatArray:
+    """Log product of factors over all variables of a scope; shape (rows, *scope)."""
+    rows = max((len(table) for _, table in factors), default=1)
+    total = np.zeros((rows, *sizes[list(scope)]))
+    for members, table in factors:
+        total += table.reshape(len(table), *(sizes[v] if v in members else 1 for v in scope))
+    return total
