@@ -15,6 +15,7 @@ from tests.report.test_report import HOSTILE, mixed
 from unnaive import report
 from unnaive.datasets import load_wdbc
 from unnaive.explain import ask_next
+from unnaive.report.order import shown_order
 from unnaive.schema import NumericColumn
 
 PHONE = (360, 800)
@@ -126,7 +127,9 @@ def set_field(page, column, known, cell):
     elif isinstance(known, NumericColumn):
         field.locator("input").fill(repr(cell))
     else:
-        field.locator("select").select_option(value=str(known.categories.index(cell)))
+        order = shown_order([known.label(code) for code in range(known.size)])
+        place = order.index(known.categories.index(cell)) + 1
+        field.locator("select").select_option(index=place)
 
 
 def random_cells(X, random):
