@@ -1,4 +1,4 @@
-"""The GNB paper: what its trees cost and weigh beside TAN's, and its accuracies once more."""
+"""The GNB paper: cost and weight of its trees and TAN's, and its accuracies reproduced."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PRINTED = {  # by our name of a set, then the model: percent right, mean of five
 
 @dataclass
 class Study:
-    """How to measure, and what was found so far."""
+    """The settings of the measurement, and the results so far."""
 
     folder: Path | None
     splits: int
@@ -68,7 +68,7 @@ class Study:
     figures: dict[str, Any] = field(default_factory=dict)
 
     def judge(self, name: str, value: float, wanted: float, unit: str) -> None:
-        """Note a figure that must not be larger than wanted."""
+        """Record a figure that must not exceed its target."""
         self.targets.append(report.target(name, value, wanted, unit, at_least=False))
 
 
@@ -79,7 +79,7 @@ def paper_sets(study: Study) -> Iterator[tuple[str, Dataset]]:
 
 
 def further_names() -> Iterator[str]:
-    """Yield the other sets of the catalogue, and say which are left out and why."""
+    """Yield the other data sets of the catalog; print which are skipped and why."""
     for name in sorted(names()):
         why = next((why for ending, why in ENDINGS.items() if name.endswith(ending)), None)
         if why:
@@ -89,18 +89,18 @@ def further_names() -> Iterator[str]:
 
 
 def repeated(rows: Dataset) -> int:
-    """Number of rows that are the same as an earlier one."""
+    """Return the number of duplicate rows."""
     values = [rows.frame.column(place).values for place in range(len(rows.names))]
     return len(rows.y) - len(np.unique(np.stack([*values, rows.labels.values]), axis=1).T)
 
 
 def undirected(model: Any) -> set[frozenset[str]]:
-    """Edges of a tree, whichever way they point."""
+    """Return the undirected edges of a tree."""
     return {frozenset(edge[:2]) for edge in model.structure_.edges}
 
 
 def measure_speed(study: Study) -> None:
-    """Fits of GNB beside TAN's, and what of them is the search for the tree."""
+    """Time fits of GNB and TAN, and the share of the search for the tree."""
     report.section(f"Fits of trees: {SPEED}, {study.jobs} threads")
     X, y = data.tree_data(SPEED)
     common = {"discretize": None, "n_jobs": study.jobs}
@@ -130,7 +130,7 @@ def measure_speed(study: Study) -> None:
 
 
 def tree_searches(counts: JointCounts, jobs: int) -> dict[str, Callable[[], Any]]:
-    """Calls that find the trees, all information being there."""
+    """Return functions that find the trees from the information."""
     schema, active = counts.schema, counts.schema.sizes > 0
     relevance = mutual_information(counts)
     information = conditional_mutual_information(counts, jobs)
@@ -146,7 +146,7 @@ def tree_searches(counts: JointCounts, jobs: int) -> dict[str, Callable[[], Any]
 
 
 def measure_edmonds(X: np.ndarray, y: np.ndarray, jobs: int) -> list[dict[str, Any]]:
-    """Fit the paper's own algorithm to the first few columns, once each."""
+    """Time the algorithm of the paper on the first columns, once each."""
     optimal, edmonds = (
         GeneralizedNB(method=method, discretize=None, n_jobs=jobs)
         for method in ("optimal", "edmonds")
@@ -182,7 +182,7 @@ def measure_edmonds(X: np.ndarray, y: np.ndarray, jobs: int) -> list[dict[str, A
 
 
 def peak_bytes(counts: JointCounts, jobs: int) -> int:
-    """Memory that Edmonds' algorithm takes at most."""
+    """Return the peak memory of Edmonds' algorithm."""
     call = tree_searches(counts, jobs)["edmonds"]
     tracemalloc.start()
     call()
@@ -192,7 +192,7 @@ def peak_bytes(counts: JointCounts, jobs: int) -> int:
 
 
 def measure_size(study: Study) -> None:
-    """Fit and prediction of the larger models beside TAN's."""
+    """Time fit and prediction of the larger models and of TAN."""
     shape = data.Shape()
     report.section(f"Larger clusters: {shape}, {study.jobs} threads")
     X, y = data.tree_data(shape)
@@ -221,7 +221,7 @@ def measure_size(study: Study) -> None:
 
 
 def measure_trees(study: Study) -> None:
-    """Weights of the trees, and whether GNB-O's is TAN's."""
+    """Print the weights of the trees, and whether GNB-O has TAN's tree."""
     report.section("Trees of GNB and of TAN, in bits")
     further = list(further_names())
     print("The paper's five: quantiles, 5 bins, cut on the whole set. Below them: all others,")
@@ -294,7 +294,7 @@ PAIRS = {"Laplace": ("GNB-O", "TAN"), "none": ("GNB-O(paper)", "TAN(ml)")}
 
 
 def split_accuracies(rows: Dataset, study: Study) -> tuple[dict[str, np.ndarray], int]:
-    """Percent right of every model in every split, and in how many GNB-O's tree is TAN's."""
+    """Return the accuracies (%) in every split, and how often GNB-O has TAN's tree."""
     models, target = compared_models(study.jobs), rows.labels
     right: dict[str, list[float]] = {name: [] for name in models}
     same = 0
@@ -310,7 +310,7 @@ def split_accuracies(rows: Dataset, study: Study) -> tuple[dict[str, np.ndarray]
 
 
 def measure_accuracy(study: Study) -> None:
-    """Accuracies by the paper's protocol, with more splits than its five."""
+    """Print accuracies with the paper's protocol, with more than its five splits."""
     report.section(f"Accuracy in percent, mean of {study.splits} random splits, and the paper's")
     print(f"Test part: ceil({TEST_SHARE:g} n) rows drawn at random, not stratified. Quantiles, 5")
     print("bins, cut on the training part of every split; the paper seems to have cut the whole")
@@ -338,7 +338,7 @@ def measure_accuracy(study: Study) -> None:
 def _show_differences(
     study: Study, found: dict[str, dict[str, np.ndarray]], same: dict[str, int]
 ) -> None:
-    """GNB-O less TAN, split by split."""
+    """Print the accuracy of GNB-O minus that of TAN, paired by split."""
     report.section("GNB-O - TAN on the same splits, in points")
     table = []
     for name, printed_ones in PRINTED.items():
@@ -357,7 +357,7 @@ def _show_differences(
 
 
 def _show_spread(study: Study, found: dict[str, dict[str, np.ndarray]]) -> None:
-    """How far a mean of five splits wanders by chance."""
+    """Print the standard deviation of a mean of five splits."""
     groups = study.splits // PRINTED_RUNS
     report.section(
         f"Standard deviation of a mean of {PRINTED_RUNS} splits, {groups} of them, in points"
@@ -382,7 +382,7 @@ def _show_spread(study: Study, found: dict[str, dict[str, np.ndarray]]) -> None:
 
 
 def measure_overfit(study: Study) -> None:
-    """Training accuracy against leave-one-out, over the sizes of clusters."""
+    """Print training and leave-one-out accuracy over the size of clusters."""
     report.section("Size of clusters, the class counted: training rows against leave-one-out")
     print("Quantiles, 5 bins, cut on the whole set; the structure is that of all rows, too, only")
     print("its tables leave a row out. *: least leave-one-out log loss (nats), so this is chosen.")

@@ -1,4 +1,4 @@
-"""The PHNB paper's headline on its nine data sets: test time over HNB's, and accuracy."""
+"""The main result of the PHNB paper: test time relative to HNB, and accuracy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NAMES = tuple(line.data for line in LINES)
 
 @dataclass
 class Measured:
-    """What the folds of one data set gave for one model."""
+    """The results of one model on the folds of one data set."""
 
     accuracy: list[float] = field(default_factory=list)  # percent, a fold
     seconds: list[float] = field(default_factory=list)  # of predicting a fold
@@ -50,12 +50,12 @@ class Measured:
 
     @property
     def mean_accuracy(self) -> float:
-        """Mean over folds, in percent."""
+        """Return the mean over folds, in percent."""
         return float(np.mean(self.accuracy))
 
     @property
     def a_row(self) -> float:
-        """Seconds a predicted row."""
+        """Return seconds for each predicted row."""
         return sum(self.seconds) / self.rows
 
 
@@ -63,7 +63,7 @@ Found = dict[str, Measured]
 
 
 def models(line: Printed, rows: PaperRows, jobs: int) -> dict[str, Any]:
-    """Return HNB and the three PHNB that are compared."""
+    """Return HNB and three variants of PHNB."""
     common = {"discretize": None, "categories": rows.categories, "n_jobs": jobs}
     return {
         HNB_: HNB(**common),
@@ -94,7 +94,7 @@ def _measure_fold(
     test: np.ndarray,
     found: Found,
 ) -> None:
-    """Fit all models, then predict the fold by each in turns, on one thread."""
+    """Fit all models, then time their predictions of the fold in turns, on one thread."""
     seen, truth = rows.X[test], rows.y[test]
     for name, model in compared.items():
         jobs, start = model.n_jobs, time.perf_counter()

@@ -1,4 +1,4 @@
-"""What the units of the quality benchmark add up to: ranks, ratios, wins, times, targets."""
+"""Summary of the quality benchmark: ranks, ratios, wins, times, targets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Figures = dict[str, "FloatArray"]  # by method, one a data set; NaN where the me
 
 
 def show(results: Results, titles: Mapping[str, str], tables: Sequence[str]) -> dict[str, Any]:
-    """Print everything, and return what was printed as figures."""
+    """Print all tables, and return their figures."""
     complete = {spec: found for spec, found in results.items() if None not in found.values()}
     for spec in results:
         if spec not in complete:
@@ -64,7 +64,7 @@ def gather(results: Results, name: str) -> Figures:
 
 
 def mean_ranks(figures: Figures, *, lower_is_better: bool) -> dict[str, float]:
-    """Mean over data sets of every method's rank; ties share, and to fail is to be last.
+    """Return the mean rank of every method; ties share ranks, and a failed method is last.
 
     >>> figures = {"a": np.array([0.1, 0.2]), "b": np.array([0.1, np.nan])}
     >>> mean_ranks(figures, lower_is_better=True)
@@ -77,12 +77,12 @@ def mean_ranks(figures: Figures, *, lower_is_better: bool) -> dict[str, float]:
 
 
 def loss_ratios(losses: Figures, spec: str) -> FloatArray:
-    """Log losses over the baseline's, none counting as less than ``FLOOR``; one a data set."""
+    """Return log losses divided by the baseline's, for each data set; at least ``FLOOR``."""
     return np.maximum(losses[spec], FLOOR) / np.maximum(losses[BASELINE], FLOOR)
 
 
 def geometric_mean(ratios: FloatArray) -> float:
-    """Return the geometric mean of those that are there.
+    """Return the geometric mean of the available values.
 
     >>> geometric_mean(np.array([2.0, np.nan, 0.5]))
     1.0
@@ -91,13 +91,13 @@ def geometric_mean(ratios: FloatArray) -> float:
 
 
 def known_mean(series: FloatArray) -> float:
-    """Return the mean of what is there; NaN if nothing is."""
+    """Return the mean of the available values; NaN if there are none."""
     known = series[~np.isnan(series)]
     return float(known.mean()) if len(known) else np.nan
 
 
 def record(ours: FloatArray, theirs: FloatArray, *, lower_is_better: bool) -> tuple[int, int, int]:
-    """Count wins, ties and losses; to fail is to lose."""
+    """Count wins, ties and losses; a failure is a loss."""
     sign = -1 if lower_is_better else 1
     won = int(np.sum(sign * (ours - theirs) > 1e-12))
     tied = int(np.sum(np.abs(ours - theirs) <= 1e-12))
@@ -116,7 +116,7 @@ def _figure(unit: dict[str, Any], name: str) -> float:
 def _show_part(
     spec: str, found: dict[str, Any], complete: Results, titles: Mapping[str, str]
 ) -> None:
-    """Compare a method that is not done on the data sets that it has, and leave it out else."""
+    """Compare an unfinished method on its finished data sets only."""
     done = [name for name, unit in found.items() if unit is not None]
     report.section(f"{titles[spec]} is left out: {len(done)} of {len(found)} data sets are done")
     part = {other: {name: all_[name] for name in done} for other, all_ in complete.items()}
@@ -213,7 +213,7 @@ _HEADERS = [
 
 
 def count_best(figures: Figures, spec: str) -> int:
-    """Count the data sets on which no method has less."""
+    """Count the data sets on which a method is best."""
     least = np.fmin.reduce(np.column_stack(list(figures.values())), axis=1)
     return int(np.sum(figures[spec] <= least + 1e-12))
 
@@ -242,7 +242,7 @@ def _show_threads(results: Results) -> None:
 def _show_losses(
     values: Mapping[str, Figures], data: Sequence[str], titles: Mapping[str, str]
 ) -> None:
-    """Name the data sets where each of ours is worst against the baseline."""
+    """Print the data sets where each of ours is worst relative to the baseline."""
     losses = values["log_loss"]
     ours = [spec for spec in losses if spec not in PEERS]
     if BASELINE not in losses or not ours:
@@ -260,7 +260,7 @@ def _show_targets(
     figures: Mapping[str, dict[str, Any]],
     titles: Mapping[str, str],
 ) -> list[list[str]]:
-    """Judge every ``auto`` that was compared."""
+    """Check the targets of every ``auto``."""
     rows: list[list[str]] = []
     peers = [spec for spec in figures if spec in PEERS]
     for spec in figures:

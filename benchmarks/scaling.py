@@ -1,4 +1,4 @@
-"""Time against rows, columns, values, classes and threads, one of them varied at a time."""
+"""Time over rows, columns, values, classes and threads, varied one at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AODE_WORK = 4e8  # rows x columns² x classes: beyond this AODE predicts a part 
 
 
 def run(repeats: int, jobs: int) -> None:
-    """Print a table for every axis."""
+    """Print a table for each varied quantity."""
     report.show_machine()
     print(f"Where nothing else is said: {BASE}, {jobs} threads.")
     print("In brackets: by what factor the time grew from the line above.")
@@ -36,7 +36,7 @@ def run(repeats: int, jobs: int) -> None:
 
 
 def _measure(X: Any, y: Any, shape: data.Shape, repeats: int, jobs: int) -> dict[str, float]:
-    """Seconds of every fit, and seconds a row of every prediction."""
+    """Return seconds of every fit, and seconds for each predicted row."""
     times = {}
     for model in MODELS:
         fitted = model(discretize=None, n_jobs=jobs).fit(X, y)
