@@ -37,7 +37,7 @@ def take(report: Path, names: list[str]) -> None:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport={"width": 1060, "height": 640})
+        page = browser.new_page(viewport={"width": 1060, "height": 660})
         page.goto(report.as_uri())
         page.locator("#next li").first.wait_for()
         for name, value in PATIENT.items():
