@@ -49,7 +49,7 @@ def measure_fit(bench: Bench) -> None:
         stages.run()
     stages.show()
     alone = min(kernel)
-    print(f"fit {report.duration(stages.total)}, kernel alone {report.duration(alone)}")
+    print(f"fit {report.duration(stages.total)}, only the kernel {report.duration(alone)}")
     bench.figures["stages of TAN.fit"] = stages.times
     ratio = stages.total / alone
     bench.judge("TAN.fit against its counting kernel", ratio, 4, " x", at_least=False)
@@ -94,12 +94,12 @@ class Staged:
             [name, report.duration(time), f"{100 * time / self.total:.1f} %"]
             for name, time in self.times.items()
         ]
-        report.show(["stage", "time", "of the whole"], rows)
+        report.show(["stage", "time", "share"], rows)
 
 
 def measure_memory(bench: Bench) -> None:
     """Measure the peak memory of TAN.fit without its input, in a fresh process."""
-    report.section("Peak memory of TAN.fit beyond the input")
+    report.section("Peak memory of TAN.fit without its input")
     with tempfile.TemporaryDirectory() as folder:
         data.save(Path(folder), bench.X, bench.y)
         figures = memory.of_fit(Path(folder), bench.jobs)
@@ -115,7 +115,7 @@ def measure_memory(bench: Bench) -> None:
 def measure_leave_one_out(bench: Bench) -> None:
     """Time leave-one-out relative to prediction."""
     X, y = bench.X[:PEER_ROWS, :PEER_COLUMNS].copy(), bench.y[:PEER_ROWS]
-    report.section(f"Leave-one-out against predict_proba, {len(X):,} x {X.shape[1]}")
+    report.section(f"Leave-one-out and predict_proba, {len(X):,} x {X.shape[1]}")
     table = []
     for model in (NaiveBayes, TAN, AODE):
         fitted = model(discretize=None, n_jobs=bench.jobs).fit(X, y)

@@ -125,9 +125,9 @@ def measure_search(study: Study) -> None:
             label = f"sets of all sizes of {columns} columns"
             study.targets.append(report.target(label, seconds, SECONDS, " s", at_least=False))
     headers = ["columns", "all sizes", "best weight", "its size", "median over sizes"]
-    report.show([*headers, "largest gap", "proved best"], table)
+    report.show([*headers, "largest gap", "proved optimal"], table)
     print("Weight: |sum of weights|. No set of its size is better by more than the gap. Up to 44")
-    print("columns the halves are met in the middle, beyond them sums are taken in steps, refined.")
+    print("columns the search is exact (two halves), beyond that sums are rounded and refined.")
     study.figures["search"] = figures
 
 
@@ -171,8 +171,8 @@ def measure_wdbc(study: Study) -> None:
     X, y, names = mean_columns()
     tested = len(X) // FOLDS * FOLDS
     report.section(f"WDBC, ten means: {tested} of {len(X)} rows tested, {study.seeds} shuffles")
-    print("b→m: benign tumours taken for malignant. F1: benign, malignant. Harness F: what the")
-    print("thesis' program calls so, made of rates of the actual classes alone.")
+    print("b→m: actual benign, predicted malignant. F1: benign, malignant. Harness F: the F of")
+    print("the thesis' program, which uses only the rates of the actual classes.")
     headers = ["", "b→b", "b→m", "m→b", "m→m", "accuracy", "F1 b", "F1 m", "harness F b", "F m"]
     figures: dict[str, Any] = {}
     for title, models in (("right", right_models(names)), ("programs", paper_models())):
@@ -183,7 +183,7 @@ def measure_wdbc(study: Study) -> None:
             figures[f"{title} {name.strip()}"] = found.reshape(-1, 4).tolist()
         print(f"\n{title}: mean over shuffles (least to most)")
         report.show(headers, table)
-    print('run as strong: the thesis\' harness forgets that "weak" was asked for')
+    print('run as strong: the thesis\' harness does not pass on "weak"')
     print("\nThe thesis:")
     table = [_matrix_row(one.name, np.array([one.matrix])) for one in PRINTED]
     printed = [[f"{one.f_score:.3f}", sum(one.matrix)] for one in PRINTED]

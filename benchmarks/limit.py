@@ -95,7 +95,7 @@ def measure_kernel(bench: Bench) -> None:
         "bare": repeats * BARE_WORDS / min(times["bare"]),
         "kernel": words / min(times["kernel"]),
     }
-    report.section("Counting kernel against a bare AND + popcount loop, one thread")
+    report.section("Counting kernel and a plain AND + popcount loop, one thread")
     print(f"{len(pairs):,} pairs of columns, {words / 1e9:.3g} · 10⁹ ANDs of two 64-bit words")
     report.show(
         ["", "time", "10⁹ words a second"],
@@ -164,7 +164,7 @@ def run(
             part(bench)
     report.section("Targets")
     if shape != data.Shape(rows=1_000_000, columns=100):
-        print("(set for 1,000,000 x 100; these rows are others)")
+        print("(set for 1,000,000 x 100, not for this size)")
     report.show(["target", "wanted", "measured", ""], bench.targets)
     content = {"machine": found_machine, "shape": asdict(shape), "jobs": jobs}
     report.write_json(json_file, {**content, "figures": bench.figures, "targets": bench.targets})

@@ -32,7 +32,7 @@ def coded(shape: data.Shape) -> np.ndarray:
 
 def frame(codes: np.ndarray) -> Any:
     """Return a pandas frame of categories for the other libraries."""
-    import pandas as pd  # noqa: PLC0415 - only needed beside the others
+    import pandas as pd  # noqa: PLC0415 - only needed for the other libraries
 
     columns = {}
     for place, line in enumerate(codes):
@@ -101,7 +101,7 @@ def run(*, jobs: int, only: Sequence[str] | None = None, json_file: str | None =
         try:
             spent, arcs = timed(lambda rows=rows, f=theirs_of: f(rows), ROUNDS)
         except ImportError:
-            print(f'{name} is not there: pip install "unnaive[peers]"')
+            print(f'{name} is not installed: pip install "unnaive[peers]"')
             continue
         sizes = codes.max(axis=1).astype(np.int64) + 1
         scores = FamilyScores(codes, sizes, "bic")
@@ -116,7 +116,7 @@ def run(*, jobs: int, only: Sequence[str] | None = None, json_file: str | None =
             report.target(f"ours - {name}'s score", found.score - score, 0.0, "", at_least=True),
         ]
     report.section(f"Hill climbing with BIC, at most {MAX_PARENTS} parents, {jobs} threads")
-    report.show(["beside", "rows", "ours", "theirs", "ratio", "our BIC", "their BIC"], lines)
+    report.show(["library", "rows", "ours", "theirs", "ratio", "our BIC", "their BIC"], lines)
     report.section("Targets")
     report.show(["target", "wanted", "measured", ""], targets)
     report.write_json(json_file, {"machine": machine, "lines": lines, "targets": targets})

@@ -57,7 +57,7 @@ def run(
     """Measure all libraries (or some) and print the tables."""
     found_machine = report.show_machine()
     print(f"Data: {shape}; int64 array in memory, {jobs} threads for unnaive.")
-    print("Times are the best of several; the first call of unnaive, which compiles or loads")
+    print("Times are the best of several; the first call of unnaive, which loads")
     print("compiled code, is not counted, nor the first pass of WEKA's JVM. Encoding and")
     print("validation are counted. unnaive is measured before and after the others.\n")
     rivals = [name for name in RIVALS if name != "ours" and (not only or name in only)]
@@ -166,7 +166,7 @@ def _show_times(findings: Findings) -> None:
 def _show_targets(findings: Findings, shape: data.Shape) -> list[list[str]]:
     report.section("Targets")
     if shape != data.Shape():
-        print(f"(set for {data.Shape()}; these rows are others)")
+        print(f"(set for {data.Shape()}, not for this size)")
     ours, rows = _times(findings["ours"]), []
     for target in TARGETS:
         key = (target.model, target.operation)
@@ -188,7 +188,7 @@ def _show_targets(findings: Findings, shape: data.Shape) -> list[list[str]]:
 
 
 def _show_checks(findings: Findings) -> None:
-    report.section("Do they compute the same?")
+    report.section("Do the results agree?")
     rows = [
         [
             RIVALS[name][0],

@@ -123,9 +123,9 @@ def run(
     """Measure the data sets (or some) and print the tables, the targets last."""
     os.environ["UNNAIVE_DATA"] = str(folder)
     found_machine = report.show_machine()
-    print(f"{repeats} x {folds}-fold stratified cross-validation; missing cells replaced and ten")
-    print("bins of equal width made on the whole set, as the paper did. Useless columns, which it")
-    print("does not list: the constant ones, where the file has more columns than its table.")
+    print(f"{repeats} x {folds}-fold stratified cross-validation; missing values imputed and")
+    print("ten bins of equal width on the whole set, as in the paper. Columns that it removed,")
+    print("but does not list: constant ones, if the file has more columns than its table.")
     print("Prediction: predict_proba of a fold on one thread, validation and encoding included,")
     print(f"the four models in turns, the best of {ROUNDS}; fits on {jobs} threads.\n")
     chosen = [line for line in LINES if not only or line.data in only]
@@ -163,7 +163,7 @@ def _show_accuracy(chosen: Sequence[Printed], results: dict[str, Found]) -> None
 
 
 def _show_times(chosen: Sequence[Printed], results: dict[str, Found]) -> None:
-    report.section("Time of predict_proba a row; over HNB's, same run (the paper's); bag size")
+    report.section("Time of predict_proba for each row; ratio to HNB (the paper's); bag size")
     rows = []
     for line in chosen:
         found = results[line.data]
@@ -201,7 +201,7 @@ def _show_targets(
 ) -> list[list[str]]:
     report.section("Targets")
     if not whole:
-        print("(set for ten folds; these are others)")
+        print("(set for ten folds)")
     rows = []
     for line in chosen:
         found = results[line.data]

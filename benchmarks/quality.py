@@ -194,7 +194,7 @@ def work(study: Study, runs: Runs) -> None:
     units = [(chosen, name) for chosen in study.methods for name in quick_first]
     missing = [unit for unit in units if unit_key(*unit) not in runs]
     if len(missing) < len(units):
-        print(f"{len(units) - len(missing)} of {len(units)} units are in {runs.path}.")
+        print(f"{len(units) - len(missing)} of {len(units)} results are in {runs.path}.")
     for chosen, name, found in _results(missing, study):
         runs.put(unit_key(chosen, name), found)
         print(f"  {chosen.title}, {name}: {_told(found)}", flush=True)
@@ -259,7 +259,7 @@ def run(
     specs = choose_methods(methods, trials)
     data = tuple(name for name in NAMES if (name in only if only else name not in SKIPPED))
     study = Study(tuple(map(method, specs)), data, threads, jobs)
-    print(f"{len(data)} data sets, {FOLDS} stratified folds by seed {SEED}, the same for all.")
+    print(f"{len(data)} data sets, {FOLDS} stratified folds (seed {SEED}), the same for all.")
     print("Encoding is part of the times; a first fit on a few rows, which loads code, is not.")
     for name, reason in SKIPPED.items():
         if name not in data and not only:

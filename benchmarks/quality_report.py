@@ -118,7 +118,7 @@ def _show_part(
 ) -> None:
     """Compare an unfinished method on its finished data sets only."""
     done = [name for name, unit in found.items() if unit is not None]
-    report.section(f"{titles[spec]} is left out: {len(done)} of {len(found)} data sets are done")
+    report.section(f"{titles[spec]} is unfinished: {len(done)} of {len(found)} data sets are done")
     part = {other: {name: all_[name] for name in done} for other, all_ in complete.items()}
     part[spec] = {name: found[name] for name in done}
     if not done or BASELINE not in part:
@@ -151,7 +151,7 @@ def _show_troubles(results: Results, titles: Mapping[str, str]) -> None:
 
 def _show_sets(name: str, figures: Figures, data: Sequence[str], titles: Mapping[str, str]) -> None:
     title, lower = MEASURES[name]
-    report.section(f"{title[0].upper()}{title[1:]} of every data set, mean of the folds")
+    report.section(f"{title[0].upper()}{title[1:]} for every data set, mean of the folds")
     table = np.column_stack(list(figures.values()))
     best = (np.fmin if lower else np.fmax).reduce(table, axis=1)
     rows = [
@@ -177,7 +177,9 @@ def _show_ranks(
     report.show(["method", *(title for title, _ in MEASURES.values())], rows)
     if len(losses) > 1:
         critical = nemenyi(losses, lower_is_better=True).critical
-        print(f"Ranks that differ by less than {critical:.2f} may well be equal (Nemenyi, 5 %).")
+        print(
+            f"Ranks that differ by less than {critical:.2f} do not differ significantly (Nemenyi, 5 %)."
+        )
     return ranks
 
 
@@ -199,10 +201,10 @@ def _show_figures(
                 against = record(series[spec], series[BASELINE], lower_is_better=lower)
                 found[spec][f"against_{name}"] = against
     report.show(_HEADERS, [[titles[spec], *_figure_row(spec, one)] for spec, one in found.items()])
-    print(f"Ratio: geometric mean over data sets of log loss over {PEERS[BASELINE][0]}'s, no loss")
-    print(f"counting as less than {FLOOR:g}. Best: on how many sets its log loss is the least.")
+    print(f"Ratio: geometric mean of log loss divided by {PEERS[BASELINE][0]}'s, each loss at")
+    print(f"least {FLOOR:g}. Best: number of data sets with the lowest log loss.")
     print(f"Then wins-ties-losses against {PEERS[BASELINE][0]}, by log loss and by accuracy. Times")
-    print("are totals over all sets and folds, by the clock and of the processor.")
+    print("are totals over all sets and folds: wall time and CPU time.")
     return found
 
 
@@ -247,7 +249,7 @@ def _show_losses(
     ours = [spec for spec in losses if spec not in PEERS]
     if BASELINE not in losses or not ours:
         return
-    report.section(f"Where ours loses most to {PEERS[BASELINE][0]}: ratios of log loss")
+    report.section(f"Where ours is worst compared with {PEERS[BASELINE][0]}: ratios of log loss")
     for spec in ours:
         ratios = loss_ratios(losses, spec)
         order = [i for i in np.argsort(-ratios, kind="stable") if ratios[i] > 1][:WORST]

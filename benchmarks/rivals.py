@@ -128,7 +128,7 @@ def measure_pgmpy(job: Job, found: Finding) -> None:
 
     X, y = data.load(Path(job.folder))
     found.version, found.threads = pgmpy.__version__, str(job.jobs)
-    found.notes.append("run on threads, which it is faster with than with its own processes")
+    found.notes.append("run on threads, which is faster than its processes")
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).assign(y=y)
     fitted = []
 

@@ -168,13 +168,13 @@ def _memory(files: list[Path], jobs: int, schema: Any) -> dict[str, float]:
 def show(findings: list[dict[str, Any]]) -> None:
     """Print rates, peaks and targets."""
     headers = ["rows", "bare read", "count", "schema and values", "in memory"]
-    report.section("Rows a second, in millions, and peak memory of the count")
+    report.section("Rows per second, in millions, and peak memory of counting")
     lines = []
     for found in findings:
         cells = [f"{found[w]['rows'] / found[w]['seconds'] / 1e6:.2f}" for w in WORKS]
         lines.append([f"{found['rows']:,}", *cells, f"{found['count']['peak'] / 1e6:,.0f} MB"])
     report.show([*headers, "peak"], lines)
-    report.section("Nanoseconds of processors a row")
+    report.section("Nanoseconds of CPU time for each row")
     report.show(
         headers,
         [[f"{f['rows']:,}", *(f"{_nanoseconds(f[w]):.0f}" for w in WORKS)] for f in findings],

@@ -22,8 +22,8 @@ AODE_WORK = 4e8  # rows x columns² x classes: beyond this AODE predicts a part 
 def run(repeats: int, jobs: int) -> None:
     """Print a table for each varied quantity."""
     report.show_machine()
-    print(f"Where nothing else is said: {BASE}, {jobs} threads.")
-    print("In brackets: by what factor the time grew from the line above.")
+    print(f"Unless stated otherwise: {BASE}, {jobs} threads.")
+    print("In brackets: the time divided by that of the line above.")
     for axis, sizes in GRID.items():
         measured = []
         for size in sizes:
@@ -52,7 +52,7 @@ def _measure(X: Any, y: Any, shape: data.Shape, repeats: int, jobs: int) -> dict
 
 
 def _show(axis: str, measured: list[tuple[int, dict[str, float]]]) -> None:
-    report.section(f"Time against {axis} (prediction: a row)")
+    report.section(f"Time over {axis} (prediction: for each row)")
     lines: list[list[str]] = []
     previous: dict[str, float] = {}
     for size, times in measured:

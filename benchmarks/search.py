@@ -115,7 +115,7 @@ def run(
             lines.append(line)
             wanted = TARGET[name]
             targets.append(report.target(f"{name}, ratio", ratio, wanted, " x", at_least=True))
-    report.section(f"Groupings a second: leave-one-out, and CategoricalNB in {FOLDS} folds")
+    report.section(f"Groupings per second: leave-one-out, and CategoricalNB in {FOLDS} folds")
     headers = ["data", "rows", "columns", "1 thread", f"{jobs} threads", "scikit-learn"]
     report.show([*headers, "ratio", f"ratio, {jobs} threads"], lines)
     report.section("A run of UMDA in the paper's setting")

@@ -81,7 +81,7 @@ def _measure_import(python: str, repeats: int) -> list[str]:
 def _measure_first_fits(python: str, folder: Path, repeats: int) -> list[list[str]]:
     """Fit and predict WDBC in fresh processes."""
     report.section("fit + predict on WDBC (569 x 30) in a fresh process")
-    print(f"beyond importing scikit-learn (sklearn.base); the best of {repeats} processes")
+    print(f"without importing scikit-learn (sklearn.base); the best of {repeats} processes")
     rows, targets = [], []
     for key, wanted in WITHIN.items():
         runs = [_run(python, FIRST_FIT, str(folder), key) for _ in range(repeats)]
