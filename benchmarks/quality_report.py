@@ -177,9 +177,7 @@ def _show_ranks(
     report.show(["method", *(title for title, _ in MEASURES.values())], rows)
     if len(losses) > 1:
         critical = nemenyi(losses, lower_is_better=True).critical
-        print(
-            f"Ranks that differ by less than {critical:.2f} do not differ significantly (Nemenyi, 5 %)."
-        )
+        print(f"Differences of ranks below {critical:.2f} are not significant (Nemenyi, 5 %).")
     return ranks
 
 
