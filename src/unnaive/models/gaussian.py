@@ -292,8 +292,8 @@ class GaussianClassifier(Classifier):
         """
         if frame.matrix is not None and len(columns) == len(frame.names):
             X = np.asarray(frame.matrix, dtype=np.float64)
-            for place in np.flatnonzero(_extremes(X) > _LARGEST):
-                _refuse_huge(frame.names[place], X[:, place])
+            for wrong in np.flatnonzero(_extremes(X) > _LARGEST):
+                _refuse_huge(frame.names[wrong], X[:, wrong])
             return X
         X = np.empty((frame.n_rows, len(columns)))
         for place, index in enumerate(columns):
@@ -466,7 +466,8 @@ def _most_likely(spread: Spread, rows: NumberRows, label: int) -> tuple[FloatArr
 
 def _extremes(X: FloatArray) -> FloatArray:
     """Largest absolute value of every column, missing cells ignored; shape (d,)."""
-    return np.maximum(np.fmax.reduce(X, axis=0, initial=0), -np.fmin.reduce(X, axis=0, initial=0))
+    highest, lowest = np.fmax.reduce(X, axis=0, initial=0), np.fmin.reduce(X, axis=0, initial=0)
+    return np.asarray(np.maximum(highest, -lowest))
 
 
 def _refuse_huge(name: str, values: FloatArray) -> None:
