@@ -18,6 +18,7 @@ from unnaive.io.arrow import frame_of, strings
 from unnaive.io.cells import arrow_type, trimmed
 from unnaive.io.content import Encoding, arrow_for, check_names, encoding_of, open_bytes
 from unnaive.io.parts.base import RESTART, TextPart, naming, one_line
+from unnaive.io.parts.parsing import parse
 from unnaive.io.reading import FALSE, PLAIN, TRUE, Format, Tally, fitting
 
 if TYPE_CHECKING:
@@ -111,6 +112,9 @@ class CsvPart(TextPart):
         labels = {"text"} if by_arrow else {"text", "none"}
         text = {name for name, form in formats.items() if form.kind in labels}
         watched = (self._watched & text) - set(told) - self.reading.keep_text
+        if by_arrow and self._is_plain(formats):
+            yield from self._parsed(rows, formats, watched, threads)
+            return
 
         def frames(table: pa.Table, _: list[str]) -> list[Frame]:
             starts = range(0, table.num_rows, rows)
@@ -122,6 +126,29 @@ class CsvPart(TextPart):
 
         every = formats if by_arrow else dict.fromkeys(formats, Format("text"))
         for some in self._tables(every, frames, encoded=by_arrow, threads=threads):
+            yield from some
+
+    def _is_plain(self, formats: Mapping[str, Format]) -> bool:
+        """Whether the compiled core can parse the cells: all numbers are in plain notation."""
+        plain = not any(fitting(word) for word in self.reading.missing if word)
+        return plain and all(form.style == PLAIN and not form.words for form in formats.values())
+
+    def _parsed(
+        self, rows: int, formats: Mapping[str, Format], watched: set[str], threads: bool
+    ) -> Iterator[Frame]:
+        """Yield frames that the compiled core parses; ``ArrowInvalid`` if a cell does not fit."""
+        kinds = {name: form.kind for name, form in formats.items()}
+
+        def frames(piece: pa.Buffer) -> list[Frame]:
+            text = np.frombuffer(piece, np.uint8)
+            frame = parse(text, self.separator, self.columns, kinds, self.reading.spellings)
+            if frame is None:
+                raise import_module("pyarrow").ArrowInvalid("a row or a cell does not fit")
+            _require_words(frame, watched)
+            starts = range(0, frame.n_rows, rows)
+            return [frame.block(start, min(start + rows, frame.n_rows)) for start in starts]
+
+        for some in self._in_pieces(frames, threads=threads):
             yield from some
 
     def _frame(
@@ -190,8 +217,12 @@ class CsvPart(TextPart):
         def read(piece: pa.Buffer) -> Used:
             return use(self._parse(piece, types, names=self._raw), list(formats))
 
+        yield from self._in_pieces(read, threads=threads)
+
+    def _in_pieces(self, use: Callable[[pa.Buffer], Used], *, threads: bool) -> Iterator[Used]:
+        """Yield ``use`` of every piece of the file, in parallel."""
         workers = min(_WORKERS, _parallel.effective_n_jobs(-1)) if threads else 1
-        yield from _parallel.map_ahead(read, self._pieces(PIECE), workers)
+        yield from _parallel.map_ahead(use, self._pieces(PIECE), workers)
 
     def _pieces(self, size: int) -> Generator[pa.Buffer]:
         """Yield the bytes after the header in pieces of whole rows."""
