@@ -1,6 +1,6 @@
 """
-Missing values: marginalizing beside imputing
-=============================================
+Missing values: marginalization and imputation
+==============================================
 
 Values are removed at random, from training and test samples. Marginalizing over the missing values,
 which these models do, is compared with imputing the mean of the feature.
