@@ -54,6 +54,23 @@ def test_the_command_is_the_function(given, data):
     assert (told["target"], told["rows"]) == ("diagnosis", 90)
 
 
+def test_several_files(given, data, tmp_path):
+    half = tmp_path / "half.csv"
+    half.write_text("\n".join(data.read_text().splitlines()[:60]) + "\n")
+    files = [data, half, *given[1:], "-m", "nb", "--models", "tan"]
+    page, folder = tmp_path / "x.html", tmp_path / "runs"
+    result = run(*files, "--html", page, "--resume", folder)
+    assert "2 data sets, mean accuracy over folds" in result.stdout
+    assert "mean rank" in result.stdout
+    assert "Friedman test: p = " in result.stderr
+    assert "half.csv" in page.read_text()
+    assert sorted(path.name for path in folder.iterdir()) == ["half.jsonl", "patients.jsonl"]
+    told = json.loads(run(*files, "--resume", folder, "--json").stdout)
+    assert list(told["data"]) == [str(data), str(half)]
+    assert list(told["friedman"]["accuracy"]["ranks"]) == ["nb", "tan"]
+    assert "have the same name" in run(data, data, *given[1:], code=1).stderr
+
+
 def test_a_table_with_ranks_and_marks(given):
     result = run(*given)
     lines = result.stdout.splitlines()

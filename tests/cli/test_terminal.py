@@ -196,6 +196,22 @@ def test_interrupted_work_leaves_nothing(command, data, model, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+def test_interrupted_while_it_is_imported():
+    stop = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'unnaive.cli.app': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from unnaive.cli.start import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", stop], capture_output=True, text=True, check=False)
+    assert done.stderr == "interrupted\n"
+    assert done.returncode == 130
+
+
 # Messages
 
 
