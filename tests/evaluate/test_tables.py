@@ -46,7 +46,7 @@ def test_a_comparison_is_short(one):
     best = one.best("accuracy")
     mean, std = one.mean("accuracy")[best], one.std("accuracy")[best]
     assert f"{best} & \\textbf{{{mean:.3f} $\\pm$ {std:.3f}}} & " in one.to_latex()
-    assert f"<td><b>{mean:.3f} ± {std:.3f}</b>" in one._repr_html_()
+    assert f"<td><strong>{mean:.3f} ± {std:.3f}</strong>" in one._repr_html_()
     axes = one.plot("log_loss")
     assert axes.get_xlabel().startswith("log loss")
 
