@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from unnaive import (
+        checks,
         counts,
         datasets,
         discretize,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         structure,
         tables,
     )
+    from unnaive.checks import DataCheck, Finding, check_data
     from unnaive.counts import JointCounts, merge
     from unnaive.counts.count import count
     from unnaive.discretize import MDLP, Automatic, EqualFrequency, EqualWidth, Quantile
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 _HOME = {
     **dict.fromkeys(HOMES, "models"),
     **dict.fromkeys(("all_models", "load", "make", "register", "unregister"), "models"),
+    **dict.fromkeys(("DataCheck", "Finding", "check_data"), "checks"),
     **dict.fromkeys(("JointCounts", "count", "merge"), "counts"),
     **dict.fromkeys(("MDLP", "Automatic", "EqualFrequency"), "discretize"),
     **dict.fromkeys(("EqualWidth", "Quantile"), "discretize"),

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnaive.cli import options
+from unnaive.cli.check import read_checked
 from unnaive.cli.evaluate import USUAL, feasible
 from unnaive.cli.options import option
 from unnaive.cli.output import require_apart, write
-from unnaive.cli.rows import read_training
 from unnaive.cli.scores import metric_name
 from unnaive.cli.terminal import console, milliseconds, note, print_json, print_table, progress, say
 
@@ -81,10 +81,10 @@ def compare(
     require_apart(*data, html=html, resume=None if several else resume)
     if several and resume is not None:
         resume.mkdir(parents=True, exist_ok=True)
-    parts = {}
+    parts, findings = {}, {}
     for path in data:
         with progress(f"reading {path.name}"):
-            rows = read_training(path, target, training)
+            rows, found = read_checked(path, target, training)
         settings = {
             **vars(feasible(protocol, rows, path.name if several else "")),
             "metrics": options.words([metrics]),
@@ -95,20 +95,26 @@ def compare(
         comparison = _compared(classifiers, rows, label, settings)
         _note_failures(comparison, f"{path.name}: " if several else "")
         parts[str(path)] = comparison
+        findings[str(path)] = found
     if several:
-        _report_many(parts, target, html, json=json)
+        _report_many(parts, findings, target, html, json=json)
         return
     if html is not None:
         write(html, comparison.to_html(f"Models for {target} in {path.name}"))
         say(f"table written to {html}")
     if json:
-        print_json({"data": str(path), "target": target, **comparison.to_dict()})
+        print_json({"data": str(path), "target": target, **found, **comparison.to_dict()})
     else:
         _show(comparison, f"{path}: {rows.frame.n_rows:,} rows")
 
 
 def _report_many(
-    parts: "dict[str, Comparison]", target: str, html: Path | None, *, json: bool
+    parts: "dict[str, Comparison]",
+    findings: "dict[str, State]",
+    target: str,
+    html: Path | None,
+    *,
+    json: bool,
 ) -> None:
     """Show the comparison on several files: means, mean ranks and tests."""
     from unnaive.evaluate import Comparisons  # noqa: PLC0415 - see app.py
@@ -119,7 +125,7 @@ def _report_many(
         write(html, comparisons.to_html(f"Models for {target} on {len(parts)} data sets"))
         say(f"table written to {html}")
     if json:
-        print_json({"target": target, **comparisons.to_dict()})
+        print_json({"target": target, "checks": findings, **comparisons.to_dict()})
         return
     lines = [
         [row["data"], *("-" if math.isnan(row[model]) else f"{row[model]:.3f}" for model in models)]

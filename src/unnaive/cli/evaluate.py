@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from unnaive.cli import options
-from unnaive.cli.rows import read_training
+from unnaive.cli.check import read_checked
 from unnaive.cli.scores import show_classes, show_confusion, show_scores, summary
 from unnaive.cli.terminal import note, print_json, progress, say
 
@@ -41,7 +41,7 @@ def evaluate(
     """
     classifiers = {key: training.build(key) for key in options.chosen_models(models, USUAL)}
     with progress(f"reading {data.name}"):
-        rows = read_training(data, target, training)
+        rows, found = read_checked(data, target, training)
     protocol = protocol if loo else feasible(protocol, rows)
     results = {}
     for key, classifier in classifiers.items():
@@ -52,7 +52,7 @@ def evaluate(
                 results[key] = cross_validated(key, classifier, rows, protocol, n_jobs)
     described = _describe(loo, protocol)
     if json:
-        head = {"data": str(data), "target": target, "rows": rows.frame.n_rows}
+        head = {"data": str(data), "target": target, "rows": rows.frame.n_rows, **found}
         print_json({**head, "protocol": described, **summary(results)})
     else:
         _show(results, f"{data}: {rows.frame.n_rows:,} rows, {described['description']}")

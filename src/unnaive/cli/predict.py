@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from unnaive.schema.columns import Label
 
 
+@options.expand
 def predict(
     model: options.ModelFile,
     data: options.Data,
@@ -41,6 +42,7 @@ def predict(
         int,
         option("--precision", "N", "Significant digits of probabilities; 17: all.", min=1, max=17),
     ] = 6,
+    cells: options.Cells,
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
@@ -63,7 +65,7 @@ def predict(
     with progress(f"predicting {data.name}") as done:
         classifier = unnaive.load(model).set_params(n_jobs=n_jobs)
         kept = options.words(keep)
-        batches = matched_batches(data, classifier, n_jobs, kept)
+        batches = matched_batches(data, classifier, n_jobs, cells.reading(), kept)
         first = next(batches)  # errors in the file are reported before anything is written
         with _stream(to) as stream:
             writer = (JsonLines if json else CsvLines)(classifier, stream, kept, proba=proba)

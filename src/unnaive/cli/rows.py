@@ -1,5 +1,6 @@
 """Rows from a file: to learn from, and matched to the columns of a model."""
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray
     from unnaive.cli.options import Training
     from unnaive.io.frames import Column, Frame
+    from unnaive.io.reading import Reading
     from unnaive.models import Classifier
     from unnaive.schema import ColumnSchema, Schema
 
@@ -36,9 +38,11 @@ def read_training(
     """
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
-    frame = read(path, target=target, labels=labels)
+    frame = read(path, target=target, labels=labels, reading=training.reading())
+    for name in training.keep_text or []:
+        _require(path, name, frame.names)
     apart = [target, *(training.ignore or []), *([training.weight] if training.weight else [])]
-    for name in [*apart, *(training.categorical or [])]:
+    for name in [*apart, *(training.categorical or []), *(training.keep or [])]:
         _require(path, name, frame.names)
     features = frame.select([name for name in frame.names if name not in apart])
     if not features.names:
@@ -68,7 +72,11 @@ def match(path: Path, frame: "Frame", model: "Classifier", *, complete: bool = F
 
 
 def matched_batches(
-    path: Path, model: "Classifier", n_jobs: int | None, keep: "Sequence[str]" = ()
+    path: Path,
+    model: "Classifier",
+    n_jobs: int | None,
+    reading: "Reading",
+    keep: "Sequence[str]" = (),
 ) -> "Iterator[tuple[Frame, Frame]]":
     """Yield a file's rows in batches: columns ordered as a model's, and columns to keep.
 
@@ -78,7 +86,7 @@ def matched_batches(
     from unnaive.counts.engines.streaming import READ_CELLS, read_ahead  # noqa: PLC0415
     from unnaive.io.parts import open_part  # noqa: PLC0415
 
-    part, schema, unseen = open_part(path), model.schema_, Unseen(model)
+    part, schema, unseen = open_part(path, reading), model.schema_, Unseen(model)
     for name in keep:
         _require(path, name, part.columns)
     _match_names(path, part.columns, schema, keep)
@@ -101,6 +109,8 @@ def matched_batches(
             yield matched, block.select(keep)
     if not done:
         raise DataFileError(f"{path} has a header but no rows; add at least one")
+    for warning in part.notes():
+        warnings.warn(warning, stacklevel=2)
     unseen.report()
 
 
@@ -196,4 +206,4 @@ def _unseen(known: "ColumnSchema", column: "Column") -> "set[Hashable]":
         present = [column.categories[code] for code in codes]
     else:
         present = column.categories
-    return set(present) - set(known.categories)
+    return set(present) - {*known.categories, *getattr(known, "others", ())}

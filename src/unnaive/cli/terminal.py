@@ -132,9 +132,17 @@ def notes() -> Iterator[None]:
 
 def _with_option(message: Warning | str) -> str:
     """Add the command-line option that answers a warning of the library."""
-    if isinstance(message, DataWarning) and message.kind == "identifier":
-        return f"{message} when you fit, with --ignore {shlex.quote(message.names[0])}"
-    return str(message)
+    if not isinstance(message, DataWarning):
+        return str(message)
+    name = shlex.quote(message.names[0]) if message.names else ""
+    cures = {
+        "identifier": f" when you fit, with --ignore {name}",
+        "encoding": "; choose another encoding with --encoding",
+        "numbers": "; choose other marks with --decimal and --thousands",
+        "words": f"; keep them with --keep-text {name}",
+        "sheet": "; save another sheet as CSV to read it",
+    }
+    return f"{message}{cures.get(message.kind, '')}"
 
 
 def error_console() -> "Console | None":

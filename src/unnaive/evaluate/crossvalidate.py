@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from unnaive import _parallel
@@ -77,8 +76,6 @@ def prepare_rows(X: object, y: object, sample_weight: ArrayLike | None = None) -
             "leave out rows without weight"
         )
     labels, codes = learn_target(target)
-    if not target.is_text and target.values.dtype.kind == "f":
-        check_classification_targets(target.values)
     return EvaluationRows(frame, target, weights, tuple(labels.tolist()), codes)
 
 

@@ -65,6 +65,11 @@ def to_html(header: Sequence[str], rows: Iterable[Sequence[Cell]], caption: str 
     return f"<table>{above}<tr>{head}</tr>{body}</table>"
 
 
+def _html_cell(cell: Cell) -> str:
+    text = escape(cell.text)
+    return f"<td><strong>{text}</strong>" if cell.bold else f"<td>{text}"
+
+
 def to_latex(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     r"""Return a LaTeX table, for the package booktabs.
 
