@@ -52,6 +52,7 @@ _HOME = {
 }
 
 _PACKAGES = {
+    "checks",
     "counts",
     "datasets",
     "discretize",

@@ -196,6 +196,22 @@ def test_interrupted_work_leaves_nothing(command, data, model, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+def test_interrupted_while_it_is_imported():
+    stop = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'unnaive.cli.app': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from unnaive.cli.start import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", stop], capture_output=True, text=True, check=False)
+    assert done.stderr == "interrupted\n"
+    assert done.returncode == 130
+
+
 # Messages
 
 
@@ -231,7 +247,7 @@ def test_an_id_is_named_with_its_option(tmp_path):
     rows = [[f"P{row[0]}", *row[1:]] for row in patients(120, 1)]
     path = write(tmp_path / "d.csv", ["patient's id", *HEADER[1:]], rows)
     result = run("fit", path, "-t", "diagnosis", "-m", "nb", "-o", tmp_path / "m.unb")
-    option = re.search(r"--ignore (.+)$", result.stderr, re.MULTILINE)[1]
+    option = re.search(r"--keep (.+)$", result.stderr, re.MULTILINE)[1]
     assert option == "'patient'\"'\"'s id'"  # what a shell takes for patient's id
     again = run(
         *("fit", path, "-t", "diagnosis", "-m", "nb", "-o", tmp_path / "m.unb"),

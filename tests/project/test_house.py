@@ -57,6 +57,26 @@ def test_all_names_are_there():
     assert set(unnaive.__all__) <= set(dir(unnaive))
 
 
+def test_packages_are_attributes():
+    code = (
+        "import sys, unnaive; assert 'unnaive.evaluate' not in sys.modules; "
+        "print(unnaive.datasets.load.__name__, unnaive.evaluate.compare.__name__, "
+        "unnaive.explain.what_if.__name__, unnaive.search.UMDA.__name__, "
+        "unnaive.papers.reproduce.__name__, unnaive.report.write.__name__, "
+        "{'datasets', 'evaluate', 'explain', 'papers', 'report', 'search'} <= set(dir(unnaive)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "load",
+        "compare",
+        "what_if",
+        "UMDA",
+        "reproduce",
+        "write",
+        "True",
+    ]
+
+
 CHANGES = {
     "discretize": "width",
     "bins": 3,

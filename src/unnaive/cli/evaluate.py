@@ -66,9 +66,7 @@ def feasible(protocol: options.Protocol, rows: "TrainingRows", name: str = "") -
     folds = possible_folds(learn_target(rows.target)[1], protocol.folds)
     if folds < protocol.folds:
         where = f" of {name}" if name else ""
-        note(
-            f"{folds} folds instead of {protocol.folds}: the smallest class{where} has {folds} rows"
-        )
+        note(f"{folds} folds, not {protocol.folds}: the smallest class{where} has {folds} rows")
     return replace(protocol, folds=folds)
 
 

@@ -84,13 +84,16 @@ def cells(
 ) -> tuple[list[str], list[list[Cell]]]:
     """Return header and cells of the table of a comparison."""
     header = [name for metric in comparison.metrics for name in (metric.replace("_", " "), "#")]
+    lines = comparison.table(alpha)
+    ranks = {m: [line[f"{m}_rank"] for line in lines] for m in comparison.metrics}
+    best = {m: min((r for r in ranks[m] if r > 0), default=0) for m in ranks}  # ties share a rank
     rows = []
-    for row in comparison.table(alpha):
+    for row in lines:
         line = [Cell(row["model"])]
         for metric in comparison.metrics:
             mean, deviation, rank = (row[f"{metric}{end}"] for end in ("", "_std", "_rank"))
             mark = "*" if row[f"{metric}_worse"] else ""
-            line.append(Cell(spread(mean, deviation, form) + mark, bold=rank == 1))
+            line.append(Cell(spread(mean, deviation, form) + mark, bold=rank == best[metric]))
             line.append(Cell(number(rank, "g")))
         times = (1000 * row[f"{name}_seconds"] for name in ("fit", "predict"))
         rows.append([*line, *(Cell(number(time, ".3g")) for time in times)])

@@ -51,16 +51,23 @@ def to_html(header: Sequence[str], rows: Iterable[Sequence[Cell]], caption: str 
     Examples
     --------
     >>> to_html(["model", "accuracy"], [[Cell("nb"), Cell("0.9", bold=True)]])
-    '<table><tr><th>model<th>accuracy</tr><tr><td>nb<td><b>0.9</b></tr></table>'
+    '<table><tr><th>model<th>accuracy</tr><tr><td>nb<td><strong>0.9</strong></tr></table>'
     """
     head = "".join(f"<th>{escape(name)}" for name in header)
     lines = (
-        "".join(f"<td><b>{escape(t)}</b>" if bold else f"<td>{escape(t)}" for t, bold in row)
+        "".join(
+            f"<td><strong>{escape(t)}</strong>" if bold else f"<td>{escape(t)}" for t, bold in row
+        )
         for row in rows
     )
     above = f"<caption>{escape(caption)}</caption>" if caption else ""
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f"<table>{above}<tr>{head}</tr>{body}</table>"
+
+
+def _html_cell(cell: Cell) -> str:
+    text = escape(cell.text)
+    return f"<td><strong>{text}</strong>" if cell.bold else f"<td>{text}"
 
 
 def to_latex(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:

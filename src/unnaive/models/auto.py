@@ -18,6 +18,7 @@ from unnaive.models.classifier import Classifier
 from unnaive.models.fitted import Names
 from unnaive.models.gaussian_networks import FullBayes, GaussianTAN
 from unnaive.models.kdb import KDB
+from unnaive.models.leaderboard import Leaderboard
 from unnaive.models.partitioned import compact
 from unnaive.models.persistence import model_of, state_of
 from unnaive.models.trial import Judged, Member, Trial, blend_weights
@@ -210,10 +211,9 @@ class AutoBayes(Classifier):
     without_graph: ClassVar[str] = "There is no single graph to draw: several models are averaged."
 
     @property
-    def leaderboard_(self) -> list[State]:
+    def leaderboard_(self) -> Leaderboard:
         """Candidates by held-out log loss."""
-        board: list[State] = self.fitted_.leaderboard
-        return board
+        return Leaderboard(self.fitted_.leaderboard)
 
     @property
     def members_(self) -> list[Member]:
