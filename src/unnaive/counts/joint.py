@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._html import html_table
 from unnaive.counts.families import FamilyCounts
 from unnaive.exceptions import ModelFileError, SchemaMismatch, UnnaiveError
 from unnaive.io import store
@@ -324,6 +325,15 @@ class JointCounts:
             f"JointCounts({self.total:g} rows, {self.n_columns} columns, {self.n_classes} classes,"
             f" {len(self.pair_columns)} pairs, {self.nbytes:,} bytes)"
         )
+
+    def _repr_html_(self) -> str:
+        """Table of the columns and of the class counts for a notebook."""
+        classes = zip(self.schema.classes, self.class_counts.tolist(), strict=True)
+        counted = ", ".join(f"{label}: {count:g}" for label, count in classes)
+        rows = [(self.schema.target, "target", counted)]
+        for index, column in enumerate(self.schema.columns):
+            rows.append((column.name, f"{column.size} values", f"{self.marginal(index).sum():g}"))
+        return html_table(repr(self), ["column", "values", "rows in which it is observed"], rows)
 
     def state(self) -> State:
         """Describe the counts by plain values and arrays.

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._html import html_table, listed
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import to_frame
 from unnaive.io.networks import NetworkDescription, read_network, write_network
@@ -45,7 +46,7 @@ _BLOCK_BYTES = 1 << 24  # rows are computed together as long as their factors ne
 _ROUNDED, _ROUNDING = 1e-6, 1e-12  # a sum that differs more from 1 is refused, or divided out
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Network:
     """A Bayesian network with its tables: exact queries, most probable states, and sampling.
 
@@ -95,6 +96,20 @@ class Network:
                 raise UnnaiveError(f"variable {name!r} has no states, or a state twice: {labels}")
         checked = tuple(self._checked(*pair) for pair in enumerate(self.tables))
         object.__setattr__(self, "tables", checked)
+
+    def __repr__(self) -> str:
+        """Size of the network."""
+        cells = sum(table.size for table in self.tables)
+        return f"Network({len(self.dag.names)} nodes, {len(self.dag.edges)} edges, {cells:,} cells)"
+
+    def _repr_html_(self) -> str:
+        """Table of the nodes, their parents and their states for a notebook."""
+        names = self.dag.names
+        rows = [
+            (name, listed([names[parent] for parent in above]), listed(states))
+            for name, above, states in zip(names, self.dag.parents, self.states, strict=True)
+        ]
+        return html_table(repr(self), ["node", "parents", "states"], rows)
 
     def _checked(self, node: int, values: FloatArray) -> FloatArray:
         """Return a read-only copy of a table, or raise an error that says what is wrong."""
