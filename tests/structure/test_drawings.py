@@ -181,7 +181,15 @@ def test_pyplot_knows_a_figure_only_if_it_is_in_use():
         "figure, mine = plt.subplots()\n"
         "assert independent(('a', 'b'), 'y').plot(mine) is mine and plt.get_fignums() == [1, 2]\n"
     )
-    subprocess.run([sys.executable, "-c", alone], check=True)
+    notebook = (
+        "import sys, types; sys.modules['ipykernel'] = types.ModuleType('ipykernel')\n"
+        "import matplotlib; matplotlib.use('agg')\n"
+        "from unnaive.structure import independent\n"
+        "ax = independent(('a', 'b'), 'y').plot()\n"
+        "assert sys.modules['matplotlib.pyplot'].gcf() is ax.figure\n"
+    )
+    for program in (alone, notebook):
+        subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_names_are_shortened_in_the_middle():

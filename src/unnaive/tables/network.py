@@ -63,6 +63,10 @@ class Network:
         Bytes that the tables of an answer may use. An answer that needs more raises
         :class:`~unnaive.exceptions.TableTooLarge` before memory is allocated.
 
+    See Also
+    --------
+    unnaive.BayesNet : Learns a network; its ``to_network`` returns this object.
+
     Examples
     --------
     >>> dag = DAG.of_edges(["rain", "sprinkler", "wet"], [(0, 1), (0, 2), (1, 2)])
