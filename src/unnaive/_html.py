@@ -45,3 +45,17 @@ def listed(values: Sequence[object], most: int = 8) -> str:
     """
     shown = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values[:most]]
     return ", ".join(shown) + (f", … ({len(values)})" if len(values) > most else "")
+
+
+def html_nodes(
+    caption: str,
+    names: Sequence[str],
+    parents: Sequence[Sequence[int]],
+    states: Sequence[Sequence[object]],
+) -> str:
+    """Write a table of the nodes of a network, with their parents and states."""
+    rows = [
+        (name, listed([names[parent] for parent in above]), listed(values))
+        for name, above, values in zip(names, parents, states, strict=True)
+    ]
+    return html_table(caption, ["node", "parents", "states"], rows)

@@ -12,7 +12,9 @@ pytest.importorskip("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+import unnaive
 from unnaive.structure.bags import HiddenParents, bag_weights
+from unnaive.structure.dag import DAG
 from unnaive.structure.graph import ClassGraphs, FamilyGraph, ParentGraph
 from unnaive.structure.groups import GroupGraph
 from unnaive.structure.layout import layered
@@ -204,3 +206,10 @@ def test_structures_have_a_short_repr_and_a_table():
     for graph in STRUCTURES.values():
         assert len(repr(graph)) < 60
         assert graph._repr_html_().startswith("<table><caption>")
+
+
+def test_a_network_has_a_short_repr_and_a_table():
+    dag = DAG(("a", "b"), ((), (0,)))
+    network = unnaive.Network(dag, (("no", "yes"),) * 2, ([0.5, 0.5], [[0.5, 0.5]] * 2))
+    assert repr(network) == "Network(2 nodes, 1 edges)"
+    assert "<td>b</td><td>a</td><td>no, yes</td>" in network._repr_html_()

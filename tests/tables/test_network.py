@@ -17,7 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-import unnaive
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.networks import NetworkDescription, write_network
 from unnaive.structure.dag import DAG
@@ -502,10 +501,3 @@ def test_a_file_with_a_cycle_is_refused(tmp_path):
     write_network(tmp_path / "cycle.bif", turned)
     with pytest.raises(UnnaiveError, match="cycle: a -> b -> a"):
         Network.read(tmp_path / "cycle.bif")
-
-
-def test_a_network_has_a_short_repr_and_a_table():
-    network, _ = chain(5)
-    assert repr(network) == "Network(5 nodes, 4 edges, 18 cells)"
-    assert network._repr_html_().startswith("<table><caption>Network(5 nodes")
-    assert unnaive.Network is Network

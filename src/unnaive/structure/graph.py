@@ -413,10 +413,8 @@ class ClassGraphs(Graph):
         ----------
         state : dict
             The arrays "parents" and "weights", both of shape (k, d).
-        names : tuple of str
-            Names of the columns.
-        target : str
-            Name of the class.
+        names, target : tuple of str, str
+            Names of the columns and of the class.
 
         Returns
         -------
