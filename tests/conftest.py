@@ -4,9 +4,19 @@
 """
 
 import os
+import sys
 
+import pytest
 from hypothesis import settings
 
 repeated = "UNNAIVE_RANDOM" not in os.environ
 settings.register_profile("unhurried", deadline=None, derandomize=repeated)
 settings.load_profile("unhurried")
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures():
+    """Close the figures that a test has left open in pyplot, if anyone uses it."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

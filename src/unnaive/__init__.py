@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from unnaive.models.feature_selection import SelectByInformation
     from unnaive.schema import Schema
     from unnaive.tables import ML, Backoff, BDeu, Hierarchical, Laplace, MEstimate
+    from unnaive.tables.network import Network
 
 _HOME = {
     **dict.fromkeys(HOMES, "models"),
@@ -47,6 +48,7 @@ _HOME = {
     **dict.fromkeys(("MDLP", "Automatic", "EqualFrequency"), "discretize"),
     **dict.fromkeys(("EqualWidth", "Quantile"), "discretize"),
     **dict.fromkeys(("ML", "Backoff", "BDeu", "Hierarchical", "Laplace", "MEstimate"), "tables"),
+    "Network": "tables.network",
     "Schema": "schema",
     "SelectByInformation": "models.feature_selection",
 }

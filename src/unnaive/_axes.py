@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 from unnaive.exceptions import UnnaiveError
@@ -11,17 +12,16 @@ from unnaive.exceptions import UnnaiveError
 def new_axes(ax: Any = None, **figure: Any) -> Any:
     """Return the given axes, or those of a new figure.
 
-    Where ``matplotlib.pyplot`` is in use, as in a notebook, the figure is made by it, so that it
-    is shown and ``plt.gcf()`` and ``plt.savefig`` find it. Otherwise it belongs to nobody else
-    and no global state changes.
+    In a notebook, and wherever ``matplotlib.pyplot`` is in use, pyplot makes the figure, so that
+    it is shown and ``plt.gcf()`` and ``plt.savefig`` find it. Otherwise pyplot does not know the
+    figure, and no global state changes.
     """
     if ax is not None:
         return ax
     options = {"layout": "constrained", **figure}
-    if "matplotlib.pyplot" in sys.modules:
-        return sys.modules["matplotlib.pyplot"].figure(**options).subplots()
+    shown = not {"matplotlib.pyplot", "ipykernel"}.isdisjoint(sys.modules)
     try:
-        from matplotlib.figure import Figure  # noqa: PLC0415 - optional, see the extra "plot"
+        make = import_module("matplotlib.pyplot" if shown else "matplotlib.figure")
     except ImportError:
         raise UnnaiveError('pictures need matplotlib: pip install "unnaive[plot]"') from None
-    return Figure(**options).subplots()
+    return (make.figure if shown else make.Figure)(**options).subplots()

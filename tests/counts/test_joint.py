@@ -145,3 +145,16 @@ def test_a_wide_column_does_not_explode():
         counts = unnaive.count(X, target=np.arange(100_000) % 2)
     assert counts.nbytes < 20e6
     assert counts.pair(0, 1).sum() == 100_000
+
+
+def test_counts_and_schemas_have_a_short_repr_and_a_table():
+    X = [["a<b", 1.5], ["c", 2.5], ["c", 3.5]]
+    counts = unnaive.count(X, ["no", "yes", "yes"], discretize="width", bins=2)
+    assert repr(counts) == "JointCounts(3 rows, 2 columns, 2 classes, 1 pairs, 144 bytes)"
+    assert repr(counts.schema) == "Schema(2 columns, 2 classes, target 'y')"
+    for shown in (counts, counts.schema):
+        table = shown._repr_html_()
+        assert table.startswith(f"<table><caption>{type(shown).__name__}(")
+        assert "<td>x1</td>" in table
+    assert "no: 1, yes: 2" in counts._repr_html_()
+    assert "a&lt;b, c" in counts.schema._repr_html_()

@@ -13,7 +13,7 @@ from sklearn.metrics import confusion_matrix
 import unnaive
 from problems import made
 from tests.explain.test_explanation import fitted
-from unnaive import HNB, PHNB, TAN, BayesNet, NaiveBayes, PazzaniNB
+from unnaive import HNB, TAN, BayesNet, NaiveBayes, PazzaniNB
 from unnaive.datasets import load_wdbc
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain import (
@@ -27,6 +27,7 @@ from unnaive.explain import (
 from unnaive.explain.cells import heaviest
 from unnaive.explain.structure import pair_information
 from unnaive.information import conditional_mutual_information
+from unnaive.structure.picture import WIDEST
 
 WDBC = load_wdbc()
 
@@ -35,8 +36,8 @@ def labels(ax):
     return sorted(text.get_text() for text in ax.texts)
 
 
-def blue(ax):
-    return [line for line in ax.get_lines() if line.get_color() == "C0"]
+def drawn_edges(ax):
+    return [patch for patch in ax.patches if patch.get_gid() == "edge"]
 
 
 # Waterfalls
@@ -113,15 +114,15 @@ def copies():
 
 @pytest.mark.parametrize(
     "model",
-    [TAN(), unnaive.KDB(), HNB(), unnaive.AODE(), PHNB(), BayesNet(), unnaive.TAN(per_class=True)],
+    [TAN(), unnaive.KDB(), HNB(), BayesNet(), unnaive.TAN(per_class=True)],
     ids=str,
 )
 def test_the_widest_edge_is_the_most_informative(model):
     X, y = copies()
     ax = plot_structure(model.fit(X, y))
-    widths = [line.get_linewidth() for line in blue(ax)]
-    assert max(widths) == 6.0
-    assert sorted(widths)[-3:].count(6.0) <= 2  # one, or one a class
+    widths = [edge.get_linewidth() for edge in drawn_edges(ax)]
+    assert max(widths) == WIDEST
+    assert sorted(widths)[-3:].count(WIDEST) <= 2  # one, or one a class
 
 
 def test_information_of_groups_is_that_of_pairs():
@@ -134,7 +135,9 @@ def test_information_of_groups_is_that_of_pairs():
     assert known.any()
     np.testing.assert_allclose(joined[known], pairs[known], atol=1e-12)
     ax = plot_structure(groups)
-    assert len(ax.patches) == sum(len(group) > 1 for group in groups.structure_.groups)
+    frames = [patch for patch in ax.patches if patch.get_gid() == "frame"]
+    boxes = sum(len(group) > 1 for group in groups.structure_.groups)
+    assert len(frames) == 1 + boxes  # one frame has all columns
 
 
 def test_a_class_that_has_parents_is_drawn_below_them():
@@ -147,9 +150,12 @@ def test_a_class_that_has_parents_is_drawn_below_them():
 
 def test_a_picture_of_too_many_edges_says_so():
     problem = made(100, [2] * 12, 2)
-    ax = plot_structure(unnaive.AODE(discretize=None).fit(problem.X, problem.classes))
-    assert ax.get_title() == "the strongest 36 of 66 edges"
-    assert len(blue(ax)) == 36
+    ax = plot_structure(unnaive.HNB(discretize=None).fit(problem.X, problem.classes))
+    assert ax.get_title() == "HNB: the strongest 24 of 66 dependences"
+    assert len(drawn_edges(ax)) == 24
+    ax = plot_structure(unnaive.AODE(discretize=None).fit(problem.X, problem.classes), max_edges=5)
+    assert ax.get_title().startswith("AODE: the most informative 5 of 12 super-parents")
+    assert len(drawn_edges(ax)) == 5
 
 
 # Importance, calibration, confusion

@@ -17,6 +17,7 @@ from unnaive.explain import (
     plot_size_path,
     plot_threshold_path,
 )
+from unnaive.structure.picture import WIDEST
 
 
 def test_the_path_of_thresholds():
@@ -54,7 +55,8 @@ def test_graphs_show_the_class_the_columns_and_their_edges(model, tmp_path):
     assert model.structure_.plot(ax) is ax
     used = [model.structure_.names[i] for i in model.structure_.used]
     assert sorted(labels(ax)) == sorted([model.structure_.target, *used])
-    assert len(ax.get_lines()) == len(used) + len(model.structure_.edges)
+    edges = [patch for patch in ax.patches if patch.get_gid() == "edge"]
+    assert len(edges) == len(model.structure_.edges)
     places = [text.get_position() for text in ax.texts]
     assert len(set(places)) == len(places)
     model.structure_.plot().figure.savefig(tmp_path / "graph.png")
@@ -65,9 +67,10 @@ def test_edges_are_as_wide_as_they_are_informative():
     rows[:, 1] = rows[:, 0]  # the strong edge; the other is noise
     model = TAN().fit(rows, rows[:, 2])
     ax = model.structure_.plot()
-    widths = sorted(line.get_linewidth() for line in ax.get_lines() if line.get_color() == "C0")
+    edges = [patch for patch in ax.patches if patch.get_gid() == "edge"]
+    widths = sorted(edge.get_linewidth() for edge in edges)
     assert widths[0] < 1.0
-    assert widths[1] == 6.0
+    assert widths[1] == WIDEST
 
 
 def test_names_are_drawn_as_they_are():

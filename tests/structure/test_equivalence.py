@@ -15,8 +15,9 @@ from scipy.special import gammaln
 
 from tests.structure.test_constraint import arrows, members, named, random_dag, relabelled, sampled
 from unnaive.structure import equivalence
-from unnaive.structure.dag import DAG, PDAG, Marks
+from unnaive.structure.dag import DAG, PDAG
 from unnaive.structure.equivalence import greedy_equivalence_search, moved
+from unnaive.structure.marks import Marks
 
 
 def counted(rows, node, parents):

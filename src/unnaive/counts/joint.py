@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._html import html_table
 from unnaive.counts.families import FamilyCounts
 from unnaive.exceptions import ModelFileError, SchemaMismatch, UnnaiveError
 from unnaive.io import store
@@ -203,12 +204,12 @@ class JointCounts:
         yield self.pair_columns, self.pairs
 
     def without_pairs(self) -> JointCounts:
-        """Drop the pairs.
+        """Return only the counts of classes and values.
 
         Returns
         -------
         JointCounts
-            Only the counts of classes and values.
+            Counts without pairs.
         """
         return replace(self, pair_columns=self.pair_columns[:0], pairs=self.pairs[:, :0])
 
@@ -218,10 +219,8 @@ class JointCounts:
     def __sub__(self, other: JointCounts) -> JointCounts:
         difference = self._combine(other, _subtract)
         if any(table.min(initial=0) < 0 for table in difference.tables):
-            raise UnnaiveError(
-                "cannot subtract: the result would have negative counts, so some of these "
-                "rows (or their weight) were never counted here"
-            )
+            why = "so some of these rows (or their weight) were never counted here"
+            raise UnnaiveError(f"cannot subtract: the result would have negative counts, {why}")
         return difference
 
     def decay(self, gamma: float) -> JointCounts:
@@ -324,6 +323,15 @@ class JointCounts:
             f"JointCounts({self.total:g} rows, {self.n_columns} columns, {self.n_classes} classes,"
             f" {len(self.pair_columns)} pairs, {self.nbytes:,} bytes)"
         )
+
+    def _repr_html_(self) -> str:
+        """Table of the columns and of the class counts for a notebook."""
+        classes = zip(self.schema.classes, self.class_counts.tolist(), strict=True)
+        counted = ", ".join(f"{label}: {count:g}" for label, count in classes)
+        rows = [(self.schema.target, "target", counted)]
+        for index, column in enumerate(self.schema.columns):
+            rows.append((column.name, f"{column.size} values", f"{self.marginal(index).sum():g}"))
+        return html_table(repr(self), ["column", "values", "observed rows"], rows)
 
     def state(self) -> State:
         """Describe the counts by plain values and arrays.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from unnaive.structure.graph import Edge
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DrawnGraph(Graph):
     """A graph with the edges to draw."""
 

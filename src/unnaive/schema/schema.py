@@ -11,6 +11,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.coding import look_up_floats, offset_integers
+from unnaive._html import html_table, listed
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import is_mappings
 from unnaive.schema.columns import (
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 _BLOCK_ROWS = 1 << 13
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Schema:
     """Categories or bin edges of all columns, and the classes.
 
@@ -76,6 +77,21 @@ class Schema:
     columns: tuple[ColumnSchema, ...]
     classes: tuple[Label, ...]
     target: str = "y"
+
+    def __repr__(self) -> str:
+        """Size of the schema; ``columns`` and ``classes`` have the details."""
+        sizes = f"{len(self.columns)} columns, {len(self.classes)} classes"
+        return f"Schema({sizes}, target {self.target!r})"
+
+    def _repr_html_(self) -> str:
+        """Table of the columns for a notebook."""
+        rows = [(self.target, "target", len(self.classes), listed(self.classes))]
+        for column in self.columns:
+            values = getattr(column, "categories", None)
+            kind = "bin edges" if values is None else "categories"
+            shown = listed(getattr(column, "edges", ()) if values is None else values)
+            rows.append((column.name, kind, column.size, shown))
+        return html_table(repr(self), ["column", "kind", "values", ""], rows)
 
     @classmethod
     def of_numbers(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from unnaive._typing import BoolArray, FloatArray, IntArray, State
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HiddenParents(Graph):
     """Structure of hidden naive Bayes: each column's hidden parent is a weighted bag of columns.
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
-from unnaive.structure.dag import DAG, PDAG, reached
+from unnaive.structure.dag import DAG, PDAG
+from unnaive.structure.marks import reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive._ties import TIE_TOLERANCE, first_best
-from unnaive.structure.dag import reached
 from unnaive.structure.generalized import top_pair
+from unnaive.structure.marks import reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -10,7 +10,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from unnaive._ties import TIE_TOLERANCE
-from unnaive.structure.dag import PDAG, Marks, reached
+from unnaive.structure.dag import PDAG
+from unnaive.structure.marks import Marks, reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from unnaive._typing import BoolArray, FloatArray, IntArray, State
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GeneralizedTree(ParentGraph):
     """A tree over columns, with the order in which they enter and the gain of each.
 

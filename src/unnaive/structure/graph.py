@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._html import html_table
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray, State
 
 Edge = tuple[str, str] | tuple[str, str, float]
-_MOST_LINES = 100
 LEFT_OUT = -2  # in place of a parent: the column is not in the model
 
 
@@ -34,6 +33,11 @@ class Shown(ABC):
     @abstractmethod
     def edges(self) -> Sequence[Edge]:
         """Edges between columns: parent, child and, if it is known, a weight."""
+
+    @property
+    @abstractmethod
+    def used(self) -> IntArray:
+        """Columns that are in the model; shape (m,)."""
 
     def plot(self, ax: Axes | None = None, max_edges: int | None = None) -> Axes:
         """Draw the structure; needs matplotlib.
@@ -61,27 +65,20 @@ class Shown(ABC):
         drawn: Axes = draw_structure(self, ax, Wish(self.edges, max_edges))
         return drawn
 
+    def __repr__(self) -> str:
+        """Name the kind of the structure and its size."""
+        edges = f"{len(self.edges)} edge{'s' * (len(self.edges) != 1)}"
+        return f"{type(self).__name__}({len(self.used)} columns, {edges})"
+
     def _repr_html_(self) -> str:
         """Table of the edges for a notebook, at most the first hundred."""
         edges = list(self.edges)
-        rows = [
-            "".join(
-                f"<td>{escape(cell) if isinstance(cell, str) else format(cell, '.4g')}</td>"
-                for cell in edge
-            )
-            for edge in edges[:_MOST_LINES]
-        ]
-        more = f", the first {_MOST_LINES} of them" if len(edges) > _MOST_LINES else ""
-        weight = "<th>weight</th>" if any(len(edge) == 3 for edge in edges) else ""
-        return (
-            f"<table><caption>{type(self).__name__} of {len(self.names)} columns: "
-            f"{len(edges)} edges{more}</caption><tr><th>parent</th><th>child</th>{weight}</tr>"
-            + "".join(f"<tr>{row}</tr>" for row in rows)
-            + "</table>"
-        )
+        caption = f"{type(self).__name__} of {len(self.used)} columns: {len(edges)} edges"
+        weight = ["weight"] if any(len(edge) == 3 for edge in edges) else []
+        return html_table(caption, ["parent", "child", *weight], edges)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph(Shown):
     """Dependences between columns given the class: base of most structures.
 
@@ -153,7 +150,7 @@ class Graph(Shown):
         return graph
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ParentGraph(Graph):
     """Structure in which a column depends on the class and on at most one other column.
 
@@ -305,7 +302,7 @@ class ParentGraph(Graph):
         return np.sort(np.stack([self.parents[children], children], axis=1), axis=1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FamilyGraph(Graph):
     """Structure in which a column depends on the class and on any number of columns.
 
@@ -354,7 +351,7 @@ class FamilyGraph(Graph):
         return next((family[1:] for family in self.families if family[0] == column), ())
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class ClassGraphs(Graph):
     """One structure for each class, as a multinet has.
 
@@ -416,10 +413,8 @@ class ClassGraphs(Graph):
         ----------
         state : dict
             The arrays "parents" and "weights", both of shape (k, d).
-        names : tuple of str
-            Names of the columns.
-        target : str
-            Name of the class.
+        names, target : tuple of str, str
+            Names of the columns and of the class.
 
         Returns
         -------

@@ -28,7 +28,7 @@ Groups = tuple[Group, ...]
 Change = tuple[tuple[Group, ...], Group]  # groups that are removed, and the one that is added
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupGraph(Graph):
     """Structure of disjoint groups of columns; the columns of a group are treated as one.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from unnaive._typing import IntArray, State
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NetworkGraph(DAG, Shown):
     """A directed acyclic graph over the columns and the class, which is the last node.
 
@@ -30,6 +30,8 @@ class NetworkGraph(DAG, Shown):
     >>> graph.target, graph.families
     ('y', ((0,), (1, 0)))
     """
+
+    __repr__ = Shown.__repr__
 
     @property
     def target(self) -> str:

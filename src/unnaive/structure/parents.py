@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unnaive.counts import CodedRows, JointCounts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SuperParents(Graph):
     """Structure of AODE: one model per column, in which it is the parent of all others.
 
@@ -66,7 +66,7 @@ class SuperParents(Graph):
         return cls(names, target, weights)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WeightedGraph(Graph):
     """Structure of a product of weighted factors P(x_i | y, x_j)^w.
 

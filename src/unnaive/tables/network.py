@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._html import html_nodes
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import to_frame
 from unnaive.io.networks import NetworkDescription, read_network, write_network
@@ -45,7 +46,7 @@ _BLOCK_BYTES = 1 << 24  # rows are computed together as long as their factors ne
 _ROUNDED, _ROUNDING = 1e-6, 1e-12  # a sum that differs more from 1 is refused, or divided out
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Network:
     """A Bayesian network with its tables: exact queries, most probable states, and sampling.
 
@@ -56,11 +57,13 @@ class Network:
     states : tuple of tuples
         Distinct labels of every variable.
     tables : tuple of ndarray
-        P(x | parents); axes: the parents in the order of ``dag.parents``, which is ascending,
-        then the variable. The last axis sums to 1 (±1e-6, which is divided out).
+        P(x | parents); axes: the parents, ascending, then the variable, which sums to 1 (±1e-6).
     max_memory : int, default=2**31
-        Bytes that the tables of an answer may use. An answer that needs more raises
-        :class:`~unnaive.exceptions.TableTooLarge` before memory is allocated.
+        Bytes that the tables of an answer may use; ``TableTooLarge`` is raised if it needs more.
+
+    See Also
+    --------
+    unnaive.BayesNet : Learns a network; its ``to_network`` returns this object.
 
     Examples
     --------
@@ -93,8 +96,15 @@ class Network:
         for name, labels in zip(names, self.states, strict=True):
             if not labels or len(set(labels)) < len(labels):
                 raise UnnaiveError(f"variable {name!r} has no states, or a state twice: {labels}")
-        checked = tuple(self._checked(*pair) for pair in enumerate(self.tables))
-        object.__setattr__(self, "tables", checked)
+        vars(self)["tables"] = tuple(self._checked(*pair) for pair in enumerate(self.tables))
+
+    def __repr__(self) -> str:
+        """Size of the network."""
+        return f"Network({len(self.dag.names)} nodes, {len(self.dag.edges)} edges)"
+
+    def _repr_html_(self) -> str:
+        """Table of the nodes for a notebook."""
+        return html_nodes(repr(self), self.dag.names, self.dag.parents, self.states)
 
     def _checked(self, node: int, values: FloatArray) -> FloatArray:
         """Return a read-only copy of a table, or raise an error that says what is wrong."""
