@@ -89,9 +89,8 @@ def report(
     """Write an HTML page, or a Markdown file, about a model.
 
     The page shows how accurate the model is, explains its predictions, and computes predictions for
-    values you enter. It is one file and needs no network. It contains some rows of the data: the
-    misclassified rows with the largest errors. --json prints the content of the page; a page is
-    then written only with --output.
+    values you enter. It is one file and needs no network. It contains the misclassified rows with
+    the largest errors. --json prints the content; a page is then written only with --output.
 
     Examples
     --------
@@ -106,8 +105,7 @@ def report(
     elif not (json or to is Format.markdown):
         raise typer.BadParameter("name the HTML file, or use --json", param_hint="--output")
     with progress(f"reading {data.name}"):
-        classifier = unnaive.load(model).set_params(n_jobs=n_jobs)
-        frame, labels = _rows(data, classifier, target)
+        classifier, frame, labels = _read(model, data, target, n_jobs)
     settings: dict[str, Any] = {
         "folds": None if new_rows else folds,
         "seed": seed,
@@ -123,26 +121,28 @@ def report(
     with progress(f"reporting on {data.name}", folds) as advance:
         settings["progress"] = lambda done, _: advance(done)
         result = report_on(classifier, frame, labels, **settings)
-        if output is not None:
-            result.write(output, to)
     if json:
         print_json(result.summary)
-    elif output is None:
-        typer.echo(result.markdown(), nl=False)
     if output is not None:
+        result.write(output, to)
         what = "" if result.is_markdown(output, to) else "; open it in a browser"
         say(f"report written to {output} ({size_of(output)}){what}")
+    elif not json:
+        typer.echo(result.markdown(), nl=False)
 
 
-def _rows(path: Path, model: "Classifier", target: str | None) -> "tuple[Frame, Column]":
-    """Read the features in the order of the model, and the target."""
+def _read(
+    file: Path, path: Path, target: str | None, n_jobs: int
+) -> "tuple[Classifier, Frame, Column]":
+    """Read the model, the features in its order, and the target."""
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
+    model = unnaive.load(file).set_params(n_jobs=n_jobs)
     schema = model.schema_
     name = target or schema.target
     frame = read(path, target=name, labels=text_columns(schema, name))
     features, labels = frame.split(name)
-    return match(path, features if name not in schema.names else frame, model), labels
+    return model, match(path, features if name not in schema.names else frame, model), labels
 
 
 def _origin(path: Path) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.explain.cells import values_of
+from unnaive.explain.cells import one_row, values_of
 from unnaive.information import entropy
 from unnaive.models import CountsClassifier
 from unnaive.report.order import shown_order
@@ -36,12 +36,13 @@ def describe_data(model: Classifier, rows: ReportRows) -> State:
         incomplete |= cells.missing
         columns.append(_describe_column(known, cells, rows, isinstance(model, CountsClassifier)))
     missing = sum(column["missing"] for column in columns)
+    start = model.predict_proba(one_row(model, {}))[0].tolist()
     return {
         "rows": n,
         "target": model.schema_.target,
         "classes": [
-            {"label": label, "rows": count, "share": count / n}
-            for label, count in zip(rows.labels, counts.tolist(), strict=True)
+            {"label": label, "rows": count, "share": count / n, "start": probability}
+            for label, count, probability in zip(rows.labels, counts.tolist(), start, strict=True)
         ],
         "columns": columns,
         "missing_cells": missing,
