@@ -40,6 +40,9 @@ To = Annotated[
         "is printed.",
     ),
 ]
+Data = Annotated[
+    Path, typer.Argument(metavar="DATA", help="Training rows: .csv, .tsv, .parquet or .arff.")
+]
 Target = Annotated[
     str | None,
     option("--target -t", "COLUMN", "Target column, if its name differs from the training file."),
@@ -68,10 +71,7 @@ Errors = Annotated[int, option("--errors", "N", "Number of misclassified rows to
 
 def report(
     model: options.ModelFile,
-    data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help="Training rows: .csv, .tsv, .parquet or .arff."),
-    ],
+    data: Data,
     *,
     output: Output = None,
     to: To = None,
