@@ -98,22 +98,18 @@ def _information(counts: IntArray) -> float:
 
 def _listed(known: ColumnSchema, counts: IntArray) -> tuple[list[State], int]:
     """List values with their rows by class; of many categories the most frequent ones."""
-    total, places = counts.sum(axis=0), np.arange(known.size)
+    total = counts.sum(axis=0)
     limit = _SHOWN_BINS if isinstance(known, NumericColumn) else _SHOWN_VALUES
-    if known.size > limit:
-        places = np.sort(np.argsort(-total, kind="stable")[: limit - 1])
-    if not isinstance(known, NumericColumn):
-        chosen = set(places.tolist())
-        places = np.array(
-            [place for place in shown_order(values_of(known)) if place in chosen], int
-        )
+    most = limit - 1 if known.size > limit else known.size
+    frequent = set(np.argsort(-total, kind="stable")[:most].tolist())
+    places = [place for place in shown_order(values_of(known)) if place in frequent]
     listed = [
         {
             "label": known.label(place),
             "rows": int(total[place]),
             "by_class": counts[:, place].tolist(),
         }
-        for place in places.tolist()
+        for place in places
     ]
     others = known.size - len(listed)
     if others:
