@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive.explain.cells import one_row, values_of
+from unnaive.explain.wording import plural
 from unnaive.information import entropy
 from unnaive.models import CountsClassifier
 from unnaive.report.order import shown_order
@@ -114,8 +115,7 @@ def _listed(known: ColumnSchema, counts: IntArray) -> tuple[list[State], int]:
     others = known.size - len(listed)
     if others:
         rest = np.delete(counts, places, axis=1).sum(axis=1)
-        kind = "bins" if isinstance(known, NumericColumn) else "values"
-        label = f"{others:,} other {kind}"
+        label = plural(others, "other bin" if isinstance(known, NumericColumn) else "other value")
         listed.append({"label": label, "rows": int(rest.sum()), "by_class": rest.tolist()})
     return listed, others
 
