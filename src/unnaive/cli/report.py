@@ -14,10 +14,11 @@ from unnaive.cli import options
 from unnaive.cli.options import flag, option
 from unnaive.cli.output import require_writable, size_of
 from unnaive.cli.rows import match, text_columns
-from unnaive.cli.terminal import print_json, progress, say
+from unnaive.cli.terminal import note, print_json, progress, say
 
 if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
+    from unnaive.io.reading import Reading
     from unnaive.models import Classifier
 
 _PATIENCE = 30.0  # seconds for the cross-validation; the page should take a minute in total
@@ -39,9 +40,6 @@ To = Annotated[
         "html or markdown. Default: markdown for a file .md, else html. Markdown without --output "
         "is printed.",
     ),
-]
-Data = Annotated[
-    Path, typer.Argument(metavar="DATA", help="Training rows: .csv, .tsv, .parquet or .arff.")
 ]
 Target = Annotated[
     str | None,
@@ -69,9 +67,13 @@ Positive = Annotated[str | None, option("--positive", "LABEL", "Positive class, 
 Errors = Annotated[int, option("--errors", "N", "Number of misclassified rows to show.", min=0)]
 
 
+@options.expand
 def report(
     model: options.ModelFile,
-    data: Data,
+    data: Annotated[
+        Path,
+        typer.Argument(metavar="DATA", help=f"Training rows: {options.FORMATS}."),
+    ],
     *,
     output: Output = None,
     to: To = None,
@@ -83,14 +85,16 @@ def report(
     errors: Errors = 10,
     title: Annotated[str | None, option("--title", "TEXT", "Title of the page.")] = None,
     seed: options.Seed = 0,
+    cells: options.Cells,
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
     """Write an HTML page, or a Markdown file, about a model.
 
     The page shows how accurate the model is, explains its predictions, and computes predictions for
-    values you enter. It is one file and needs no network. It contains the misclassified rows with
-    the largest errors. --json prints the content; a page is then written only with --output.
+    values you enter. It is one file and needs no network. It contains some rows of the data: the
+    misclassified rows with the largest errors. --json prints the content of the page; a page is
+    then written only with --output.
 
     Examples
     --------
@@ -105,7 +109,8 @@ def report(
     elif not (json or to is Format.markdown):
         raise typer.BadParameter("name the HTML file, or use --json", param_hint="--output")
     with progress(f"reading {data.name}"):
-        classifier, frame, labels = _read(model, data, target, n_jobs)
+        classifier = unnaive.load(model).set_params(n_jobs=n_jobs)
+        frame, labels = _rows(data, classifier, target, cells.reading())
     settings: dict[str, Any] = {
         "folds": None if new_rows else folds,
         "seed": seed,
@@ -121,28 +126,32 @@ def report(
     with progress(f"reporting on {data.name}", folds) as advance:
         settings["progress"] = lambda done, _: advance(done)
         result = report_on(classifier, frame, labels, **settings)
+        if output is not None:
+            result.write(output, to)
+    if findings := result.summary["findings"]:
+        where = "at the top of the page" if output else "in the output"
+        note(f"{len(findings)} findings about the data are {where}")
     if json:
         print_json(result.summary)
+    elif output is None:
+        typer.echo(result.markdown(), nl=False)
     if output is not None:
-        result.write(output, to)
         what = "" if result.is_markdown(output, to) else "; open it in a browser"
         say(f"report written to {output} ({size_of(output)}){what}")
-    elif not json:
-        typer.echo(result.markdown(), nl=False)
 
 
-def _read(
-    file: Path, path: Path, target: str | None, n_jobs: int
-) -> "tuple[Classifier, Frame, Column]":
-    """Read the model, the features in its order, and the target."""
+def _rows(
+    path: Path, model: "Classifier", target: str | None, reading: "Reading"
+) -> "tuple[Frame, Column]":
+    """Read the features in the order of the model, and the target."""
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
-    model = unnaive.load(file).set_params(n_jobs=n_jobs)
     schema = model.schema_
     name = target or schema.target
-    frame = read(path, target=name, labels=text_columns(schema, name))
+    frame = read(path, target=name, labels=text_columns(schema, name), reading=reading)
     features, labels = frame.split(name)
-    return model, match(path, features if name not in schema.names else frame, model), labels
+    rows = features if name not in schema.names else frame
+    return match(path, rows, model, complete=True), labels
 
 
 def _origin(path: Path) -> dict[str, str]:
