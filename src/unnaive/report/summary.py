@@ -121,8 +121,7 @@ def summarise(model: Classifier, X: object, y: object, **settings: Any) -> State
 
     See Also
     --------
-    render : Makes an HTML page of the result.
-    write : Does both, and writes a file.
+    write : Also makes the page, and writes it to a file.
 
     Examples
     --------
