@@ -311,13 +311,15 @@ def test_the_command_says_what_the_library_says(files):
     assert what_if(model, rows[1:2]).text() in found.stdout
     assert "what to ask next\nno column is missing" in found.stdout
     assert "smoker: " in found.stdout.split("row 4")[1]
-    assert "note: not used, because the model does not know them: 'id', 'ill'" in found.stderr
+    assert (
+        "note: columns not used, because the model does not have them: 'id', 'ill'" in found.stderr
+    )
 
 
 def test_the_first_row_and_whose_odds(files):
     found = run(*files, "--positive", "no")
     assert found.stdout.startswith("row 1\nill = no: ")
-    assert "note: the first of 8 rows; --row 2 explains the second" in found.stderr
+    assert "note: this explains the first of 8 rows; choose another with --row" in found.stderr
 
 
 def test_the_command_for_programs(files):
@@ -335,7 +337,10 @@ def test_the_command_for_programs(files):
 
 
 def test_the_command_fails_in_one_line(files):
-    wrong = {("--row", 9): "8 rows; there is no row 9", ("--positive", "maybe"): "they are no, yes"}
+    wrong = {
+        ("--row", 9): "8 rows; there is no row 9",
+        ("--positive", "maybe"): "the classes are no, yes",
+    }
     for arguments, message in wrong.items():
         result = run(*files, *arguments, code=1)
         assert result.stderr.splitlines()[-1].startswith("error: ")

@@ -127,7 +127,10 @@ def test_the_starting_probability_is_told_apart_from_the_share(patients, tmp_pat
     assert [entry["start"] for entry in classes] == pytest.approx(start.tolist())
     assert shares == pytest.approx([(y == "ill").mean(), (y == "well").mean()])
     assert abs(start[0] - shares[0]) > 0.1
-    assert "starting probability" in (tmp_path / "r.html").read_text()
+    report.write(model, X, y, tmp_path / "r.html", folds=2)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "It differs from the shares if" in page
+    assert "was fitted to other rows or with weights" in page
 
 
 # Order and words

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 200_000  # to try before the search stops
 _BLOCK = 1 << 14
+_LARGEST = 1e150  # number that a Gaussian model accepts
 _STEPS = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])  # standard deviations from a class's mean
 
 
@@ -365,5 +366,5 @@ def _number_grids(model: Classifier) -> dict[int, FloatArray]:
     spread = np.sqrt(np.maximum(np.einsum("kii->ki", moments.covariances()), 0.0))
     for number in moments.used.tolist():
         near = moments.means[:, [number]] + spread[:, [number]] * _STEPS
-        grids[int(model.fitted_.columns[number])] = np.unique(near[np.isfinite(near)])
+        grids[int(model.fitted_.columns[number])] = np.unique(near[np.abs(near) <= _LARGEST])
     return grids

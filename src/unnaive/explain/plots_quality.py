@@ -78,8 +78,16 @@ def plot_reliability(
     predicted, share, rows = binned(scores, actual, bins)
     filled = rows > 0
     predicted, share, rows = predicted[filled], share[filled], rows[filled]
-    low, high = wilson(share, rows)
     error = float(np.abs(predicted - share) @ rows) / len(scores)
+    ax = _draw_shares(predicted, share, rows, ax)
+    ax.set(xlabel=f"predicted probability of {label!r}", ylabel=f"observed frequency of {label!r}")
+    ax.set_title(f"expected calibration error {error:.3f}", fontsize=10)
+    return ax
+
+
+def _draw_shares(predicted: FloatArray, share: FloatArray, rows: IntArray, ax: Axes | None) -> Axes:
+    """Draw shares with their intervals and numbers of rows, and the diagonal."""
+    low, high = wilson(share, rows)
     ax = new_axes(ax)
     ax.plot([0, 1], [0, 1], color="0.7", linestyle=":")
     bars = [share - low, high - share]
@@ -88,8 +96,6 @@ def plot_reliability(
         count = ax.annotate(f"{size:,}", (x, top), (0, 3), "data", "offset points", ha="center")
         count.set(fontsize=7, color="0.4")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.08))
-    ax.set(xlabel=f"predicted probability of {label!r}", ylabel=f"observed frequency of {label!r}")
-    ax.set_title(f"expected calibration error {error:.3f}", fontsize=10)
     return ax
 
 

@@ -34,9 +34,8 @@ def plot_waterfall(
 ) -> Axes:
     """Plot the contributions of one sample's features as a waterfall.
 
-    The first line is the prior, each bar is the contribution of one feature to the log-odds, the
-    strongest first, and the last line is the prediction. A second scale on top has the
-    probabilities. Infinite contributions are cut off.
+    From the prior on top, each bar is the contribution of one feature to the log-odds, the
+    strongest first; the scale on top has probabilities. Infinite contributions are cut off.
 
     Parameters
     ----------
@@ -65,10 +64,8 @@ def plot_waterfall(
     >>> data = load_wdbc()
     >>> explanation = TAN().fit(data.X[:, :5], data.y).explain(data.X[:1, :5])
     >>> ax = plot_waterfall(explanation)
-    >>> ax.get_xlabel()
-    "log-odds of 'malignant'"
-    >>> len(ax.patches)  # five features
-    5
+    >>> ax.get_xlabel(), len(ax.patches)  # five features
+    ("log-odds of 'malignant'", 5)
     """
     row = found.require_row(row)
     odds = found.log_odds(positive, by="group")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.explain.cells import values_of
+from unnaive.explain.cells import one_row, values_of
+from unnaive.explain.wording import plural
 from unnaive.information import entropy
 from unnaive.models import CountsClassifier
 from unnaive.report.order import shown_order
@@ -36,12 +37,13 @@ def describe_data(model: Classifier, rows: ReportRows) -> State:
         incomplete |= cells.missing
         columns.append(_describe_column(known, cells, rows, isinstance(model, CountsClassifier)))
     missing = sum(column["missing"] for column in columns)
+    start = model.predict_proba(one_row(model, {}))[0].tolist()
     return {
         "rows": n,
         "target": model.schema_.target,
         "classes": [
-            {"label": label, "rows": count, "share": count / n}
-            for label, count in zip(rows.labels, counts.tolist(), strict=True)
+            {"label": label, "rows": count, "share": count / n, "start": probability}
+            for label, count, probability in zip(rows.labels, counts.tolist(), start, strict=True)
         ],
         "columns": columns,
         "missing_cells": missing,
@@ -97,28 +99,23 @@ def _information(counts: IntArray) -> float:
 
 def _listed(known: ColumnSchema, counts: IntArray) -> tuple[list[State], int]:
     """List values with their rows by class; of many categories the most frequent ones."""
-    total, places = counts.sum(axis=0), np.arange(known.size)
+    total = counts.sum(axis=0)
     limit = _SHOWN_BINS if isinstance(known, NumericColumn) else _SHOWN_VALUES
-    if known.size > limit:
-        places = np.sort(np.argsort(-total, kind="stable")[: limit - 1])
-    if not isinstance(known, NumericColumn):
-        chosen = set(places.tolist())
-        places = np.array(
-            [place for place in shown_order(values_of(known)) if place in chosen], int
-        )
+    most = limit - 1 if known.size > limit else known.size
+    frequent = set(np.argsort(-total, kind="stable")[:most].tolist())
+    places = [place for place in shown_order(values_of(known)) if place in frequent]
     listed = [
         {
             "label": known.label(place),
             "rows": int(total[place]),
             "by_class": counts[:, place].tolist(),
         }
-        for place in places.tolist()
+        for place in places
     ]
     others = known.size - len(listed)
     if others:
         rest = np.delete(counts, places, axis=1).sum(axis=1)
-        kind = "bins" if isinstance(known, NumericColumn) else "values"
-        label = f"{others:,} other {kind}"
+        label = plural(others, "other bin" if isinstance(known, NumericColumn) else "other value")
         listed.append({"label": label, "rows": int(rest.sum()), "by_class": rest.tolist()})
     return listed, others
 

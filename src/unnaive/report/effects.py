@@ -82,10 +82,8 @@ def _readable(model: Classifier, cells: Column, column: ColumnSchema) -> ColumnS
 
 def _shown(column: ColumnSchema, counts: IntArray) -> list[int]:
     """Codes of the most frequent values, in the order to show them."""
-    order = shown_order(values_of(column)) if isinstance(column, CategoricalColumn) else None
-    places = list(range(column.size)) if order is None else order
     frequent = set(np.argsort(-counts[: column.size], kind="stable")[:_VALUES].tolist())
-    return [code for code in places if code in frequent]
+    return [code for code in shown_order(values_of(column)) if code in frequent]
 
 
 def _spread(contributions: FloatArray) -> State:

@@ -171,12 +171,7 @@ def _explorer(summary: State, document: State) -> State:
             column["quartiles"] and [column["quartiles"][0], column["quartiles"][-1]]
             for column in summary["data"]["columns"]
         ],
-        "orders": [
-            shown_order(column.get("labels", []))
-            if column["kind"] == "category"
-            else list(range(len(column.get("labels", []))))
-            for column in document["columns"]
-        ],
+        "orders": [shown_order(column.get("labels", [])) for column in document["columns"]],
         "rows": [
             {
                 "title": f"row {row['row'] + 1}: actual {row['actual']}, "

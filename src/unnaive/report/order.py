@@ -16,15 +16,15 @@ def shown_order(labels: Sequence[str]) -> list[int]:
     """Positions of labels in the order to show them.
 
     Labels in alphabetical order are sorted by the numbers in them. Any other order was chosen by
-    somebody, and stays.
+    somebody, and stays; the order of bins is such an order.
 
     Examples
     --------
     >>> labels = ["0-9", "10-19", "100+", "20-29"]
     >>> [labels[place] for place in shown_order(labels)]
     ['0-9', '10-19', '20-29', '100+']
-    >>> shown_order(["low", "medium", "high"])
-    [0, 1, 2]
+    >>> shown_order(["low", "medium", "high"]), shown_order(["≤ 9", "(9, 10]", "> 10"])
+    ([0, 1, 2], [0, 1, 2])
     """
     places = list(range(len(labels)))
     if any(a > b for a, b in pairwise(labels)):

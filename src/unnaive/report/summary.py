@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from unnaive import __version__
 from unnaive.checks import check_data
 from unnaive.exceptions import UnnaiveError
-from unnaive.explain.cells import one_row
 from unnaive.explain.wording import plural
 from unnaive.report.budget import affordable
 from unnaive.report.card import describe_model
@@ -122,8 +121,7 @@ def summarise(model: Classifier, X: object, y: object, **settings: Any) -> State
 
     See Also
     --------
-    render : Makes an HTML page of the result.
-    write : Does both, and writes a file.
+    write : Also makes the page, and writes it to a file.
 
     Examples
     --------
@@ -142,9 +140,6 @@ def summarise(model: Classifier, X: object, y: object, **settings: Any) -> State
     information = [column["information"] for column in data["columns"]]
     importance, note = describe_importance(model, rows, information, options.sample, options.seed)
     performance, wrong = _judged(model, rows, place, options)
-    start = model.predict_proba(one_row(model, {}))[0].tolist()
-    for entry, probability in zip(data["classes"], start, strict=True):
-        entry["start"] = probability
     summary = {
         "format": FORMAT,
         "unnaive": __version__,

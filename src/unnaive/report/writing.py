@@ -89,7 +89,7 @@ def waterfall(row: State) -> list[State]:
     """
     steps = [(reason["label"], reason["contribution"]) for reason in row["reasons"]]
     if row["others"]:
-        steps.append((f"{row['others']} others", row["rest"]))
+        steps.append((plural(row["others"], "other column"), row["rest"]))
     sums = [row["base"]]
     for _, contribution in steps:
         sums.append(sums[-1] + contribution)

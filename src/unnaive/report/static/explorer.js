@@ -241,7 +241,7 @@
       const rest = 1 - listed.reduce((sum, code) => sum + chances[code], 0);
       const line = make("tr", { class: "muted" });
       line.append(
-        make("th", { scope: "row" }, `${chances.length - listed.length} others`),
+        make("th", { scope: "row" }, `${chances.length - listed.length} other classes`),
         make("td", {}, bar(0, Math.max(0, rest), "total")),
         make("td", { class: "n" }, percent(Math.max(0, rest))),
         make("td"),
@@ -300,7 +300,7 @@
     const steps = shown.map((reason) => [reasonName(reason), reason.contribution]);
     if (rest.length > 0) {
       const left = rest.reduce((sum, { contribution }) => sum + contribution, 0);
-      steps.push([make("th", { scope: "row" }, `${rest.length} others`), left]);
+      steps.push([make("th", { scope: "row" }, plural(rest.length, "other column")), left]);
     }
     const sums = [base];
     for (const [, contribution] of steps) sums.push(sums[sums.length - 1] + contribution);
