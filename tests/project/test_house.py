@@ -48,7 +48,9 @@ def test_sizes(path):
     assert len(text.splitlines()) <= 500
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert node.end_lineno - node.lineno <= 60, node.name
+            documented = ast.get_docstring(node) is not None
+            code = node.body[1:] if documented else node.body  # parameters and docstring not counted
+            assert not code or node.end_lineno - code[0].lineno < 60, node.name
 
 
 def test_all_names_are_there():
