@@ -13,7 +13,6 @@ from unnaive._scikit import check_is_fitted
 from unnaive.counts.expectation import maximum_likelihood
 from unnaive.counts.moments import Moments, moments_of
 from unnaive.exceptions import UnnaiveError
-from unnaive.models.base import require_same_classes
 from unnaive.models.classifier import Classifier
 from unnaive.models.gaussian_parts import (
     GaussianFitted,
@@ -23,6 +22,7 @@ from unnaive.models.gaussian_parts import (
     schema_of,
     shares_of,
 )
+from unnaive.models.inputs import require_same_classes
 from unnaive.parameters import is_number, number, parameter
 from unnaive.schema import Schema, learn_target
 from unnaive.schema.columns import refuse_infinite
@@ -165,10 +165,8 @@ class GaussianClassifier(Classifier):
     def _changed(self, action: str, X: object, y: object, sample_weight: object) -> Self:
         """Add samples to the moments (``partial_fit``), or subtract them (``forget``)."""
         fitted, batch = self.fitted_, self._given(X, y, sample_weight, first=False)
-        categories = self._changed_categories(action, batch)
-        codes, known = fitted.schema.encode_target(batch.target), fitted.moments
-        numbers = self.numbers(batch.frame, fitted.columns)
-        moments = moments_of(numbers, codes, known.schema, batch.weights, known.origin)
+        categories, moments = self._changed_categories(action, batch), self._moments(batch)
+        known = fitted.moments
         moments = known + moments if action == "partial_fit" else known - moments
         self._fitted = self.of_moments(
             moments, None, fitted.labels, fitted.names, fitted.columns, categories
@@ -272,6 +270,11 @@ class GaussianClassifier(Classifier):
         """Change the rows before the fit, as one paper does; other models do not."""
         return rows
 
+    def _moments(self, batch: Given) -> Moments:
+        codes, known = self.schema_.encode_target(batch.target), self.moments_
+        X = self.numbers(batch.frame, self.fitted_.columns)
+        return moments_of(X, codes, known.schema, batch.weights, known.origin)
+
     def numbers(self, frame: Frame, columns: IntArray) -> FloatArray:
         """Return numeric features as floats.
 
@@ -289,8 +292,8 @@ class GaussianClassifier(Classifier):
         """
         if frame.matrix is not None and len(columns) == len(frame.names):
             X = np.asarray(frame.matrix, dtype=np.float64)
-            for place in np.flatnonzero(_extremes(X) > _LARGEST):
-                _refuse_huge(frame.names[place], X[:, place])
+            for wrong in np.flatnonzero(_extremes(X) > _LARGEST):
+                _refuse_huge(frame.names[wrong], X[:, wrong])
             return X
         X = np.empty((frame.n_rows, len(columns)))
         for place, index in enumerate(columns):
@@ -357,8 +360,7 @@ class GaussianClassifier(Classifier):
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that strings and categories are not accepted."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = False
-        tags.input_tags.categorical = False
+        tags.input_tags.string = tags.input_tags.categorical = False
         return tags
 
 
@@ -464,7 +466,8 @@ def _most_likely(spread: Spread, rows: NumberRows, label: int) -> tuple[FloatArr
 
 def _extremes(X: FloatArray) -> FloatArray:
     """Largest absolute value of every column, missing cells ignored; shape (d,)."""
-    return np.maximum(np.fmax.reduce(X, axis=0, initial=0), -np.fmin.reduce(X, axis=0, initial=0))
+    highest, lowest = np.fmax.reduce(X, axis=0, initial=0), np.fmin.reduce(X, axis=0, initial=0)
+    return np.asarray(np.maximum(highest, -lowest))
 
 
 def _refuse_huge(name: str, values: FloatArray) -> None:

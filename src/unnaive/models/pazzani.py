@@ -108,8 +108,8 @@ class PazzaniNB(CountsClassifier):
     References
     ----------
     Pazzani, "Searching for dependencies in Bayesian classifiers", AI & Statistics 1996.
-    Robles, Larrañaga, Peña, Menasalvas, Pérez & Herves, "Learning semi naive Bayes structures by
-    estimation of distribution algorithms", EPIA 2003.
+    Robles, Larrañaga, Peña, Pérez, Menasalvas & Herves, "Learning semi naïve Bayes structures by
+    estimation of distribution algorithms", LNCS 2902, 2003.
 
     Examples
     --------
