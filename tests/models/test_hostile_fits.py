@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import unnaive
+from unnaive.discretize import MDLP, EqualWidth, Quantile
 from unnaive.exceptions import UnnaiveError
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -47,8 +48,9 @@ def test_numbers_too_large_for_variances_are_refused(key):
     message = "column 'x0' has value 1e\\+308 in row 1, which is too large .* divide the column by"
     with pytest.raises(UnnaiveError, match=message):
         unnaive.make(key).fit(X, y)
-    model = unnaive.make(key).fit(X / 1e160, y)
-    assert proper(model.predict_proba(X / 1e160))
+    for scale in (1e160, [1e308, 1.0], [1e308, 1e160], [1e308, 1e300]):
+        model = unnaive.make(key).fit(X / scale, y)
+        assert proper(model.predict_proba(X / scale))
     with pytest.raises(UnnaiveError, match=message):
         model.predict(X)
 
@@ -63,3 +65,33 @@ def test_full_bayes_on_fewer_rows_than_columns():
             assert "var_smoothing" in str(error)  # noqa: PT017 - either is fine
         else:
             assert proper(model.predict_proba(random.normal(size=(3, 6)) * 1e6))
+
+
+def test_a2de_on_many_values_makes_one_table():
+    """A group of one column needs no second copy of the tables."""
+    random = np.random.default_rng(0)
+    X, y = random.integers(80, size=(120, 3)).astype(str), random.integers(2, size=120)
+    model = unnaive.make("a2de").fit(X, y)
+    tables = model.fitted_.tables.averages[0]
+    assert tables.tables.base is not None  # a view of what was estimated
+    assert proper(model.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "cure"),
+    [
+        ("n_jobs", "x", "must be a whole number"),
+        ("categories", 3, "must be a mapping from column names or a list of 1 entries"),
+        ("categorical_features", 3, "must be 'auto', a list of column names or positions"),
+        ("categorical_features", "", "must be 'auto', a list of column names or positions"),
+        ("discretize", EqualWidth(0), "use an integer of at least 1"),
+        ("discretize", Quantile(-3), "use an integer of at least 1"),
+        ("discretize", MDLP("x"), "must be True or False"),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused(parameter, value, cure):
+    model = unnaive.NaiveBayes(**{parameter: value})
+    with pytest.raises(ValueError, match=cure) as refused:
+        model.fit([[1.0], [2.0], [3.0], [4.5]], [0, 0, 1, 1])
+    name = {"discretize": "bins|better_encoding"}.get(parameter, parameter)
+    assert refused.match(name)

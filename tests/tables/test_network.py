@@ -1,7 +1,5 @@
 """Bayesian networks with tables: every answer equals that of the whole joint table."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math
@@ -34,10 +32,8 @@ def made(sizes, seed, density=0.5, zeros=0.3):
     """Make a network in which any variable may be above any other, with zeros in its tables."""
     random = np.random.default_rng(seed)
     rank = random.permutation(len(sizes))
-    above = [
-        [j for j in range(len(sizes)) if rank[j] < rank[i] and random.random() < density]
-        for i in range(len(sizes))
-    ]
+    d = range(len(sizes))
+    above = [[j for j in d if rank[j] < rank[i] and random.random() < density] for i in d]
     tables = []
     for size, parents in zip(sizes, above, strict=True):
         table = random.gamma(0.7, size=[*(sizes[p] for p in parents), size]) + 1e-3
@@ -368,8 +364,8 @@ def test_rows_are_answered_in_blocks(monkeypatch):
     gaps = np.random.default_rng(1).random(sample.codes.shape) < 0.3
     codes = np.where(gaps, network.sizes[:, None], sample.codes)
     expected = network.posterior("c", codes)
-    monkeypatch.setattr("unnaive.tables.network._BLOCK_BYTES", 1)
-    monkeypatch.setattr("unnaive.tables.sampling._BLOCK_BYTES", 1)
+    for module in ("network", "sampling"):
+        monkeypatch.setattr(f"unnaive.tables.{module}._BLOCK_BYTES", 1)
     np.testing.assert_allclose(network.posterior("c", codes), expected, atol=1e-14)
     np.testing.assert_array_equal(network.sample(400, random_state=0).codes, sample.codes)
 

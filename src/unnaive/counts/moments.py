@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray, State
 
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
+_TINY = float(np.finfo(np.float64).tiny)  # the inverse of a smaller variance overflows
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +244,7 @@ def _left(weights: FloatArray, slack: float) -> FloatArray:
 
 def _unless_rounding(variances: FloatArray, squares: FloatArray) -> FloatArray:
     """Variances, 0 if they are so small that the column may be constant."""
-    return np.where(variances > _ROUNDING * squares, variances, 0.0)
+    return np.where(variances > np.maximum(_ROUNDING * squares, _TINY), variances, 0.0)
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:

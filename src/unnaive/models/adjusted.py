@@ -214,6 +214,10 @@ class AdjustedNB(CountsClassifier):
     Assumption: within a class, features are independent. The probability of each class is then
     multiplied by a weight, so that more samples are classified correctly.
 
+    The order of the samples does not matter. With ``criterion="training"``, a sample of weight 2
+    counts exactly like the same sample twice. With "loo" it does not: leave-one-out removes a
+    sample with its whole weight.
+
     References
     ----------
     Webb & Pazzani, "Adjusted probability naive Bayesian induction", Australian Joint Conference

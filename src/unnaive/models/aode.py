@@ -330,6 +330,10 @@ class A2DE(CountsClassifier):
     Assumption: every pair of features in turn is the parents of all others, and the predictions
     are averaged. Each feature is seen together with any two others.
 
+    The order of the samples does not matter, and a sample of weight 2 counts exactly like the same
+    sample twice. That is also true for hierarchical smoothing, which chooses its strengths by
+    leaving out one sample, whatever its weight.
+
     References
     ----------
     Webb, Boughton, Zheng, Ting & Salem, "Learning by extrapolation from marginal to

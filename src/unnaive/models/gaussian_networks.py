@@ -322,6 +322,9 @@ class GaussianTAN(ShrinkingClassifier):
     Assumption: within a class, every numeric feature has a normal distribution whose mean is a
     linear function of one other feature. These dependences form a tree.
 
+    Up to rounding, the order of the samples does not matter, and a sample of weight 2 counts like
+    the same sample twice. If two trees are equally informative, rounding may decide between them.
+
     References
     ----------
     Pérez, Larrañaga & Inza, "Supervised classification with conditional Gaussian networks",

@@ -158,6 +158,11 @@ class IterativeBayes(CountsClassifier):
     Assumption: within a class, features are independent. The tables were then corrected, sample by
     sample, towards the classes of the training samples.
 
+    The result depends on the order of the samples, since each correction changes how the next
+    sample is classified. For the same reason, a sample of weight 2, which is one correction of
+    twice the size, is not the same as two samples. With ``max_iter=0`` both agree exactly, as for
+    naive Bayes.
+
     References
     ----------
     Gama, "Iterative Bayes", Theoretical Computer Science 292, 2003; as described by Robles,

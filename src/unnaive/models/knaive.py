@@ -96,6 +96,10 @@ class KNaiveBayes(ShrinkingClassifier):
     Assumption: within a class, features have a multivariate normal distribution, except that k of
     them are treated as independent: those whose neglected dependences cancel out best.
 
+    Up to rounding, the order of the samples does not matter, and a sample of weight 2 counts like
+    the same sample twice. With ``k="cv"`` neither holds, since the folds depend on the positions of
+    the samples and weigh each sample once when they are drawn.
+
     References
     ----------
     Lionel R. Barrow, "A Method for Automatically Generating Network Structure in Bayesian

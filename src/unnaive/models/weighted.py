@@ -90,6 +90,11 @@ class WeightedBayes(CountsClassifier):
     Assumption: each feature, and each pair of features in the model, contributes with its own
     weight. The weights were chosen so that all contributions together predict best.
 
+    The order of the samples does not matter, and a sample of weight 2 counts like the same sample
+    twice; both up to the precision of the minimization, about 1e-9. This does not hold if samples
+    times factors times classes exceed 50 million: weights are then fitted to a share of the
+    samples of each class, which depends on their positions.
+
     References
     ----------
     Zaidi, Cerquides, Carman & Webb, "Alleviating naive Bayes attribute independence assumption by

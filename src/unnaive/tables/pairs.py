@@ -85,27 +85,26 @@ def all_pairs_of_parents(
         share = 1.0 if pair_weights is None else pair_weights[p, q]
         weights[place].reshape(shape)[:-1, :-1] = often * share
         for table, held in zip(tables, sets, strict=True):
-            rows = np.zeros((k, *shape, slots[-1]))
-            rows[:, :-1, :-1] = _of_pair(counts, (p, q), smoothing, class_prior, held)
-            table[:, place] = rows.reshape(k, -1, slots[-1])
+            rows = table[:, place].reshape(k, *shape, slots[-1])  # a view
+            _fill_pair(counts, (p, q), smoothing, class_prior, held, rows[:, :-1, :-1])
     columns = child_groups(sizes)[0]
     stacked = grouped(tables.reshape(len(sets) * k, n_rows, slots[-1]), columns, slots)
     return SuperParentTables(slots, columns, parents, stacked, weights, None, k)
 
 
-def _of_pair(
+def _fill_pair(  # noqa: PLR0917 - as long as the formula
     counts: JointCounts,
     pair: tuple[int, int],
     smoothing: Smoothing,
     class_prior: FloatArray | None,
     held: HeldOut,
-) -> FloatArray:
-    """Log P(x_i | c, x_p, x_q) of all children, P(c, x_p, x_q) at p; shape (k, v_p, v_q, S)."""
+    out: FloatArray,
+) -> None:
+    """Write log P(x_i | c, x_p, x_q) of all children, P(c, x_p, x_q) at p; (k, v_p, v_q, S)."""
     p, q = pair
     sizes, k = counts.schema.sizes, counts.n_classes
     slots = starts_of(sizes + 1)
     v_p, v_q = int(sizes[p]), int(sizes[q])
-    out = np.zeros((k, v_p, v_q, slots[-1]))
     for child, size in enumerate(sizes.tolist()):
         if child in pair:
             continue
@@ -125,4 +124,3 @@ def _of_pair(
     )
     for value in range(v_p):
         out[:, value, :, slots[p] + value] = prior.reshape(k, v_p, v_q)[:, value]
-    return out

@@ -247,6 +247,8 @@ def table_bytes(sizes: IntArray, n_classes: int) -> int:
 
 def grouped(tables: FloatArray, columns: IntArray, slots: IntArray) -> FloatArray:
     """Add up the children's entries for every joint value of each group."""
+    if columns[-1, 1] + 1 == len(columns):  # every column is a group
+        return tables
     width = child_groups(np.diff(slots) - 1)[1]
     joined = np.empty((*tables.shape[:2], width))
     start = 0

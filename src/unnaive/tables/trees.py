@@ -376,32 +376,11 @@ def tree_tables(
 ) -> TreeTables:
     """Estimate the tables of a graph in which a column has at most one parent.
 
-    Parameters
-    ----------
-    counts : JointCounts
-        Counts of the classes, values and pairs that the graph needs.
-    graph : ParentGraph
-        The parent of every column.
-    smoothing : Smoothing
-        The smoothing policy.
-    class_prior : ndarray of shape (k,), default=None
-        P(c); None estimates it.
-    marginalize : bool, default=True
-        See :class:`TreeTables`.
-    held_out : float, default=None
-        Weight of a row; if given, the tables are those of leave-one-out.
-    root_of : callable, default=None
-        Estimates log P(c, x) of the only root as one variable, in place of P(c)·P(x | c). The
-        root's table then includes the prior.
-    factor_of : callable, default=None
-        Estimates the table of a column that has a parent; None is :func:`column_factor`.
-    shared : dict, default=None
-        Cache of factors for other graphs of the same counts.
-
-    Returns
-    -------
-    TreeTables
-        Ready for look-ups.
+    With ``held_out``, the weight of a row, the tables are those of leave-one-out. ``root_of``
+    estimates log P(c, x) of the only root as one variable, in place of P(c)·P(x | c); the root's
+    table then includes the prior. ``factor_of`` estimates the table of a column that has a
+    parent; None is :func:`column_factor`. ``shared`` caches factors for other graphs of the same
+    counts. ``class_prior`` (k,) is P(c); None estimates it.
     """
     sizes, parents, n_classes = counts.schema.sizes, graph.parents, counts.n_classes
     contexts = np.where(parents >= 0, sizes[np.maximum(parents, 0)] + 1, 1)
