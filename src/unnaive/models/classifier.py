@@ -134,7 +134,8 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator, ABC):  # type: ign
                 "prior probabilities, sample_weight in fit for weighted samples, or "
                 "threshold_bias={…} for other thresholds"
             )
-        return super().__new__(cls)
+        model: Self = super().__new__(cls)
+        return model
 
     def __getstate__(self) -> State:
         """Return plain values and arrays, as ``save`` writes them; skops stores these."""

@@ -77,8 +77,10 @@ def restore(model: Classifier, state: State) -> None:
 
     if state["plain"] is not None:
         model._fitted = model_of(state["plain"], kind_of)._fitted
-    for key, value in state["parameters"].items():
-        setattr(model, key, _object(value, kind_of))
+    for declared in fields(model):
+        value = state["parameters"][declared.name]
+        usual = value == plain(declared.default)  # a tuple by default stays one
+        setattr(model, declared.name, declared.default if usual else _object(value, kind_of))
 
 
 def load_model(path: str | Path, class_of: ClassOf) -> Classifier:
