@@ -120,6 +120,16 @@ def whole(
     return parameter(default, told, also=also, test=lambda value: is_whole(value, least, most))
 
 
+def frequency(default: Value) -> Value:
+    """Declare a parameter that is a number of samples, a share of them, or None."""
+
+    def accepts(value: object) -> bool:
+        return is_whole(value, 1) or (is_number(value, 0.0, 1.0) and value not in {0, 1})
+
+    told = "a whole number of at least 1, a share between 0 and 1"
+    return parameter(default, told, also=(None,), test=accepts)
+
+
 def number(
     default: Value,
     least: float = 0.0,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnaive.cli import counting, options
+from unnaive.cli.check import read_checked
 from unnaive.cli.options import option
 from unnaive.cli.output import require_writable, size_of
-from unnaive.cli.rows import read_training
 from unnaive.cli.terminal import print_json, progress
 
 if TYPE_CHECKING:
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from unnaive.cli.rows import TrainingRows
     from unnaive.models import Classifier
 
-_OF_ROWS = ("discretize", "bins", "categorical", "ignore", "weight")
+_OF_ROWS = (
+    *("discretize", "bins", "categorical", "ignore", "keep", "weight"),
+    *("encoding", "decimal", "thousands", "missing", "keep_text"),
+)
 
 Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="File of rows (.csv, .tsv, .parquet or .arff), or of counts from unnaive count or "
-        "merge.",
+        help=f"File of rows ({options.FORMATS}), or of counts from unnaive count or merge.",
     ),
 ]
 Target = Annotated[
@@ -72,10 +74,10 @@ def fit(
         )
     else:
         with progress(f"reading {data.name}"):
-            rows = read_training(data, target, training)
+            rows, found = read_checked(data, target, training)
         with progress(f"fitting {model}"), options.checked(parameters):
             classifier.fit(rows.frame, rows.target, rows.weights)
-        summary = _summary(classifier, rows)
+        summary = {**_summary(classifier, rows), **found}
     classifier.set_params(n_jobs=parameters.get("n_jobs"))  # the file is for any machine
     classifier.save(output)
     summary |= {"class_name": type(classifier).__name__, "model": model, "parameters": parameters}
@@ -112,11 +114,10 @@ def _refuse_row_options(path: Path, training: options.Training) -> None:
             where = (
                 "; counts cannot be weighted"
                 if name == "weight"
-                else (", or use it with unnaive schema")
+                else ", or use it with unnaive schema"
             )
-            raise ValueError(
-                f"--{name} applies to rows, and {path} holds counts; leave it out{where}"
-            )
+            what = f"--{name.replace('_', '-')} applies to rows, and {path} holds counts"
+            raise ValueError(f"{what}; leave it out{where}")
 
 
 def _summary(model: "Classifier", rows: "TrainingRows") -> "State":

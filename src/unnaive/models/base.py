@@ -21,7 +21,7 @@ from unnaive.models.inputs import has_names_of, require_same_classes
 from unnaive.models.likelihood import Likelihood
 from unnaive.models.partitioned import fit_partitions
 from unnaive.models.recipe import Estimate
-from unnaive.parameters import number, one_of, whole
+from unnaive.parameters import frequency, number, one_of, whole
 from unnaive.schema import Schema, label_array, learn_schema
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 
@@ -49,10 +49,11 @@ class CountsClassifier(Likelihood, Classifier):
 
     Parameters
     ----------
-    discretize : str, discretizer or None, default="mdlp"
+    discretize : str, discretizer, dict or None, default="mdlp"
         How numeric features are cut into bins; the bin edges are learned in ``fit``: "mdlp",
         "auto", "quantile", "frequency" or "width", see :mod:`unnaive.discretize`. None: every
-        distinct value is a category.
+        distinct value is a category. A dictionary has one of these, or a list of edges, for some
+        features: ``{"age": [18, 65], "crp": "quantile"}``; the others are cut by "mdlp".
     bins : int, default=5
         Number of bins, for the discretizers that take one.
     categorical_features : "auto", list of names or positions, or mask, default="auto"
@@ -63,6 +64,12 @@ class CountsClassifier(Likelihood, Classifier):
         Declared categories of some features, ``{"smoker": ["no", "ex", "yes"]}``, or a list with
         one entry (or None) per feature. Smoothing counts declared categories even if no sample
         has them.
+    min_frequency : int or float, default=None
+        Categories with fewer samples, or with a smaller share of the samples (a number below 1),
+        are grouped into one category "other values". Applies to features of labels. An unseen
+        category is still a missing value.
+    max_categories : int, default=None
+        Largest number of categories of a feature of labels; the rarest are grouped as above.
     smoothing : policy, str or None, default=None
         How probabilities are estimated from counts, see :mod:`unnaive.tables.smoothing`; None:
         {smoothing}.
@@ -113,6 +120,8 @@ class CountsClassifier(Likelihood, Classifier):
     bins: int = whole(5, 1)
     categorical_features: Any = "auto"
     categories: Any = None
+    min_frequency: float | None = frequency(None)
+    max_categories: int | None = whole(None, 2, also=(None,))
     smoothing: Any = None
     handle_unknown: str = one_of("missing", "error")
     calibrate: str | None = one_of(None, "loo")
@@ -393,6 +402,8 @@ class CountsClassifier(Likelihood, Classifier):
             discretizer=cut,
             categorical_features=self.categorical_features,
             categories=self.categories,
+            min_frequency=self.min_frequency,
+            max_categories=self.max_categories,
             classes=classes,
             weights=batch.weights,
             n_jobs=self.n_jobs,

@@ -14,7 +14,6 @@ import numpy as np
 from unnaive._scikit import (
     BaseEstimator,
     ClassifierMixin,
-    check_classification_targets,
     check_is_fitted,
 )
 from unnaive._ties import TIE_TOLERANCE
@@ -433,8 +432,6 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator, ABC):  # type: ign
         frame, names = named_frame(X) if first else (known_frame(self, X), self.fitted_.names)
         target = to_column(y)
         refuse_unusable_target(target)
-        if target.values.dtype.kind == "f":
-            check_classification_targets(target.values)
         rows = weighted_rows(frame, target, sample_weight, keep_all=keep_all)
         return Given(*rows, names)
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from unnaive.models.trial import LeftOutRows, Trial
     from unnaive.tables.terms import Terms
 
+_LARGEST = 1e150  # squares of larger numbers overflow
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GaussianClassifier(Classifier):
@@ -291,9 +293,8 @@ class GaussianClassifier(Classifier):
         """
         if frame.matrix is not None and len(columns) == len(frame.names):
             X = np.asarray(frame.matrix, dtype=np.float64)
-            if not np.isfinite(X.sum(axis=0)).all() and np.isinf(X).any():
-                at = int(np.argmax(np.isinf(X).any(axis=0)))
-                refuse_infinite(frame.names[at], X[:, at])
+            for wrong in np.flatnonzero(_extremes(X) > _LARGEST):
+                _refuse_huge(frame.names[wrong], X[:, wrong])
             return X
         X = np.empty((frame.n_rows, len(columns)))
         for place, index in enumerate(columns):
@@ -309,8 +310,9 @@ class GaussianClassifier(Classifier):
             )
         if column.is_text:
             return np.full(len(column.values), np.nan)
-        refuse_infinite(column.name, column.values)
-        return np.asarray(column.values, dtype=np.float64)
+        numbers = np.asarray(column.values, dtype=np.float64)
+        _refuse_huge(column.name, numbers)
+        return numbers
 
     def _predict_rows(self, frame: Frame, normalise: Normalise | None = None) -> FloatArray:
         fitted = self.fitted_
@@ -467,3 +469,20 @@ def _most_likely(spread: Spread, rows: NumberRows, label: int) -> tuple[FloatArr
     least = spread.added(moments.variances[used]) + 1e-12 * variances
     X, mean = rows.X[np.ix_(mine, used)], moments.means[label, used]
     return maximum_likelihood(X, weights, mean, variances, np.where(least > 0, least, 1.0))
+
+
+def _extremes(X: FloatArray) -> FloatArray:
+    """Largest absolute value of every column, missing cells ignored; shape (d,)."""
+    highest, lowest = np.fmax.reduce(X, axis=0, initial=0), np.fmin.reduce(X, axis=0, initial=0)
+    return np.asarray(np.maximum(highest, -lowest))
+
+
+def _refuse_huge(name: str, values: FloatArray) -> None:
+    """Raise an error if a number is infinite, or so large that squares of numbers overflow."""
+    refuse_infinite(name, values)
+    if len(values) and _extremes(values) > _LARGEST:
+        row = int(np.nanargmax(np.abs(values)))
+        raise UnnaiveError(
+            f"column {name!r} has value {values[row]:g} in row {row}, which is too large for "
+            f"variances; divide the column by {abs(values[row]):.0e}"
+        )

@@ -54,6 +54,11 @@ def fit_partitions(
             'calibrate="loo" leaves rows out, and partitions give only counts; use calibrate=None '
             "or fit on rows in memory, after which fit_counts keeps the calibration"
         )
+    if model.min_frequency is not None or model.max_categories is not None:
+        raise UnnaiveError(
+            "min_frequency= and max_categories= need all rows in memory; for partitions, group "
+            "rare values before, or fit with the schema of a sample by unnaive.count(schema=)"
+        )
     recipe = model.recipe()
     counts = count_partitions(
         engine,

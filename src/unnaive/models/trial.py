@@ -118,7 +118,10 @@ class Trial:
 
     def of_counts(self, model: CountsClassifier) -> LeftOutRows:
         """Fit a model of counts to all rows, and leave some of them out of its tables."""
-        settings = (model.discretize, model.bins, model.categorical_features, model.categories)
+        settings = (
+            *(model.discretize, model.bins, model.categorical_features, model.categories),
+            *(model.min_frequency, model.max_categories),
+        )
         key = json.dumps([plain(setting) for setting in settings], default=lambda one: str(id(one)))
         if key not in self._coded:
             self._coded[key] = model.coded(self.given)
