@@ -315,7 +315,7 @@ def test_files_from_before_there_were_weights():
 def test_damaged_weights(wrong):
     state = state_of(weighted().fit(*narrow()))
     state["structure"]["weights"] = np.array(wrong)
-    with pytest.raises(UnnaiveError, match="weights (do not fit the columns|is not finite)"):
+    with pytest.raises(UnnaiveError, match=r"weights (do not fit the columns|is not finite)"):
         model_of(state, lambda name: getattr(unnaive, name))
 
 
