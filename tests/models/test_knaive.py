@@ -416,7 +416,7 @@ def test_threshold_bias(model):
         ([0.5], r"threshold_bias=\[0.5\]; it needs one number for each of the 2 classes \[0, 1\]"),
         ([0, np.nan], "it needs one number for each"),
         (0.5, "it needs one number for each"),
-        ({0: "much"}, "it must be a list of numbers, one a class"),
+        ({0: "much"}, "it must be a list of numbers, one for each class"),
     ],
 )
 def test_bad_threshold_bias(bias, message):
