@@ -102,7 +102,7 @@ def test_labels_and_numbers_do_not_mix(model):
     [
         ({"discretize": "magic"}, "discretize='magic' is not known; use one of 'mdlp'"),
         ({"smoothing": "magic"}, "smoothing='magic'; it must be a policy such as Laplace"),
-        ({"smoothing": "laplace:-1"}, "no strength for 'laplace'"),
+        ({"smoothing": "laplace:-1"}, "is not a strength for 'laplace'"),
         ({"smoothing": 3}, "smoothing=3; it must be"),
         ({"categories": [["u"]]}, "a list of 2 entries, one per column"),
         ({"categories": {"z": ["u"]}}, "names 'z', which is not a column"),

@@ -184,7 +184,7 @@ def test_loaded_models_read_the_same(tmp_path):
     ("chosen", "message"),
     [
         ("auto", 'categorical_features="auto" is for models of counts'),
-        (["z"], "categorical_features names 'z', no column of X"),
+        (["z"], "categorical_features names 'z', which is not a column of X"),
         ([4], "categorical_features has 4; positions run from 0 to 3"),
         ([True, False], "a mask of 4 booleans"),
     ],

@@ -149,7 +149,8 @@ class AODE(CountsClassifier):
     Attributes
     ----------
     feature_importances_ : ndarray of shape (d,)
-        The weights, which sum to 1; only with ``weights="discriminative"``.
+        With ``weights="discriminative"`` the weights, which sum to 1; otherwise the information
+        about the class that the model uses, as in other models.
     {attributes}
 
     See Also
@@ -199,13 +200,11 @@ class AODE(CountsClassifier):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Weights of the features as super-parents; shape (d,)."""
+        """Learned weights of the features as super-parents, or information; shape (d,)."""
         learned, maker = self.fitted_.learned, self.fitted_.made_by.maker
-        if not (isinstance(maker, SuperParentMean) and maker.weighted):
-            raise AttributeError(
-                'all super-parents have equal weights; fit with weights="discriminative"'
-            )
-        return learned.graph(SuperParents).weights
+        if isinstance(maker, SuperParentMean) and maker.weighted:
+            return learned.graph(SuperParents).weights
+        return super().feature_importances_
 
     def recipe(self) -> Recipe:
         """Average over all features as super-parents, with equal or learned weights."""

@@ -15,7 +15,7 @@ from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.aode import AODE
 from unnaive.models.classifier import Classifier
-from unnaive.models.fitted import Names
+from unnaive.models.fitted import Names, shifted
 from unnaive.models.gaussian_networks import FullBayes, GaussianTAN
 from unnaive.models.kdb import KDB
 from unnaive.models.leaderboard import Leaderboard
@@ -92,13 +92,31 @@ class Blend:
     labels: AnyArray
     names: Names
     settings: State
+    calibration: Calibration | None = None  # of another prior
+
+    @property
+    def heaviest(self) -> Member:
+        """Return the member of largest weight, preferably one that learns from counts."""
+        counting = [one for one in self.members if hasattr(one.model, "counts_")]
+        return max(counting or self.members, key=lambda member: member.weight)
+
+    def with_prior(self, log_prior: FloatArray) -> Blend:
+        """Return the blend with another prior: its posteriors times the ratio of the priors."""
+        shift = log_prior - self.heaviest.model.fitted_.prevalence
+        return replace(self, calibration=shifted(self.calibration, shift))
+
+    def importances(self) -> FloatArray:
+        """Weighted mean of the members' importances, each normalized to sum 1; shape (d,)."""
+        total = np.zeros(self.names.number)
+        for member in self.members:
+            importances = member.model.feature_importances_
+            total += member.weight * importances / max(importances.sum(), np.finfo(float).tiny)
+        return total
 
     @property
     def schema(self) -> Schema:
         """Schema of the member of largest weight, preferably one that learns from counts."""
-        counting = [one for one in self.members if hasattr(one.model, "counts_")]
-        heaviest = max(counting or self.members, key=lambda member: member.weight)
-        return heaviest.model.schema_
+        return self.heaviest.model.schema_
 
     def light(self) -> Blend:
         """Return the blend without counts that are not needed for predictions."""
@@ -116,7 +134,10 @@ class Blend:
             }
             for index, member in enumerate(self.members)
         }
-        return {"members": members, "leaderboard": self.leaderboard}
+        state: State = {"members": members, "leaderboard": self.leaderboard}
+        if self.calibration is not None:
+            state["calibration"] = self.calibration.state()
+        return state
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -382,6 +403,8 @@ class AutoBayes(Classifier):
         total = np.full((frame.n_rows, len(fitted.labels)), -np.inf)
         for member in fitted.members:
             np.logaddexp(total, member.log_posterior(frame) + np.log(member.weight), out=total)
+        if fitted.calibration is not None:
+            fitted.calibration.apply(total)
         if normalise is None:
             return total
         out = np.empty_like(total)
@@ -398,7 +421,9 @@ class AutoBayes(Classifier):
             )
             for member in self.members_
         ]
-        return blended(terms, np.array([member.weight for member in self.members_]))
+        mixture = blended(terms, np.array([member.weight for member in self.members_]))
+        prior = self.fitted_.calibration
+        return mixture if prior is None else mixture.scaled(prior.temperature, prior.bias)
 
     def _log_conditionals(
         self, frame: Frame, mode: str
@@ -419,7 +444,8 @@ class AutoBayes(Classifier):
             )
             for _, line in sorted(state["members"].items(), key=lambda entry: int(entry[0]))
         )
-        return Blend(members, state["leaderboard"], labels, names, self.settings())
+        prior = Calibration(**state["calibration"]) if "calibration" in state else None
+        return Blend(members, state["leaderboard"], labels, names, self.settings(), prior)
 
 
 def _same(value: object, usual: object) -> bool:

@@ -18,6 +18,7 @@ from unnaive.models.blocks import in_blocks, left_out_posteriors
 from unnaive.models.classifier import Classifier
 from unnaive.models.fitted import Fitting, Names, Shown, calibrate
 from unnaive.models.inputs import has_names_of, require_same_classes
+from unnaive.models.likelihood import Likelihood
 from unnaive.models.partitioned import fit_partitions
 from unnaive.models.recipe import Estimate
 from unnaive.parameters import frequency, number, one_of, whole
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class CountsClassifier(Classifier):
+class CountsClassifier(Likelihood, Classifier):
     """Base class of the classifiers that learn from :class:`~unnaive.counts.JointCounts`.
 
     A model returns the parts that define it by :meth:`recipe`; this class runs the recipe: code
@@ -96,11 +97,15 @@ class CountsClassifier(Classifier):
         ``to_dot``.
     path_ : dict of arrays
         Candidates that leave-one-out compared, and their scores; only if a parameter is "loo".
+    n_parameters_ : int
+        Number of free parameters; only if the model is one Bayesian network.
+    aic_, bic_ : float
+        Information criteria, computed from counts, of such models; smaller is better.
     {attributes}
 
     See Also
     --------
-    Classifier : Base class of all models, those of Gaussian densities included.
+    Classifier : Base class of all models.
     register : Give a new model a key.
 
     Examples
@@ -477,7 +482,9 @@ class CountsClassifier(Classifier):
         self.bias_of(list(counts.schema.classes))
         fitting = self.fitting(counts.schema)
         before = fitting.before
-        kept = None if before is None or self.calibrate is None else before.calibration
+        kept = None if before is None else before.calibration
+        if self.calibrate is None and before is not None and before.settings.get("calibrate"):
+            kept = None  # otherwise it is that of with_prior
         if self.calibrate is not None and kept is None:
             raise UnnaiveError(
                 'calibrate="loo" leaves rows out, and counts have none; fit on rows first, '

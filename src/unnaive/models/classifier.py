@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copyreg
 import math
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,8 +27,11 @@ from unnaive.parameters import check_parameters, is_whole, parameter
 from unnaive.schema import refuse_unusable_target
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
     from typing import Any, Self
+
+    from numpy.typing import ArrayLike
 
     from unnaive._typing import AnyArray, FloatArray, IntArray, Label, State
     from unnaive.models.fitted import Names, Normalise
@@ -84,6 +89,8 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator, ABC):  # type: ign
         Names of the features; only if ``fit`` was given names.
     schema_ : Schema
         Categories and bin edges of the features, and the class labels.
+    feature_importances_ : ndarray of shape (d,)
+        Importance of the features: the information about the class that the model uses.
     fitted_ : object
         The fitted value, frozen: everything that predictions are made of. ``fit`` replaces it as
         a whole, and ``set_params`` does not change it.
@@ -115,6 +122,31 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator, ABC):  # type: ign
     without_graph: ClassVar[str] = "This model has no graph of columns to draw."
     counts_twice: ClassVar[bool] = False  # whether evidence of dependent features is counted twice
     own_docstring: ClassVar[str] = ""  # before placeholders were filled in
+
+    __signature__ = docstrings.Signature()
+
+    def __new__(cls, *_: object, **parameters: object) -> Self:
+        """Explain what to use instead of ``class_weight``, which classifiers elsewhere have."""
+        if "class_weight" in parameters and not hasattr(cls, "class_weight"):
+            raise TypeError(
+                f"{cls.__name__} has no parameter 'class_weight'; use class_prior=[…] for other "
+                "prior probabilities, sample_weight in fit for weighted samples, or "
+                "threshold_bias={…} for other thresholds"
+            )
+        model: Self = super().__new__(cls)
+        return model
+
+    def __getstate__(self) -> State:
+        """Return plain values and arrays, as ``save`` writes them; skops stores these."""
+        return persistence.plain_state(self)
+
+    def __setstate__(self, state: State) -> None:
+        """Restore the model from plain values, or from the attributes that pickle stores."""
+        persistence.restore(self, state)
+
+    def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
+        """Let pickle, joblib and copy keep all attributes, also traces that are not saved."""
+        return copyreg.__newobj__, (type(self),), {**self.__dict__}  # type: ignore[attr-defined]
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete the docstring with what all models of one kind share."""
@@ -219,6 +251,65 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator, ABC):  # type: ign
         if features is None:
             raise AttributeError("the model was fitted to data without column names")
         return np.asarray(features)
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Importance of every feature: information about the class that the model uses; (d,).
+
+        For models of counts I(X_i;Y) in nats, plus half of the interaction information of the pairs
+        of features whose dependence is in the model, see
+        :func:`unnaive.models.importance.counted_importances`; features that are not in the model
+        have 0. For numeric features of Gaussian models I(X_i;Y) of normal densities. It needs no
+        samples, so that scikit-learn's ``RFE`` and ``SelectFromModel`` work with every model;
+        :func:`unnaive.explain.importance` measures the effect on predictions instead.
+        """
+        importances: FloatArray = self.fitted_.importances()
+        return importances
+
+    def with_prior(self, prior: ArrayLike | Mapping[Label, float]) -> Self:
+        r"""Return a copy of the fitted model with other prior probabilities of the classes.
+
+        .. math:: P'(c \mid x) \propto P(c \mid x)\, P'(c) / P(c)
+
+        Use it where classes are more or less frequent than in the training samples, such as a
+        disease in another hospital. It is exact for models of the form P(c)·P(x | c); for others,
+        such as blends and networks in which the class has parents, it reweights the posterior
+        probabilities. Explanations, leave-one-out and saved files follow. ``partial_fit`` and
+        ``forget`` keep the ratio of the priors.
+
+        Parameters
+        ----------
+        prior : array of shape (k,), or mapping from class labels to numbers
+            Prior probabilities, positive, of all classes; they sum to 1.
+
+        Returns
+        -------
+        Self
+            The copy; this model does not change.
+
+        Examples
+        --------
+        >>> from unnaive import NaiveBayes
+        >>> model = NaiveBayes().fit([["a"], ["b"], ["a"], ["b"]], ["ill", "well", "ill", "well"])
+        >>> model.predict_proba([["a"]]).round(3)
+        array([[0.75, 0.25]])
+        >>> model.with_prior({"ill": 0.1, "well": 0.9}).predict_proba([["a"]]).round(3)
+        array([[0.25, 0.75]])
+        """
+        check_is_fitted(self)
+        probabilities = numbers_of_classes(prior, self.classes_.tolist(), "prior")
+        if (probabilities <= 0).any() or not np.isclose(probabilities.sum(), 1.0):
+            raise ValueError(
+                f"prior={prior!r}; it must hold a positive probability of every class, and they "
+                "must sum to 1"
+            )
+        model = copy(self)
+        model._fitted = model._with_prior(probabilities)
+        return model
+
+    def _with_prior(self, prior: FloatArray) -> Any:
+        """Return the fitted value with another prior (k,)."""
+        return self.fitted_.with_prior(np.log(prior))
 
     @on_partitions
     def predict(self, X: object) -> AnyArray:

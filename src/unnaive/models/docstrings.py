@@ -6,6 +6,7 @@ the parameters and the fitted attributes of its base class, which describes them
 
 from __future__ import annotations
 
+import inspect
 import re
 from inspect import cleandoc
 from types import FunctionType
@@ -47,6 +48,15 @@ def complete(kind: type[Classifier]) -> None:
             sections = re.search(r"^\w+\n---.*", cleandoc(above), _ANY)
             if sections and "---" not in method.__doc__:
                 method.__doc__ = f"{cleandoc(method.__doc__)}\n\n{sections[0]}"
+
+
+class Signature:
+    """Descriptor of ``__signature__``: parameters are those of ``__init__``, not ``__new__``."""
+
+    def __get__(self, model: object, kind: type) -> inspect.Signature:
+        """Return the signature of a class."""
+        _, *others = inspect.signature(kind.__init__).parameters.values()  # type: ignore[misc]
+        return inspect.Signature(others)
 
 
 def for_reports(text: str) -> str:

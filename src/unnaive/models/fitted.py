@@ -9,6 +9,7 @@ import numpy as np
 
 from unnaive.counts.sizes import largest_pair_bytes, pair_bytes, require_memory
 from unnaive.exceptions import UnnaiveError
+from unnaive.models.importance import counted_importances
 from unnaive.models.recipe import Learned, Maker
 from unnaive.tables.conditionals import factors_alone, full_conditionals
 from unnaive.tables.left_out import by_weight
@@ -212,6 +213,20 @@ class Fitted:
         prior = self.prior
         return conditional, alone, np.asarray(prior - np.logaddexp.reduce(prior))
 
+    @property
+    def prevalence(self) -> FloatArray:
+        """Log prior probabilities of the classes without learned weights, normalized; (k,)."""
+        prior = self.made_by.how.log_prior(self.counts)
+        return np.asarray(prior - np.logaddexp.reduce(prior))
+
+    def with_prior(self, log_prior: FloatArray) -> Fitted:
+        """Return the model with another prior: its posteriors times the ratio of the priors."""
+        return replace(self, calibration=shifted(self.calibration, log_prior - self.prevalence))
+
+    def importances(self) -> FloatArray:
+        """Return the importance of the columns; shape (d,)."""
+        return counted_importances(self.counts, self.structure, self.made_by.how.n_jobs)
+
     def network(self) -> Network:
         """Return the model as a Bayesian network; raises if it is not one."""
         return self.made_by.maker.network(self.counts, self.learned, self.made_by.how)
@@ -301,6 +316,15 @@ class Fitting(NamedTuple):
         tables = made_by.tables(counts, learned)
         known = (labels, names, self.settings, self.recipe.keeps)
         return Fitted(counts, learned, made_by, tables, *known)
+
+
+def shifted(calibration: Calibration | None, bias: FloatArray) -> Calibration:
+    """Return a calibration with a further bias of the classes."""
+    from unnaive.tables.calibration import Calibration  # noqa: PLC0415 - loads when asked
+
+    if calibration is None:
+        return Calibration(1.0, bias)
+    return replace(calibration, bias=calibration.bias + bias)
 
 
 def calibrate(fitted: Fitted, rows: CodedRows) -> Fitted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -345,6 +346,12 @@ class GaussianClassifier(Classifier):
         """Split the log joint probability of samples into additive terms of features."""
         fitted = self.fitted_
         return fitted.terms(self.numbers(frame, fitted.columns)).answered(fitted.prior)
+
+    def _with_prior(self, prior: FloatArray) -> GaussianFitted:
+        fitted, model = self.fitted_, copy(self)
+        model.class_prior = self.class_prior = prior
+        known = (fitted.labels, fitted.names, fitted.columns, fitted.categories)
+        return model.of_moments(fitted.moments, None, *known, fitted.spread.learned)
 
     def _restored(self, state: State, labels: AnyArray, names: Names) -> GaussianFitted:
         moments = Moments.from_state(state["moments"])

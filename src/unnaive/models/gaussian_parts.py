@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from unnaive.information.gaussian import gaussian_relevance
 from unnaive.structure.graph import topological
 from unnaive.tables.gaussian import GaussianTables, complete_forms
 
@@ -208,6 +209,23 @@ class GaussianFitted:
     def schema(self) -> Schema:
         """Schema of all columns, numeric and categorical."""
         return schema_of(self.moments, self.columns, self.categories)
+
+    @property
+    def prevalence(self) -> FloatArray:
+        """Log prior probabilities of the classes; shape (k,)."""
+        return self.spread.log_prior
+
+    def importances(self) -> FloatArray:
+        """Return the (Gaussian) mutual information of the columns with the class; shape (d,)."""
+        used, moments = self.moments.used, self.moments
+        importances = np.zeros(self.names.number)
+        if self.categories is not None:
+            others = np.setdiff1d(np.arange(len(importances)), self.columns)
+            importances[others] = self.categories.fitted_.importances()
+        importances[self.columns[used]] = gaussian_relevance(
+            self.spread.covariances, shares_of(moments.class_weights), moments.variances[used]
+        )
+        return importances
 
     def joint(self, X: FloatArray, n_jobs: int | None) -> FloatArray:
         """Log joint of rows of numbers; shape (n, k)."""

@@ -59,6 +59,30 @@ def state_of(model: Classifier) -> dict[str, Any]:
     }
 
 
+def plain_state(model: Classifier) -> State:
+    """Describe a model, fitted or not, by plain values and arrays."""
+    now = {key: plain(value) for key, value in model.settings().items()}
+    return {"plain": state_of(model) if "_fitted" in model.__dict__ else None, "parameters": now}
+
+
+def restore(model: Classifier, state: State) -> None:
+    """Set the attributes of a new model from :func:`plain_state`, or from a pickle."""
+    if "plain" not in state:
+        model.__dict__.update({k: v for k, v in state.items() if k != "_sklearn_version"})
+        return
+    from unnaive.models.registry import class_of  # noqa: PLC0415 - loads when asked
+
+    def kind_of(name: str) -> type[Classifier]:
+        return type(model) if name == type(model).__name__ else class_of(name)
+
+    if state["plain"] is not None:
+        model._fitted = model_of(state["plain"], kind_of)._fitted
+    for declared in fields(model):
+        value = state["parameters"][declared.name]
+        usual = value == plain(declared.default)  # a tuple by default stays one
+        setattr(model, declared.name, declared.default if usual else _object(value, kind_of))
+
+
 def load_model(path: str | Path, class_of: ClassOf) -> Classifier:
     """Read a model that :func:`save_model` wrote; nothing in the file is executed."""
     state = store.load(path, kind="model")
