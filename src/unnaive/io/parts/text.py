@@ -16,8 +16,8 @@ from unnaive.exceptions import DataFileError
 from unnaive.io import cells
 from unnaive.io.arrow import frame_of, strings
 from unnaive.io.cells import arrow_type, trimmed
-from unnaive.io.content import Encoding, arrow_for, check_names, encoding_of, open_bytes
-from unnaive.io.parts.base import RESTART, TextPart, naming, one_line
+from unnaive.io.content import Encoding, arrow_for, check_names, encoding_of, one_line, open_bytes
+from unnaive.io.parts.base import RESTART, TextPart, naming
 from unnaive.io.reading import FALSE, PLAIN, TRUE, Format, Tally, fitting
 
 if TYPE_CHECKING:
