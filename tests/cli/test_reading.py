@@ -30,12 +30,12 @@ def rows(request, monkeypatch, tmp_path):
     return path
 
 
+BYTE = "line 1 has the byte 0xf6, which is not UTF-8; the file is read as Windows-1252"
+WORDS = "column 'puls' has 120 numbers and 1 'not measured'; words in a column of numbers are read"
 NOTES = (
-    "line 1 has the byte 0xf6, which is not UTF-8; the file is read as Windows-1252"
-    + "; choose another encoding with --encoding",
+    f"{BYTE}; choose another encoding with --encoding",
     "in column 'puls', '99,9' is read as 99.9; choose other marks with --decimal and --thousands",
-    "column 'puls' has 120 numbers and 1 'not measured'; words in a column of numbers"
-    + " are read as missing values; keep them with --keep-text puls",
+    f"{WORDS} as missing values; keep them with --keep-text puls",
     "1 empty row was skipped",
 )
 
