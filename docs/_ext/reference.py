@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 ROOMS = {
+    "checks": "Checking data",
     "evaluate": "Evaluating and comparing",
     "explain": "Explaining and drawing",
     "report": "Reports",

@@ -62,6 +62,8 @@ CHANGES = {
     "bins": 3,
     "categorical_features": [0],
     "categories": {"b": [0, 1, 2, 3]},
+    "min_frequency": "typo",
+    "max_categories": "typo",
     "smoothing": "backoff",
     "class_prior": [0.3, 0.7],
     "threshold_bias": [0.0, 1.0],

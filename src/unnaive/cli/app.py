@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 import unnaive
 from unnaive import _scikit
 from unnaive.cli import (
+    check,
     compare,
     counts,
     demo,
@@ -31,7 +32,7 @@ from unnaive.cli.terminal import blame, notes, say
 # The commands import the packages they use when they run, so that --help and a mistyped option
 # are quick. Some of them do not need scikit-learn, whose import takes a second.
 
-_WITHOUT = {"fit", "predict", "models", "schema", "count", "merge"}
+_WITHOUT = {"check", "fit", "predict", "models", "schema", "count", "merge"}
 _INTERRUPTED = 130  # exit code, as shells have it
 _CURES = {
     errno.ENOENT: "check its name and folder",
@@ -131,6 +132,7 @@ def _add(command: Callable[..., None]) -> None:
 
 
 for _command in (
+    check.check,
     fit.fit,
     predict.predict,
     explain.explain,

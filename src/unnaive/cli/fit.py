@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnaive.cli import counting, options
+from unnaive.cli.check import read_checked
 from unnaive.cli.options import option
 from unnaive.cli.output import require_writable, size_of
-from unnaive.cli.rows import read_training
 from unnaive.cli.terminal import print_json, progress
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unnaive.models import Classifier
 
 _OF_ROWS = (
-    *("discretize", "bins", "categorical", "ignore", "weight"),
+    *("discretize", "bins", "categorical", "ignore", "keep", "weight"),
     *("encoding", "decimal", "thousands", "missing", "keep_text"),
 )
 
@@ -74,10 +74,10 @@ def fit(
         )
     else:
         with progress(f"reading {data.name}"):
-            rows = read_training(data, target, training)
+            rows, found = read_checked(data, target, training)
         with progress(f"fitting {model}"), options.checked(parameters):
             classifier.fit(rows.frame, rows.target, rows.weights)
-        summary = _summary(classifier, rows)
+        summary = {**_summary(classifier, rows), **found}
     classifier.set_params(n_jobs=parameters.get("n_jobs"))  # the file is for any machine
     classifier.save(output)
     summary |= {"class_name": type(classifier).__name__, "model": model, "parameters": parameters}

@@ -41,6 +41,14 @@ Ignore = Annotated[
     list[str] | None,
     option("--ignore", "COLUMN", "Column to leave out, such as an identifier. Repeatable."),
 ]
+Keep = Annotated[
+    list[str] | None,
+    option(
+        "--keep",
+        "COLUMN",
+        "Column to use although it looks like an identifier or free text. Repeatable.",
+    ),
+]
 Weight = Annotated[str | None, option("--weight", "COLUMN", "Column of row weights.")]
 Categorical = Annotated[
     list[str] | None,
@@ -200,6 +208,7 @@ class Training(Binning):
 
     smoothing: Smoothing = None
     ignore: Ignore = None
+    keep: Keep = None
     weight: Weight = None
     settings: Settings = None
 

@@ -12,7 +12,6 @@ import numpy as np
 from unnaive._scikit import (
     BaseEstimator,
     ClassifierMixin,
-    check_classification_targets,
     check_is_fitted,
 )
 from unnaive._ties import TIE_TOLERANCE
@@ -342,8 +341,6 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator, ABC):  # type: ign
         frame, names = named_frame(X) if first else (known_frame(self, X), self.fitted_.names)
         target = to_column(y)
         refuse_unusable_target(target)
-        if target.values.dtype.kind == "f":
-            check_classification_targets(target.values)
         rows = weighted_rows(frame, target, sample_weight, keep_all=keep_all)
         return Given(*rows, names)
 
@@ -366,7 +363,5 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator, ABC):  # type: ign
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing values, strings and categories are accepted."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags

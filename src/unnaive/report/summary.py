@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from unnaive import __version__
+from unnaive.checks import check_data
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain.cells import one_row
 from unnaive.explain.wording import plural
@@ -151,6 +152,7 @@ def summarise(model: Classifier, X: object, y: object, **settings: Any) -> State
         "title": options.title or f"{type(model).__name__} model of {model.schema_.target}",
         "lead": _lead(data, performance),
         "warnings": _warnings(performance, importance),
+        "findings": check_data(rows.frame, rows.target).to_dict()["findings"],
         "positive": place,
         "data": data,
         "model": {**describe_model(model, rows), "origin": options.origin},

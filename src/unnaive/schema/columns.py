@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
@@ -18,12 +19,16 @@ from unnaive.io.frames import from_objects
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from unnaive._typing import AnyArray, CodeArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
     from unnaive.io.frames import Column
+
+    Limits = tuple[float | None, int | None]
 
 Label = str | int | float | bool
 CodeType = type[np.uint8] | type[np.uint16] | type[np.uint32]
 _EXACT = 2**53  # integers up to here are exact as floats
+_NUMBER = re.compile(r"((?:^-)?\d+(?:\.\d+)?)")
+OTHER_VALUES = "other values"  # the category of rare values
 _WIDEST_TABLE = 1 << 16  # a column of integers with a wider range is searched, not looked up
 
 
@@ -40,6 +45,8 @@ class CategoricalColumn:
         Name of the column.
     categories : tuple of str, int, float or bool
         Distinct values of the column, in the order of their codes.
+    others : tuple of str, default=()
+        Rare values that share the last category, which is then called "other values".
 
     See Also
     --------
@@ -56,6 +63,7 @@ class CategoricalColumn:
 
     name: str
     categories: tuple[Label, ...]
+    others: tuple[Label, ...] = field(default=(), repr=False)
 
     @property
     def size(self) -> int:
@@ -84,7 +92,8 @@ class CategoricalColumn:
 
     @cached_property
     def _index(self) -> dict[object, int]:
-        return {label: code for code, label in enumerate(self.categories)}
+        codes: dict[object, int] = dict.fromkeys(self.others, self.size - 1)
+        return codes | {label: code for code, label in enumerate(self.categories)}
 
     @cached_property
     def _sorted(self) -> tuple[AnyArray, IntArray]:
@@ -378,6 +387,27 @@ def sorted_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
         return tuple(sorted(distinct, key=lambda label: (type(label).__name__, str(label))))
 
 
+def natural_order(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Sort categories; numbers inside text sort by value, and "<5" comes before "5" and ">5".
+
+    >>> natural_order(["stage 10", "stage 9", ">65", "18-65", "<18"])
+    ('<18', '18-65', '>65', 'stage 9', 'stage 10')
+    """
+    distinct = list(labels)
+    if any(not isinstance(label, str) for label in distinct):
+        return sorted_labels(distinct)
+    return tuple(sorted(distinct, key=_natural_key))
+
+
+def _natural_key(label: Label) -> tuple[list[object], Label]:
+    """Return texts and numbers in turn; a leading "<" or ">" counts after its number."""
+    text = str(label)
+    side = {"<": -1, "≤": -1, ">": 1, "≥": 1}.get(text[:1], 0)
+    pieces = _NUMBER.split(text.lstrip("<>≤≥= ") if side else text)
+    key: list[object] = [(float(x), side) if at % 2 else x for at, x in enumerate(pieces)]
+    return key, label
+
+
 def refuse_infinite(name: str, values: AnyArray) -> None:
     """Raise an error if a numeric column has an infinite value."""
     if values.dtype.kind == "f" and np.isinf(values).any():
@@ -404,7 +434,7 @@ def learn_categories(column: Column) -> tuple[CategoricalColumn, CodeArray]:
     """Find the distinct values of a column, in declared or sorted order, and its codes."""
     if column.is_text:
         labels = labels_of(column)
-        known = CategoricalColumn(column.name, labels if column.declared else sorted_labels(labels))
+        known = CategoricalColumn(column.name, labels if column.declared else natural_order(labels))
         return known, known.encode(column)
     refuse_infinite(column.name, column.values)
     integers = column.values.dtype.kind in "iub"
@@ -418,6 +448,35 @@ def learn_categories(column: Column) -> tuple[CategoricalColumn, CodeArray]:
     codes = np.full(len(column.values), known.size, dtype=code_type(known.size))
     codes[observed] = inverse
     return known, codes
+
+
+def group_rare(
+    known: CategoricalColumn, codes: CodeArray, weights: FloatArray | None, limits: Limits
+) -> tuple[CategoricalColumn, CodeArray]:
+    """Group the rare categories of a text column into a last one, "other values".
+
+    ``limits`` are the least number (or share) of rows of a category, and the largest number of
+    categories with the last one; None: no limit. A single rare category keeps its name.
+    """
+    least, most = limits
+    if not known.is_text or not known.size:
+        return known, codes
+    counts = np.bincount(codes, weights, known.size + 1)[: known.size]
+    kept = np.ones(known.size, dtype=bool)
+    if least is not None:
+        kept = counts >= (least if least >= 1 else least * counts.sum())
+    if most is not None and kept.sum() + (not kept.all()) > most:
+        frequent = np.argsort(-counts, kind="stable")[: most - 1]
+        kept[np.setdiff1d(np.arange(known.size), frequent)] = False
+    if known.size - np.count_nonzero(kept) < 2:
+        return known, codes
+    labels = list(zip(known.categories, kept, strict=True))
+    others = tuple(label for label, keep in labels if not keep)
+    named = tuple(label for label, keep in labels if keep)
+    name = OTHER_VALUES if OTHER_VALUES not in named else f"{OTHER_VALUES} (grouped)"
+    grouped = CategoricalColumn(known.name, (*named, name), others)
+    place = np.where(kept, np.cumsum(kept) - 1, grouped.size - 1)
+    return grouped, np.append(place, grouped.size).astype(code_type(grouped.size))[codes]
 
 
 def distinct_integers(values: AnyArray) -> AnyArray | None:

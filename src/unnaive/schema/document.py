@@ -132,6 +132,7 @@ def _check_column(column: State) -> None:
         raise TypeError(f"a column has the name {name!r}, which is not text")
     if "edges" not in column:
         _check_labels(column["categories"], f"categories of column {name!r}")
+        _check_labels(column.get("others", []), f"other values of column {name!r}")
     elif not all(isinstance(x, int | float) and abs(x) < float("inf") for x in column["edges"]):
         raise TypeError(f"an edge of column {name!r} is not a number")
 

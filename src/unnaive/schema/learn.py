@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.coding import OUTSIDE, offset_integers
+from unnaive.discretize.fixed import ByColumn
 from unnaive.exceptions import DataWarning, UnnaiveError
 from unnaive.schema.columns import (
     CategoricalColumn,
     ColumnSchema,
     NumericColumn,
+    first_cell,
+    group_rare,
     learn_categories,
     refuse_infinite,
     sorted_labels,
@@ -24,7 +29,7 @@ from unnaive.schema.schema import Schema, refuse_unusable_target
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
-    from unnaive.schema.columns import Label
+    from unnaive.schema.columns import Label, Limits
 
     Features = str | Sequence[str | int] | AnyArray | None  # "auto", names, positions, a mask
     Categories = str | Mapping[str, Iterable[Label]] | Sequence[Iterable[Label] | None] | None
@@ -132,15 +137,13 @@ def learn_schema(
     discretizer: Discretizer | None = None,
     categorical_features: Features = "auto",
     categories: Categories = None,
+    min_frequency: float | None = None,
+    max_categories: int | None = None,
     classes: Sequence[Label] | None = None,
     weights: FloatArray | None = None,
     n_jobs: int | None = None,
 ) -> tuple[Schema, CodeArray, IntArray]:
     """Learn the categories or bin edges of all columns and code the rows.
-
-    A column of labels is categorical. A column of whole numbers with at most ten distinct values,
-    each of which occurs twice on average, is categorical as well, unless
-    ``categorical_features`` says otherwise. The discretizer cuts all other columns into bins.
 
     Parameters
     ----------
@@ -150,10 +153,9 @@ def learn_schema(
         Class labels of the rows.
     discretizer : Discretizer or None, default=None
         Finds the bin edges. None: the distinct values of every column are its categories.
-    categorical_features : "auto", list of names or positions, or mask, default="auto"
-        Which numeric columns are categorical.
-    categories : dict or list or None, default=None
-        Declared categories of some columns.
+    categorical_features, categories, min_frequency, max_categories : object, default=None
+        As in the models: which numeric columns are categorical, declared categories of some
+        columns, and which rare categories are grouped.
     classes : sequence of str, int, float or bool, or None, default=None
         All class labels. None: those that occur.
     weights : array of shape (n,), float64, or None, default=None
@@ -173,52 +175,110 @@ def learn_schema(
     See Also
     --------
     Schema.encode : Codes other rows with the same schema.
-    unnaive.schema.sketch.SchemaSketch : Learns a schema from batches of rows.
 
     Examples
     --------
-    >>> from unnaive.discretize import EqualWidth
     >>> from unnaive.io.frames import to_column, to_frame
-    >>> from unnaive.schema import learn_schema
     >>> frame = to_frame([{"age": 20.5, "sex": "f"}, {"age": 60.0, "sex": "m"}])
-    >>> schema, codes, classes = learn_schema(frame, to_column([0, 1]), discretizer=EqualWidth(2))
-    >>> schema.columns[0], schema.columns[1].categories
-    (NumericColumn(name='age', edges=(40.25,)), ('f', 'm'))
-    >>> codes.tolist(), classes.tolist()
-    ([[0, 1], [0, 1]], [0, 1])
+    >>> schema, codes, _ = learn_schema(frame, to_column([0, 1]))
+    >>> schema.columns[1].categories, codes.tolist()
+    (('f', 'm'), [[0, 1], [0, 1]])
     """
     labels, class_codes = learn_target(target, classes)
-    declared = declared_categories(categories, frame.names)
-    chosen = categorical_mask(categorical_features, frame.names)
+    limits = (min_frequency, max_categories)
+    rules = ColumnRules.read(frame.names, discretizer, categorical_features, categories, limits)
+    columns, codes = _learn_columns(frame, rules, (class_codes, len(labels)), weights, n_jobs)
+    schema = Schema(columns, tuple(labels.tolist()), target.name)
+    warn_of_columns(schema, frame.n_rows)
+    _warn_of_light_weights(weights)
+    return schema, _stack(codes, schema), class_codes
+
+
+@dataclass(frozen=True)
+class ColumnRules:
+    """How columns are learned: the parameters of :func:`learn_schema`, by column."""
+
+    discretizer: Discretizer | ByColumn | None
+    declared: dict[str, tuple[Label, ...]]
+    chosen: BoolArray | None
+    limits: Limits
+
+    @classmethod
+    def read(
+        cls,
+        names: Sequence[str],
+        discretizer: Discretizer | ByColumn | None,
+        features: Features,
+        categories: Categories,
+        limits: Limits = (None, None),
+    ) -> ColumnRules:
+        """Check the parameters against the names of the columns."""
+        for name in discretizer.named if isinstance(discretizer, ByColumn) else ():
+            if name not in names:
+                close = get_close_matches(str(name), names, n=1)
+                hint = f"did you mean {close[0]!r}?" if close else f"they are {list(names)}"
+                raise ValueError(f"discretize= names {name!r}, which is not a column of X; {hint}")
+        declared = declared_categories(categories, names)
+        return cls(discretizer, declared, categorical_mask(features, names), limits)
+
+    def discretizer_of(self, name: str) -> Discretizer | None:
+        """Return the discretizer of a column; None if it is not cut."""
+        found = self.discretizer
+        return found.of(name) if isinstance(found, ByColumn) else found
+
+    def is_category(self, index: int, name: str) -> bool | None:
+        """Whether the numbers of a column are categories; None if that depends on the numbers."""
+        if self.discretizer_of(name) is None:
+            return True
+        if isinstance(self.discretizer, ByColumn) and name in self.discretizer.named:
+            return False
+        return None if self.chosen is None else bool(self.chosen[index])
+
+    def learn(
+        self,
+        column: Column,
+        index: int,
+        target: tuple[IntArray, int],
+        weights: FloatArray | None,
+    ) -> tuple[ColumnSchema, CodeArray]:
+        """Learn and code a column; ``target`` has the class codes and the number of classes."""
+        name = column.name
+        if name in self.declared:
+            declared = CategoricalColumn(name, self.declared[name])
+            return declared, encode_declared(declared, column)
+        discretizer, is_category = self.discretizer_of(name), self.is_category(index, name)
+        if discretizer is None or is_categorical(column, is_category, weights):
+            categories, codes = learn_categories(column)
+            if is_category is False and self.chosen is None and categories.size:
+                raise ValueError(
+                    f"discretize= names column {name!r}, which holds labels such as "
+                    f"{first_cell(column)!r}; convert it to numbers, or take it out of discretize="
+                )
+            return group_rare(categories, codes, weights, self.limits)
+        bins = _cut(column, discretizer, *target, weights)
+        return bins, bins.encode(column)
+
+
+def _learn_columns(
+    frame: Frame,
+    rules: ColumnRules,
+    target: tuple[IntArray, int],
+    weights: FloatArray | None,
+    n_jobs: int | None,
+) -> tuple[tuple[ColumnSchema, ...], list[CodeArray]]:
+    """Learn and code every column."""
     columns: list[ColumnSchema | None] = [None] * len(frame.names)
     codes: list[CodeArray | None] = [None] * len(frame.names)
-    if discretizer is None and not declared:
+    if rules.discretizer is None and not rules.declared:
         _scan_matrix(frame, columns, codes, n_jobs)
 
     def learn_one(index: int) -> None:
-        column = frame.column(index)
-        if columns[index] is not None:
-            return
-        if column.name in declared:
-            known: ColumnSchema = CategoricalColumn(column.name, declared[column.name])
-            columns[index], codes[index] = known, encode_declared(known, column)
-        elif discretizer is None or is_categorical(
-            column, None if chosen is None else bool(chosen[index]), weights
-        ):
-            columns[index], codes[index] = learn_categories(column)
-        else:
-            known = _cut(column, discretizer, class_codes, len(labels), weights)
-            columns[index], codes[index] = known, known.encode(column)
+        if columns[index] is None:
+            learned = rules.learn(frame.column(index), index, target, weights)
+            columns[index], codes[index] = learned
 
     _parallel.run(learn_one, range(len(columns)), n_jobs)
-    schema = Schema(
-        tuple(column for column in columns if column is not None),
-        tuple(labels.tolist()),
-        target.name,
-    )
-    warn_of_columns(schema, frame.n_rows)
-    _warn_of_light_weights(weights)
-    return schema, _stack([code for code in codes if code is not None], schema), class_codes
+    return tuple(filter(None, columns)), [code for code in codes if code is not None]
 
 
 def encode_declared(declared: ColumnSchema, column: Column) -> CodeArray:
@@ -365,10 +425,11 @@ def declared_categories(
             raise ValueError(f"categories= names {unknown[0]!r}, which is not a column of X")
         declared = dict(categories)
     else:
-        if isinstance(categories, str) or len(categories) != len(names):
+        wrong = isinstance(categories, str) or not isinstance(categories, Sized)
+        if wrong or len(categories) != len(names):
             raise ValueError(
-                f"categories= must be a mapping from column names or a list of {len(names)} "
-                "entries, one per column (None: learn them)"
+                f"categories={categories!r}; it must be a mapping from column names or a list of "
+                f"{len(names)} entries, one per column (None: learn them)"
             )
         pairs = zip(names, categories, strict=True)
         declared = {name: labels for name, labels in pairs if labels is not None}
@@ -398,7 +459,8 @@ def categorical_mask(features: Features, names: Sequence[str]) -> BoolArray | No
     if isinstance(features, str) and features == "auto":
         return None
     mask = np.zeros(len(names), dtype=bool)
-    if features is None or (not isinstance(features, str) and not len(features)):
+    empty = isinstance(features, Sized) and not isinstance(features, str) and not len(features)
+    if features is None or empty:
         return mask
     chosen: AnyArray = np.asarray(features)
     if chosen.ndim != 1 or (chosen.dtype == bool and len(chosen) != len(names)):

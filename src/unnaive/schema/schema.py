@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -326,10 +326,7 @@ class Schema:
         return {
             "target": self.target,
             "classes": list(self.classes),
-            "columns": [
-                {field.name: _plain(getattr(column, field.name)) for field in fields(column)}
-                for column in self.columns
-            ],
+            "columns": [_column_state(column) for column in self.columns],
         }
 
     @classmethod
@@ -353,12 +350,15 @@ class Schema:
         """
         columns: list[ColumnSchema] = []
         for column in state["columns"]:
-            is_numeric = "edges" in column
-            values = tuple(column["edges" if is_numeric else "categories"])
-            if len(set(values)) != len(values) or (is_numeric and list(values) != sorted(values)):
-                raise SchemaMismatch(f"column {column['name']!r} has a value or an edge twice")
-            kind = NumericColumn if is_numeric else CategoricalColumn
-            columns.append(kind(column["name"], values))
+            name, others = column["name"], tuple(column.get("others", ()))
+            if "edges" in column:
+                columns.append(NumericColumn(name, tuple(column["edges"])))
+                values, in_order = column["edges"], sorted(column["edges"])
+            else:
+                columns.append(CategoricalColumn(name, tuple(column["categories"]), others))
+                values = in_order = [*column["categories"], *others]
+            if len(set(values)) != len(values) or values != in_order:
+                raise SchemaMismatch(f"column {name!r} has a value or an edge twice")
         return cls(tuple(columns), tuple(state["classes"]), str(state["target"]))
 
     def require_same(self, other: Schema) -> None:
@@ -392,7 +392,7 @@ class Schema:
 
 
 def refuse_unusable_target(column: Column) -> None:
-    """Raise an error if a class label is missing or infinite.
+    """Raise an error if a class label is missing, infinite or a number with a fraction.
 
     Parameters
     ----------
@@ -402,7 +402,7 @@ def refuse_unusable_target(column: Column) -> None:
     Raises
     ------
     UnnaiveError
-        If a label is missing or infinite; the message has the number of rows and the first one.
+        If a label is not allowed; the message says where it is and what to do.
 
     See Also
     --------
@@ -429,14 +429,25 @@ def refuse_unusable_target(column: Column) -> None:
             f"of {len(missing)} rows (first in row {int(np.argmax(missing))}); drop these rows "
             "before the fit"
         )
+    if column.values.dtype.kind == "f" and (np.trunc(column.values) != column.values).any():
+        low, high, size = column.values.min(), column.values.max(), len(np.unique(column.values))
+        raise UnnaiveError(
+            f"Unknown label type: continuous. The target {column.name!r} has {size:,} different "
+            f"numbers with fractions, from {low:g} to {high:g}; a classifier needs classes: cut it "
+            "into classes, for example with pandas.cut(y, [18, 65]), or use a regression method"
+        )
 
 
-def _plain(value: str | tuple[Label, ...]) -> object:
-    return value if isinstance(value, str) else list(value)
+def _column_state(column: ColumnSchema) -> State:
+    if isinstance(column, NumericColumn):
+        return {"name": column.name, "edges": list(column.edges)}
+    others = {"others": list(column.others)} if column.others else {}
+    return {"name": column.name, "categories": list(column.categories), **others}
 
 
 def _describe(column: ColumnSchema) -> str:
     if isinstance(column, NumericColumn):
         return f"{column.size} bins with edges {list(column.edges)}"
     shown = ", ".join(repr(label) for label in column.categories[:5])
-    return f"{column.size} categories ({shown}{', …' if column.size > 5 else ''})"
+    others = f", {len(column.others)} grouped" if column.others else ""
+    return f"{column.size} categories ({shown}{', …' if column.size > 5 else ''}{others})"

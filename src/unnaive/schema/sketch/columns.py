@@ -15,6 +15,7 @@ from unnaive.schema.columns import (
     NumericColumn,
     distinct_integers,
     labels_of,
+    natural_order,
     refuse_infinite,
     sorted_labels,
 )
@@ -119,7 +120,7 @@ class Values:
             return tuple(self.numbers.tolist())
         if len(self.domains) == 1 and (declared := next(iter(self.domains))):
             return declared
-        return sorted_labels(self.labels)
+        return natural_order(self.labels)
 
     def state(self) -> State:
         """Plain values and arrays."""

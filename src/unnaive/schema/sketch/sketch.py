@@ -11,13 +11,7 @@ from unnaive.discretize import discretizer
 from unnaive.discretize.base import BinnedDiscretizer
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.schema.columns import CategoricalColumn, ColumnSchema, labels_of, sorted_labels
-from unnaive.schema.learn import (
-    categorical_mask,
-    declared_categories,
-    encode_declared,
-    label_array,
-    warn_of_columns,
-)
+from unnaive.schema.learn import ColumnRules, encode_declared, label_array, warn_of_columns
 from unnaive.schema.schema import Schema, refuse_unusable_target
 from unnaive.schema.sketch.buckets import ACCURACY
 from unnaive.schema.sketch.columns import ColumnSketch, Values
@@ -134,19 +128,14 @@ class SchemaSketch:
     def _begin(self, names: tuple[str, ...]) -> None:
         """Read the parameters that concern columns, once the names are known."""
         self.names = names
-        declared = declared_categories(self.categories, names)
-        self._declared = {n: CategoricalColumn(n, labels) for n, labels in declared.items()}
-        chosen = categorical_mask(self.categorical_features, names)
-        every = self.discretizer is None
+        rules = self._rules = ColumnRules.read(
+            names, self.discretizer, self.categorical_features, self.categories
+        )
+        self._declared = {n: CategoricalColumn(n, labels) for n, labels in rules.declared.items()}
         self._columns = [
             None
-            if name in declared
-            else ColumnSketch(
-                name,
-                True if every else None if chosen is None else bool(chosen[index]),
-                self._width,
-                self.accuracy,
-            )
+            if name in rules.declared
+            else ColumnSketch(name, rules.is_category(index, name), self._width, self.accuracy)
             for index, name in enumerate(names)
         ]
 
@@ -202,7 +191,7 @@ class SchemaSketch:
             sketch = self._columns[index]
             if sketch is None:
                 return self._declared[self.names[index]]
-            return sketch.learn(self.discretizer, order)
+            return sketch.learn(self._rules.discretizer_of(sketch.name), order)
 
         columns = _parallel.run(learn_one, range(len(self.names)), self.n_jobs)
         schema = Schema(tuple(columns), labels, self.target)

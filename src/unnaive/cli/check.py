@@ -1,0 +1,97 @@
+"""``unnaive check``, and the data check of the commands that fit models."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unnaive.cli import options
+from unnaive.cli.rows import read_training
+from unnaive.cli.terminal import console, listed, note, print_json, print_table, progress
+
+if TYPE_CHECKING:
+    from unnaive._typing import State
+    from unnaive.checks import DataCheck, Finding
+    from unnaive.cli.rows import TrainingRows
+
+_SHOWN = 3  # findings that a command that fits models shows
+
+
+def check(
+    data: options.Data,
+    *,
+    target: options.Target,
+    ignore: options.Ignore = None,
+    json: options.AsJson = False,
+) -> None:
+    """Look for problems in a file before a model is fitted.
+
+    Finds identifiers, free text, columns that decide the class, numbers with separators or words,
+    dates, mixed spellings, constant and duplicate columns, and problems of the target. Says what to
+    do about each.
+
+    Examples
+    --------
+    unnaive check patients.csv --target diagnosis
+    unnaive check patients.csv -t diagnosis --json
+    """
+    from unnaive.checks import check_data  # noqa: PLC0415 - see app.py
+
+    with progress(f"reading {data.name}"):
+        rows = read_training(data, target, options.Training(ignore=ignore))
+        result = check_data(rows.frame, rows.target)
+    if json:
+        print_json({"data": str(data), "target": target, **result.to_dict()})
+        return
+    summary = result.text().split("\n", 1)[0]
+    lines = [[finding.severity, finding.evidence, finding.cure] for finding in result.findings]
+    if lines:
+        print_table(["", "finding", "what to do"], lines, left=3, title=f"{data}: {summary}")
+    else:
+        console().print(f"{data}: {summary}")
+
+
+def read_checked(
+    path: Path, target: str, training: options.Training
+) -> "tuple[TrainingRows, State]":
+    """Read a file, leave out identifiers and free text, and note other findings.
+
+    Also return the findings and the columns left out, for ``--json``. Columns of ``--keep`` and
+    ``--categorical`` stay.
+    """
+    from unnaive.checks import check_data  # noqa: PLC0415 - see app.py
+
+    rows = read_training(path, target, training)
+    result = check_data(rows.frame, rows.target)
+    wanted = {*(training.keep or []), *(training.categorical or [])}
+    left_out = [name for name in result.leave_out if name not in wanted]
+    if len(left_out) == len(rows.frame.names):
+        left_out = []
+    kept = [name for name in rows.frame.names if name not in left_out]
+    _note_findings(
+        result, left_out, f"unnaive check {shlex.quote(str(path))} -t {shlex.quote(target)}"
+    )
+    state = {"findings": result.to_dict()["findings"], "left_out": left_out}
+    return rows._replace(frame=rows.frame.select(kept) if left_out else rows.frame), state
+
+
+def _note_findings(result: "DataCheck", left_out: list[str], command: str) -> None:
+    """Note which columns are left out and why, and the first findings of weight."""
+    why = {name: finding.kind for finding in result.findings for name in finding.columns}
+    if left_out:
+        kinds = [f"{name!r} ({why[name]})" for name in left_out[:_SHOWN]]
+        more = f" and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
+        cure = f"to use a column, --keep {shlex.quote(left_out[0])}"
+        note(f"left out: {', '.join(kinds)}{more}; {cure}")
+    others = [finding for finding in result.findings if not set(finding.columns) & set(left_out)]
+    severe = [finding for finding in others if finding.severity != "note"][:_SHOWN]
+    for finding in severe:
+        note(_brief(finding))
+    hidden = [finding.kind for finding in others if finding not in severe]
+    if hidden:
+        kinds = list(dict.fromkeys(hidden))
+        note(f"also found: {listed(kinds).replace(chr(39), '')}; details: {command}")
+
+
+def _brief(finding: "Finding") -> str:
+    """Return the evidence as the rest of a line."""
+    return finding.evidence[0].lower() + finding.evidence[1:].removesuffix(".")
