@@ -230,7 +230,7 @@ def test_damaged_gzip(tmp_path, write):
     content = whole.read_bytes()
     for length in (5, 15, 1000, len(content) // 2, len(content) - 1):
         (tmp_path / "cut.csv.gz").write_bytes(content[:length])
-        with pytest.raises(DataFileError, match=r"cut\.csv\.gz is cut off.*fetch it again"):
+        with pytest.raises(DataFileError, match=r"cut\.csv\.gz is cut off.*download it again"):
             read(tmp_path / "cut.csv.gz")
     altered = bytearray(content)
     altered[len(content) // 2] ^= 0xFF

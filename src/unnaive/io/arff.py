@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive.exceptions import DataFileError
+from unnaive.io.content import printable
 from unnaive.io.frames import Column, Frame
 
 if TYPE_CHECKING:
@@ -259,4 +260,4 @@ def _unquote(text: str) -> str:
 
 
 def _error(source: str, number: int, what: str, cure: str) -> DataFileError:
-    return DataFileError(f"{source}, line {number}: {what}; {cure}")
+    return DataFileError(printable(f"{source}, line {number}: {what}; {cure}"))

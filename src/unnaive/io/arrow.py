@@ -130,5 +130,7 @@ def text_names(schema: pa.Schema) -> set[str]:
 
 def column_names(schema: pa.Schema) -> tuple[str, ...]:
     """Return the column names without the row index of pandas."""
-    index = (schema.pandas_metadata or {}).get("index_columns", ())
-    return tuple(name for name in schema.names if name not in index)
+    metadata = schema.pandas_metadata
+    index = metadata.get("index_columns") if isinstance(metadata, dict) else None
+    stored = index if isinstance(index, list) else []
+    return tuple(name for name in schema.names if name not in stored)

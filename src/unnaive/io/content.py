@@ -36,6 +36,7 @@ _BOM_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NAMES = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 _UNDEFINED = (0x81, 0x8D, 0x8F, 0x90, 0x9D)  # bytes that Windows-1252 does not have
 _PIECE = 1 << 20  # bytes that are decoded at a time
+_LONGEST = 200  # characters of a message of another library
 _EXCEL = "a zip archive or an Excel workbook"
 _SIGNATURES = (
     (rb"PK\x03\x04", _EXCEL, "let the name of a workbook end in .xlsx, or unzip the archive"),
@@ -92,10 +93,12 @@ def open_bytes(path: Path, encoding: str = UTF8) -> Iterator[IO[bytes]]:
         what = f"{path} is not text in {encoding} ({error.reason})"
         raise DataFileError(f"{what}; name its encoding (--encoding)") from error
     except EOFError as error:
-        raise DataFileError(f"{path} is cut off before its end; fetch it again") from error
+        raise DataFileError(f"{path} is cut off before its end; download it again") from error
     except (gzip.BadGzipFile, zlib.error) as error:
-        cure = "fetch it again, or drop .gz from its name if it is not compressed"
-        raise DataFileError(f"{path} is not a valid gzip file ({error}); {cure}") from error
+        cure = "download it again, or drop .gz from its name if it is not compressed"
+        raise DataFileError(
+            f"{path} is not a valid gzip file ({one_line(error)}); {cure}"
+        ) from error
 
 
 def _check_content(path: Path, ending: str) -> None:
@@ -190,6 +193,16 @@ def text_of(path: Path, encoding: str) -> str:
     """Read a whole text file."""
     with open_bytes(path, encoding) as stream:
         return stream.read().decode("utf-8-sig")
+
+
+def printable(text: str) -> str:
+    """Escape control characters of a message that quotes a file."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def one_line(error: object) -> str:
+    """Return the first line of a message of another library, with printable characters only."""
+    return printable(str(error).strip().partition("\n")[0][:_LONGEST])
 
 
 def arrow_for(path: Path, module: str = "pyarrow") -> ModuleType:

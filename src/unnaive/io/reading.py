@@ -189,7 +189,8 @@ class Tally:
 class Format:
     """How a column is read: "int", "float", "bool", "text", or "none" if it has no values.
 
-    ``words`` are the cells of a numeric column that are missing values.
+    ``words`` are the cells of a numeric column that are missing values. ``style`` is that of the
+    numbers, also in a column of text that has some.
     """
 
     kind: str
@@ -200,8 +201,7 @@ class Format:
         """Return the format with a kind that a schema or the user gives; None changes nothing."""
         if kind is None or kind == self.kind:
             return self
-        numeric = {kind, self.kind} <= {"int", "float"}
-        return Format(kind, self.style, self.words) if numeric else Format(kind)
+        return Format(kind, self.style, self.words) if kind in {"int", "float"} else Format(kind)
 
 
 def decide(
@@ -218,20 +218,20 @@ def decide(
     formats, ambiguous = {}, []
     for name, tally in tallies.items():
         styles = [style for style in STYLES if style in tally.styles and reading.allows(style)]
-        if name in reading.keep_text:
+        if name in reading.keep_text or not styles:
             formats[name] = Format("text")
-        elif not tally.is_numeric or not styles:
-            formats[name] = Format(_kind_of_words(tally))
-        elif tally.whole:
-            formats[name] = Format("int", PLAIN, frozenset(tally.words or ()))
-        else:
-            decimals = {style.decimal for style in styles}
-            default = "." if PLAIN in styles or separator != ";" else ","
-            mark = (usual or default) if len(decimals) > 1 else decimals.pop()
-            style = next(style for style in styles if style.decimal == mark)
-            formats[name] = Format("float", style, frozenset(tally.words or ()))
-            if decimals and style != PLAIN:
-                ambiguous.append(name)
+            continue
+        decimals = {style.decimal for style in styles}
+        default = "." if PLAIN in styles or separator != ";" else ","
+        mark = (usual or default) if len(decimals) > 1 else min(decimals)
+        style = PLAIN if tally.whole else next(s for s in styles if s.decimal == mark)
+        if not tally.is_numeric:
+            formats[name] = Format(_kind_of_words(tally), style)
+            continue
+        kind, words = "int" if tally.whole else "float", frozenset(tally.words or ())
+        formats[name] = Format(kind, style, words)
+        if len(decimals) > 1 and style != PLAIN:
+            ambiguous.append(name)
     return formats, ambiguous
 
 
@@ -264,8 +264,9 @@ def numbers_notes(
     ambiguous: Iterable[str],
 ) -> Iterator[DataWarning]:
     """Yield the notes on numbers with a decimal comma or marks between thousands."""
-    for style in dict.fromkeys(f.style for f in formats.values() if f.style != PLAIN):
-        names = [name for name, format_ in formats.items() if format_.style == style]
+    floats = {name: form.style for name, form in formats.items() if form.kind == "float"}
+    for style in dict.fromkeys(style for style in floats.values() if style != PLAIN):
+        names = [name for name in floats if floats[name] == style]
         doubtful = [name for name in names if name in ambiguous]
         example = tallies[(doubtful or names)[0]].example
         what = f"{example!r} is read as {plain_number(example, style):.15g}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from unnaive.exceptions import DataFileError, DataWarning, UnnaiveError
 from unnaive.io.cells import diagnose
-from unnaive.io.content import Encoding, open_bytes
+from unnaive.io.content import Encoding, one_line, open_bytes
 from unnaive.io.reading import Format, decide, numbers_notes, words_note
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     Told = Mapping[str, str]
 
 _PIECE = 1 << 24  # bytes
-_LONGEST = 200  # characters of a message of another library
 RESTART = "restart"  # between frames: ignore the frames of this part so far, it starts again
 
 
@@ -145,9 +144,3 @@ def naming(name: str) -> Iterator[None]:
         raise DataFileError(f"{what}; write or download it again") from error
     except (TypeError, NotImplementedError) as error:
         raise DataFileError(f"{name}: {one_line(error)}") from error
-
-
-def one_line(error: object) -> str:
-    """Return a message that may quote a file as one line of printable characters."""
-    text = str(error).strip().partition("\n")[0][:_LONGEST]
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -29,7 +29,8 @@ class ArrowPart(Part):
 
     def __init__(self, name: str, schema: pa.Schema) -> None:
         self.name, self._schema = name, schema
-        self.columns, self.kinds = column_names(schema), kinds_of(schema)
+        with naming(name):
+            self.columns, self.kinds = column_names(schema), kinds_of(schema)
         self._text = text_names(schema)
 
     @abstractmethod

@@ -18,9 +18,9 @@ import numpy as np
 
 from unnaive.exceptions import DataFileError, DataWarning
 from unnaive.io.cells import sniff, wrong_width
-from unnaive.io.content import check_names, encoding_of, open_bytes
+from unnaive.io.content import check_names, encoding_of, one_line, open_bytes
 from unnaive.io.frames import Column, Frame
-from unnaive.io.parts.base import TextPart, one_line
+from unnaive.io.parts.base import TextPart
 from unnaive.io.reading import FALSE, TRUE, Tally, plain_number
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from unnaive.exceptions import DataFileError
 from unnaive.io import cells
 from unnaive.io.arrow import frame_of, strings
 from unnaive.io.cells import arrow_type, trimmed
-from unnaive.io.content import Encoding, arrow_for, check_names, encoding_of, open_bytes
-from unnaive.io.parts.base import RESTART, TextPart, naming, one_line
+from unnaive.io.content import Encoding, arrow_for, check_names, encoding_of, one_line, open_bytes
+from unnaive.io.parts.base import RESTART, TextPart, naming
 from unnaive.io.parts.parsing import parse
 from unnaive.io.reading import FALSE, PLAIN, TRUE, Format, Tally, fitting
 
@@ -244,12 +244,15 @@ class CsvPart(TextPart):
 
     def _without_empty_rows(self, text: AnyArray) -> pa.Buffer | None:
         """Return the rows without those of separators and blanks; None if no row is left."""
-        mark, content = self.separator.encode(), text.tobytes()
-        if content.startswith(mark) or b"\n" + mark in content:
-            blank = b"[ \t" + re.escape(mark) + b"]*"
-            row = b'(?m)"[^"]*"|^' + blank + re.escape(mark) + blank + rb"(?:\r?\n|\Z)"
-            content = re.sub(row, self._count_empty_row, content)
-        return import_module("pyarrow").py_buffer(content) if content else None
+        begins = text == ord(self.separator)
+        begins[1:] &= text[:-1] == ord("\n")
+        content: AnyArray | bytes = text
+        if begins.any():
+            mark = re.escape(self.separator.encode())
+            blank = b"[ \t" + mark + b"]*"
+            row = b'(?m)"[^"]*"|^' + blank + mark + blank + rb"(?:\r?\n|\Z)"
+            content = re.sub(row, self._count_empty_row, text.tobytes())
+        return import_module("pyarrow").py_buffer(content) if len(content) else None
 
     def _count_empty_row(self, row: re.Match[bytes]) -> bytes:
         if row[0].startswith(b'"'):  # a quoted cell, which may hold several lines
