@@ -231,7 +231,7 @@ def test_an_id_is_named_with_its_option(tmp_path):
     rows = [[f"P{row[0]}", *row[1:]] for row in patients(120, 1)]
     path = write(tmp_path / "d.csv", ["patient's id", *HEADER[1:]], rows)
     result = run("fit", path, "-t", "diagnosis", "-m", "nb", "-o", tmp_path / "m.unb")
-    option = re.search(r"--ignore (.+)$", result.stderr, re.MULTILINE)[1]
+    option = re.search(r"--keep (.+)$", result.stderr, re.MULTILINE)[1]
     assert option == "'patient'\"'\"'s id'"  # what a shell takes for patient's id
     again = run(
         *("fit", path, "-t", "diagnosis", "-m", "nb", "-o", tmp_path / "m.unb"),

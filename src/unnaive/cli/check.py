@@ -90,7 +90,8 @@ def _note_findings(
     severe = [finding for finding in others if finding.severity != "note"][:_SHOWN]
     for finding in severe:
         note(_brief(finding))
-    hidden = [finding.kind for finding in others if finding not in severe]
+    # Models warn of columns without values themselves.
+    hidden = [one.kind for one in others if one not in severe and one.kind != "all missing"]
     if hidden:
         kinds = list(dict.fromkeys(hidden))
         note(f"also found: {listed(kinds).replace(chr(39), '')}; details: {command}")
