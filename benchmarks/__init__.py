@@ -1,1 +1,1 @@
-"""Measurements of unnaive: against other libraries, against the machine, against itself."""
+"""Benchmarks of unnaive: other libraries, the limits of the machine, earlier versions."""

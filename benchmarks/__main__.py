@@ -1,4 +1,4 @@
-"""Run ``python -m benchmarks COMMAND``; each command takes --help."""
+"""Run ``python -m benchmarks COMMAND``; each command has --help."""
 
 from __future__ import annotations
 
@@ -14,43 +14,49 @@ def parser() -> argparse.ArgumentParser:
     """Describe the command line."""
     main_parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     commands = main_parser.add_subparsers(dest="command", required=True)
-    peers = commands.add_parser("peers", help="against other libraries, on one data set")
+    peers = commands.add_parser("peers", help="compare with other libraries, on one data set")
     _add_shape(peers, data.Shape())
-    peers.add_argument("--repeats", type=int, default=3, help="measurements of each; best counts")
+    peers.add_argument(
+        "--repeats", type=int, default=3, help="measurements of each; the best is used"
+    )
     peers.add_argument("--jobs", type=int, default=2, help="threads")
-    peers.add_argument("--limit", type=float, default=300.0, help="seconds a library may take")
+    peers.add_argument(
+        "--limit", type=float, default=300.0, help="time limit of a library in seconds"
+    )
     peers.add_argument("--only", action="append", help="one library (repeatable)")
-    peers.add_argument("--json", help="write the figures to this file too")
-    limit = commands.add_parser("limit", help="against what the machine can do")
+    peers.add_argument("--json", help="also write the figures to this file")
+    limit = commands.add_parser("limit", help="compare with the limits of the machine")
     _add_shape(limit, data.Shape(rows=1_000_000, columns=100))
     limit.add_argument("--rounds", type=int, default=7, help="interleaved measurements")
     limit.add_argument("--jobs", type=int, default=2, help="threads")
     limit.add_argument("--only", action="append", help="one part (repeatable)")
-    limit.add_argument("--json", help="write the figures to this file too")
+    limit.add_argument("--json", help="also write the figures to this file")
     _add_phnb(commands)
     _add_gnb(commands)
     _add_knaive(commands)
-    networks = commands.add_parser("networks", help="structure search beside other libraries")
+    networks = commands.add_parser("networks", help="compare structure search with other libraries")
     networks.add_argument("--jobs", type=int, default=2, help="threads")
     networks.add_argument("--only", action="append", help="one library (repeatable)")
-    networks.add_argument("--json", help="write the figures to this file too")
-    search = commands.add_parser("search", help="searches for groups of columns")
+    networks.add_argument("--json", help="also write the figures to this file")
+    search = commands.add_parser("search", help="search for groups of columns by leave-one-out")
     search.add_argument("--data", help="folder of the papers' data sets; default: $UNNAIVE_DATA")
     search.add_argument("--jobs", type=int, default=2, help="threads")
     search.add_argument("--only", action="append", help="one part (repeatable)")
-    search.add_argument("--json", help="write the figures to this file too")
+    search.add_argument("--json", help="also write the figures to this file")
     _add_quality(commands)
-    scaling = commands.add_parser("scaling", help="time against rows, columns, values, …")
+    scaling = commands.add_parser("scaling", help="time over rows, columns, values, …")
     scaling.add_argument("--repeats", type=int, default=5)
-    scaling.add_argument("--jobs", type=int, default=2, help="threads, where they do not vary")
+    scaling.add_argument("--jobs", type=int, default=2, help="threads, unless they are varied")
     _add_scale(commands)
-    versions = commands.add_parser("versions", help="two installations of this library in turns")
-    versions.add_argument("before", help="interpreter of the one environment")
-    versions.add_argument("after", help="interpreter of the other")
-    versions.add_argument("--rounds", type=int, default=3, help="processes of each; best counts")
+    versions = commands.add_parser("versions", help="compare two installations of this library")
+    versions.add_argument("before", help="interpreter of the first environment")
+    versions.add_argument("after", help="interpreter of the second environment")
+    versions.add_argument(
+        "--rounds", type=int, default=3, help="processes of each; the best is used"
+    )
     start = commands.add_parser("start", help="import, and the first fit of a process")
     start.add_argument("--repeats", type=int, default=5)
-    start.add_argument("--python", help="another environment's interpreter to measure")
+    start.add_argument("--python", help="interpreter of another environment to measure")
     _add_hidden(commands)
     return main_parser
 
@@ -61,61 +67,74 @@ def _add_shape(command: argparse.ArgumentParser, default: data.Shape) -> None:
 
 
 def _add_phnb(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    phnb = commands.add_parser("phnb", help="the PHNB paper's headline, on its data sets")
+    phnb = commands.add_parser("phnb", help="main result of the PHNB paper, on its data sets")
     phnb.add_argument("--data", help="folder of the papers' data sets; default: $UNNAIVE_DATA")
     phnb.add_argument("--folds", type=int, default=10)
-    phnb.add_argument("--repeats", type=int, default=1, help="of the cross-validation")
+    phnb.add_argument("--repeats", type=int, default=1, help="repeats of the cross-validation")
     phnb.add_argument("--jobs", type=int, default=2, help="threads of the fits")
     phnb.add_argument("--only", action="append", help="one data set (repeatable)")
-    phnb.add_argument("--json", help="write the figures to this file too")
+    phnb.add_argument("--json", help="also write the figures to this file")
 
 
 def _add_gnb(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    gnb = commands.add_parser("gnb", help="the GNB paper: its trees, their cost, its accuracies")
+    gnb = commands.add_parser("gnb", help="the GNB paper: trees, their cost, accuracies")
     gnb.add_argument("--data", help="folder of the papers' data sets; default: $UNNAIVE_DATA")
     gnb.add_argument("--splits", type=int, default=100, help="random splits for the accuracies")
     gnb.add_argument("--jobs", type=int, default=2, help="threads")
     gnb.add_argument("--only", action="append", help="one part (repeatable)")
-    gnb.add_argument("--json", help="write the figures to this file too")
+    gnb.add_argument("--json", help="also write the figures to this file")
 
 
 def _add_knaive(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    knaive = commands.add_parser("knaive", help="k-naive Bayes: speed, search, the thesis' WDBC")
+    knaive = commands.add_parser("knaive", help="k-naive Bayes: speed, search, the thesis on WDBC")
     knaive.add_argument("--rounds", type=int, default=7, help="interleaved measurements")
     knaive.add_argument("--seeds", type=int, default=10, help="shuffles of WDBC")
     knaive.add_argument("--only", action="append", help="one part (repeatable)")
-    knaive.add_argument("--json", help="write the figures to this file too")
+    knaive.add_argument("--json", help="also write the figures to this file")
 
 
 def _add_quality(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    quality = commands.add_parser("quality", help="prediction quality beside boosting and forests")
+    quality = commands.add_parser(
+        "quality", help="prediction quality, compared with boosting and forests"
+    )
     quality.add_argument("--data", help="folder of the papers' data sets; default: $UNNAIVE_DATA")
     quality.add_argument("--only", action="append", help="one data set (repeatable)")
-    quality.add_argument("--methods", nargs="+", help="peers and models of ours; default: all")
+    quality.add_argument("--methods", nargs="+", help="methods to compare; default: all")
     quality.add_argument(
-        "--ours", action="append", help="also this: key:parameter=value,... (repeatable)"
+        "--ours", action="append", help="another model: key:parameter=value,... (repeatable)"
     )
     quality.add_argument("--threads", type=int, default=2, help="threads of every method")
-    quality.add_argument("--jobs", type=int, default=1, help="processes; more than 1 spoils times")
-    quality.add_argument("--resume", help="file of finished units: read, and added to")
-    quality.add_argument("--finished", action="store_true", help="run nothing: show what is there")
     quality.add_argument(
-        "--tables", nargs="*", default=["log_loss", "accuracy"], help="measures shown for every set"
+        "--jobs", type=int, default=1, help="processes; more than 1 distorts times"
     )
-    quality.add_argument("--json", help="write the figures to this file too")
+    quality.add_argument("--resume", help="file of finished results: read and extended")
+    quality.add_argument(
+        "--finished", action="store_true", help="run nothing, show finished results"
+    )
+    quality.add_argument(
+        "--tables",
+        nargs="*",
+        default=["log_loss", "accuracy"],
+        help="metrics shown for every data set",
+    )
+    quality.add_argument("--json", help="also write the figures to this file")
 
 
 def _add_scale(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    scale = commands.add_parser("scale", help="files beyond memory: rate, peak memory, linearity")
+    scale = commands.add_parser(
+        "scale", help="files larger than memory: rate, peak memory, linearity"
+    )
     scale.add_argument("--rows", type=int, default=100_000_000)
     scale.add_argument("--jobs", type=int, default=2, help="threads")
-    scale.add_argument("--repeats", type=int, default=1, help="measurements of each; best counts")
+    scale.add_argument(
+        "--repeats", type=int, default=1, help="measurements of each; the best is used"
+    )
     scale.add_argument("--folder", help="where the files are made; default: the temporary folder")
-    scale.add_argument("--json", help="write the figures to this file too")
+    scale.add_argument("--json", help="also write the figures to this file")
 
 
 def _add_hidden(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add what the benchmarks start in processes of their own."""
+    """Add commands that the benchmarks run in separate processes."""
     measure = commands.add_parser("measure")
     measure.add_argument("name")
     measure.add_argument("folder")
@@ -233,7 +252,7 @@ RUNNERS = {  # command: how it is run, its module, and where the module lists it
 
 
 def main() -> None:
-    """Run the command that was asked for; each imports what it needs and nothing else."""
+    """Run a command; each imports only what it needs."""
     main_parser = parser()
     options = main_parser.parse_args()
     runner, name, parts = RUNNERS[options.command]

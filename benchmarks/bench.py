@@ -1,4 +1,4 @@
-"""What the parts of ``limit`` share: the rows, how to measure, and the figures so far."""
+"""Shared by the parts of ``limit``: the rows, measuring, and the figures so far."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Bench:
-    """The rows, how to measure, and the targets so far."""
+    """The rows, the settings of the measurement, and the targets so far."""
 
     X: np.ndarray
     y: np.ndarray
@@ -27,12 +27,12 @@ class Bench:
     figures: dict[str, Any] = field(default_factory=dict)
 
     def judge(self, name: str, value: float, wanted: float, unit: str, *, at_least: bool) -> None:
-        """Note a figure that has a target."""
+        """Record a figure that has a target."""
         self.figures[name] = value
         self.targets.append(report.target(name, value, wanted, unit, at_least=at_least))
 
     def coded(self, n_jobs: int) -> CodedRows:
-        """Return the rows coded, with their bitmaps made."""
+        """Return the coded rows with their bitmaps."""
         schema, codes, classes = learn_schema(to_frame(self.X), to_column(self.y), n_jobs=self.jobs)
         rows = CodedRows(schema, codes, classes, None, n_jobs)
         rows.count_pairs(all_pairs(len(codes))[:1])

@@ -1,4 +1,4 @@
-"""Rows drawn from a random tree-augmented structure, the same for the same seed."""
+"""Rows drawn from a random tree-augmented structure with a fixed random seed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def tree_data(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
 
 
 def float_data(rows: int, columns: int, seed: int = 7) -> tuple[np.ndarray, np.ndarray]:
-    """Return numbers whose mean moves with the class, some more than others, and y."""
+    """Return numbers whose means depend on the class, and y."""
     rng = np.random.default_rng(seed)
     y = rng.integers(3, size=rows)
     X = rng.standard_normal((rows, columns))
@@ -73,7 +73,7 @@ def save(folder: Path, X: np.ndarray, y: np.ndarray) -> None:
 
 
 def load(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Read into memory what :func:`save` wrote."""
+    """Read X and y that :func:`save` wrote."""
     return np.load(folder / "X.npy"), np.load(folder / "y.npy")
 
 

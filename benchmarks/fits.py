@@ -1,4 +1,4 @@
-"""Whole calls for ``limit``: a fit and its stages, memory, leave-one-out, cutting numbers."""
+"""Whole calls for ``limit``: a fit and its stages, memory, leave-one-out, discretization."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PREDICT_STAGES = (
 
 
 def measure_fit(bench: Bench) -> None:
-    """TAN.fit from the array against the counting of pairs alone, both with all threads."""
+    """Time TAN.fit relative to counting all pairs, both with all threads."""
     report.section(f"TAN.fit and its stages, {bench.jobs} threads")
     rows = bench.coded(bench.jobs)
     pairs = all_pairs(len(rows.codes))
@@ -49,14 +49,14 @@ def measure_fit(bench: Bench) -> None:
         stages.run()
     stages.show()
     alone = min(kernel)
-    print(f"fit {report.duration(stages.total)}, kernel alone {report.duration(alone)}")
+    print(f"fit {report.duration(stages.total)}, only the kernel {report.duration(alone)}")
     bench.figures["stages of TAN.fit"] = stages.times
     ratio = stages.total / alone
     bench.judge("TAN.fit against its counting kernel", ratio, 4, " x", at_least=False)
 
 
 def measure_predict(bench: Bench) -> None:
-    """Stages of predict_proba."""
+    """Time the stages of predict_proba."""
     X, y = bench.X[:PEER_ROWS, :PEER_COLUMNS].copy(), bench.y[:PEER_ROWS]
     for model in (NaiveBayes, TAN, AODE):
         name = model.__name__
@@ -81,7 +81,7 @@ class Staged:
         self.times: dict[str, float] = {}
 
     def run(self) -> None:
-        """Call once more."""
+        """Call and time again."""
         with timing.staged(self.places) as stages:
             total = timing.seconds(self.call)
         if total < self.total:
@@ -94,12 +94,12 @@ class Staged:
             [name, report.duration(time), f"{100 * time / self.total:.1f} %"]
             for name, time in self.times.items()
         ]
-        report.show(["stage", "time", "of the whole"], rows)
+        report.show(["stage", "time", "share"], rows)
 
 
 def measure_memory(bench: Bench) -> None:
-    """Peak memory of TAN.fit beyond the input, in a fresh process."""
-    report.section("Peak memory of TAN.fit beyond the input")
+    """Measure the peak memory of TAN.fit without its input, in a fresh process."""
+    report.section("Peak memory of TAN.fit without its input")
     with tempfile.TemporaryDirectory() as folder:
         data.save(Path(folder), bench.X, bench.y)
         figures = memory.of_fit(Path(folder), bench.jobs)
@@ -113,9 +113,9 @@ def measure_memory(bench: Bench) -> None:
 
 
 def measure_leave_one_out(bench: Bench) -> None:
-    """Leave-one-out of all rows against predicting them."""
+    """Time leave-one-out relative to prediction."""
     X, y = bench.X[:PEER_ROWS, :PEER_COLUMNS].copy(), bench.y[:PEER_ROWS]
-    report.section(f"Leave-one-out against predict_proba, {len(X):,} x {X.shape[1]}")
+    report.section(f"Leave-one-out and predict_proba, {len(X):,} x {X.shape[1]}")
     table = []
     for model in (NaiveBayes, TAN, AODE):
         fitted = model(discretize=None, n_jobs=bench.jobs).fit(X, y)
@@ -134,7 +134,7 @@ def measure_leave_one_out(bench: Bench) -> None:
 
 
 def measure_mdlp(bench: Bench) -> None:
-    """Cut numbers by MDLP."""
+    """Time MDLP."""
     X, y = data.float_data(len(bench.X), MDLP_COLUMNS)
     report.section(f"MDLP, {len(X):,} x {MDLP_COLUMNS} floats, 3 classes, {bench.jobs} threads")
     cut = MDLP(n_jobs=bench.jobs)

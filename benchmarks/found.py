@@ -1,4 +1,4 @@
-"""What a measured library reports, and whether its tree and posteriors are ours."""
+"""The results of a measured library, and whether its tree and posteriors equal ours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Absent(Exception):
 
 @dataclass(frozen=True)
 class Job:
-    """What a process is told: where the rows are, how often, how many threads."""
+    """The job of a process: the folder of the rows, repeats, threads."""
 
     name: str
     folder: str
@@ -29,7 +29,7 @@ class Job:
 
 @dataclass
 class Finding:
-    """What a process reports."""
+    """The results of a process."""
 
     status: str = "ok"
     message: str = ""
@@ -40,19 +40,19 @@ class Finding:
     notes: list[str] = field(default_factory=list)
 
     def time(self, model: str, operation: str, seconds: float, rows: int | None = None) -> None:
-        """Note a time; with ``rows`` it is that of a prediction of so many rows."""
+        """Record a time; ``rows`` is the number of predicted rows, if any."""
         entry = {"model": model, "operation": operation, "seconds": seconds, "rows": rows}
         self.timings.append(entry)
 
     def check(self, what: str, theirs: np.ndarray, ours: np.ndarray, tolerance: float) -> None:
-        """Note the largest difference between two arrays of posteriors."""
+        """Record the largest difference between two arrays of posteriors."""
         difference = float(np.abs(np.asarray(theirs) - np.asarray(ours)).max())
         entry = {"what": what, "rows": len(ours), "difference": difference, "tolerance": tolerance}
         self.checks.append(entry)
 
 
 def parents_of(edges: Iterable[tuple[str, str]], n_columns: int) -> list[int]:
-    """Each column's other parent, -1 for none, from edges between "x3", "x7" and "y"."""
+    """Return each column's parent besides y, -1 for none, from edges between "x3", "x7" and "y"."""
     parents = [-1] * n_columns
     for parent, child in edges:
         if parent != "y":
@@ -61,7 +61,7 @@ def parents_of(edges: Iterable[tuple[str, str]], n_columns: int) -> list[int]:
 
 
 def check_tree(found: Finding, X: Any, y: Any, parents: list[int], theirs: np.ndarray) -> None:
-    """Compare trees, and posteriors by their tree."""
+    """Compare the trees, and the posteriors with the other library's tree."""
     from unnaive import TAN  # noqa: PLC0415
 
     def edges(of: Any) -> set[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""The GNB paper: what its trees cost and weigh beside TAN's, and its accuracies once more."""
+"""The GNB paper: cost and weight of its trees and TAN's, and its accuracies reproduced."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PRINTED = {  # by our name of a set, then the model: percent right, mean of five
 
 @dataclass
 class Study:
-    """How to measure, and what was found so far."""
+    """The settings of the measurement, and the results so far."""
 
     folder: Path | None
     splits: int
@@ -68,7 +68,7 @@ class Study:
     figures: dict[str, Any] = field(default_factory=dict)
 
     def judge(self, name: str, value: float, wanted: float, unit: str) -> None:
-        """Note a figure that must not be larger than wanted."""
+        """Record a figure that must not exceed its target."""
         self.targets.append(report.target(name, value, wanted, unit, at_least=False))
 
 
@@ -79,28 +79,28 @@ def paper_sets(study: Study) -> Iterator[tuple[str, Dataset]]:
 
 
 def further_names() -> Iterator[str]:
-    """Yield the other sets of the catalogue, and say which are left out and why."""
+    """Yield the other data sets of the catalog; print which are skipped and why."""
     for name in sorted(names()):
         why = next((why for ending, why in ENDINGS.items() if name.endswith(ending)), None)
         if why:
-            print(f"left out: {name} ({why})")
+            print(f"skipped: {name} ({why})")
         elif name not in PRINTED:
             yield name
 
 
 def repeated(rows: Dataset) -> int:
-    """Number of rows that are the same as an earlier one."""
+    """Return the number of duplicate rows."""
     values = [rows.frame.column(place).values for place in range(len(rows.names))]
     return len(rows.y) - len(np.unique(np.stack([*values, rows.labels.values]), axis=1).T)
 
 
 def undirected(model: Any) -> set[frozenset[str]]:
-    """Edges of a tree, whichever way they point."""
+    """Return the undirected edges of a tree."""
     return {frozenset(edge[:2]) for edge in model.structure_.edges}
 
 
 def measure_speed(study: Study) -> None:
-    """Fits of GNB beside TAN's, and what of them is the search for the tree."""
+    """Time fits of GNB and TAN, and the share of the search for the tree."""
     report.section(f"Fits of trees: {SPEED}, {study.jobs} threads")
     X, y = data.tree_data(SPEED)
     common = {"discretize": None, "n_jobs": study.jobs}
@@ -119,18 +119,18 @@ def measure_speed(study: Study) -> None:
         share = f"{100 * search[name] / whole:.1f} %"
         label = name if name == "TAN" else f"GNB {name}"
         table.append([label, *cells, report.duration(search[name]), share])
-    report.show(["", "fit", "over TAN's", "tree search alone", "of the fit"], table)
-    print(f"The best of {ROUNDS} in turns, after a call that compiles. The search has I(X;Y) and")
-    print("I(X;X'|Y) given; every method of GNB also finds GNB-O's tree, for the loss.")
+    report.show(["", "fit", "ratio to TAN", "tree search", "share of the fit"], table)
+    print(f"The best of {ROUNDS} in turns, after a first call. The search gets I(X;Y) and")
+    print("I(X;X'|Y); every method of GNB also finds GNB-O's tree, for the loss.")
     median = timing.typical_ratio(times["optimal"], times["TAN"])
-    print(f"GNB-O over TAN, median of the ratios within a round: {median:.2f}")
+    print(f"GNB-O / TAN, median of the ratios within a round: {median:.2f}")
     study.judge("GNB-O fit / TAN fit", fitted["optimal"] / fitted["TAN"], RATIO, "")
     study.figures["speed"] = {"fit": fitted, "search": search, "rounds": times}
     study.figures["speed"]["edmonds"] = measure_edmonds(X, y, study.jobs)
 
 
 def tree_searches(counts: JointCounts, jobs: int) -> dict[str, Callable[[], Any]]:
-    """Calls that find the trees, all information being there."""
+    """Return functions that find the trees from the information."""
     schema, active = counts.schema, counts.schema.sizes > 0
     relevance = mutual_information(counts)
     information = conditional_mutual_information(counts, jobs)
@@ -146,7 +146,7 @@ def tree_searches(counts: JointCounts, jobs: int) -> dict[str, Callable[[], Any]
 
 
 def measure_edmonds(X: np.ndarray, y: np.ndarray, jobs: int) -> list[dict[str, Any]]:
-    """Fit the paper's own algorithm to the first few columns, once each."""
+    """Time the algorithm of the paper on the first columns, once each."""
     optimal, edmonds = (
         GeneralizedNB(method=method, discretize=None, n_jobs=jobs)
         for method in ("optimal", "edmonds")
@@ -168,7 +168,7 @@ def measure_edmonds(X: np.ndarray, y: np.ndarray, jobs: int) -> list[dict[str, A
     print(
         f"\nEdmonds' algorithm (networkx) on the first columns of the same {len(X):,} rows, once;"
     )
-    print("the search is clocked inside the fit, its memory in another run:")
+    print("the search is timed inside the fit, its memory is measured in another run:")
     headers = ["columns", "GNB optimal fit", "GNB edmonds fit", "its tree search", "of the fit"]
     report.show([*headers, "memory of the search", "same tree"], table)
     before, last = found[-2:]
@@ -177,12 +177,12 @@ def measure_edmonds(X: np.ndarray, y: np.ndarray, jobs: int) -> list[dict[str, A
     print(
         f"Memory grows like d^{power:.1f}: {SPEED.columns} columns would need {needed:.0f} GiB or"
     )
-    print("so (extrapolated). They were tried once, and 24 GB ran out.")
+    print("so (extrapolated). They were tried once, and 24 GB were not enough.")
     return found
 
 
 def peak_bytes(counts: JointCounts, jobs: int) -> int:
-    """Memory that Edmonds' algorithm takes at most."""
+    """Return the peak memory of Edmonds' algorithm."""
     call = tree_searches(counts, jobs)["edmonds"]
     tracemalloc.start()
     call()
@@ -192,7 +192,7 @@ def peak_bytes(counts: JointCounts, jobs: int) -> int:
 
 
 def measure_size(study: Study) -> None:
-    """Fit and prediction of the larger models beside TAN's."""
+    """Time fit and prediction of the larger models and of TAN."""
     shape = data.Shape()
     report.section(f"Larger clusters: {shape}, {study.jobs} threads")
     X, y = data.tree_data(shape)
@@ -214,19 +214,19 @@ def measure_size(study: Study) -> None:
         figures[name.strip()] = {"fit": fit, "predict_proba": predict, "edges": edges}
         table.append([name, report.duration(fit), report.duration(predict), edges])
     report.show(["", "fit", "predict_proba", "edges"], table)
-    print(f"The best of {REPEATS} (once, if above {timing.SLOW:g} s), after a call that compiles.")
+    print(f"The best of {REPEATS} (once, if above {timing.SLOW:g} s), after a first call.")
     seconds = figures["DecomposableNB(max_clique=4)"]["fit"]
     study.judge("DecomposableNB(max_clique=4) fit", seconds, SECONDS, " s")
     study.figures["size"] = figures
 
 
 def measure_trees(study: Study) -> None:
-    """Weights of the trees, and whether GNB-O's is TAN's."""
+    """Print the weights of the trees, and whether GNB-O has TAN's tree."""
     report.section("Trees of GNB and of TAN, in bits")
     further = list(further_names())
-    print("The paper's five: quantiles, 5 bins, cut on the whole set. Below them: all others,")
-    print("MDLP. I(X;Y) and I(X;X'|Y) are over the rows where all of it is known. Columns of one")
-    print("value add nothing to any tree, and hang wherever ties put them.", flush=True)
+    print("The paper's five: quantiles, 5 bins, learned on the whole set. Below: all others,")
+    print("MDLP. I(X;Y) and I(X;X'|Y) use the rows without missing values. Columns with one")
+    print("value add nothing to any tree, and ties decide on their parents.", flush=True)
     theirs = [compare_trees(*one, CUT, study.jobs) for one in paper_sets(study)]
     others = [
         compare_trees(name, load(name, cache=study.folder), {"discretize": "mdlp"}, study.jobs)
@@ -294,7 +294,7 @@ PAIRS = {"Laplace": ("GNB-O", "TAN"), "none": ("GNB-O(paper)", "TAN(ml)")}
 
 
 def split_accuracies(rows: Dataset, study: Study) -> tuple[dict[str, np.ndarray], int]:
-    """Percent right of every model in every split, and in how many GNB-O's tree is TAN's."""
+    """Return the accuracies (%) in every split, and how often GNB-O has TAN's tree."""
     models, target = compared_models(study.jobs), rows.labels
     right: dict[str, list[float]] = {name: [] for name in models}
     same = 0
@@ -310,12 +310,12 @@ def split_accuracies(rows: Dataset, study: Study) -> tuple[dict[str, np.ndarray]
 
 
 def measure_accuracy(study: Study) -> None:
-    """Accuracies by the paper's protocol, with more splits than its five."""
+    """Print accuracies with the paper's protocol, with more than its five splits."""
     report.section(f"Accuracy in percent, mean of {study.splits} random splits, and the paper's")
     print(f"Test part: ceil({TEST_SHARE:g} n) rows drawn at random, not stratified. Quantiles, 5")
-    print("bins, cut on the training part of every split; the paper seems to have cut the whole")
-    print("set before splitting. (paper): no smoothing, but substitutes for zeros. TAN(ml): no")
-    print("smoothing, a guess at what the paper's TAN was. All others: Laplace, 1.", flush=True)
+    print("bins, learned on the training part of every split; the paper seems to have used the")
+    print("whole set. (paper): no smoothing, but substitutes for zeros. TAN(ml): no")
+    print("smoothing, probably as in the paper. All others: Laplace, 1.", flush=True)
     found, same = {}, {}
     for name, rows in paper_sets(study):
         found[name], same[name] = split_accuracies(rows, study)
@@ -338,7 +338,7 @@ def measure_accuracy(study: Study) -> None:
 def _show_differences(
     study: Study, found: dict[str, dict[str, np.ndarray]], same: dict[str, int]
 ) -> None:
-    """GNB-O less TAN, split by split."""
+    """Print the accuracy of GNB-O minus that of TAN, paired by split."""
     report.section("GNB-O - TAN on the same splits, in points")
     table = []
     for name, printed_ones in PRINTED.items():
@@ -351,19 +351,19 @@ def _show_differences(
             table.append([name, smoothing, *mean, f"{same[name]}/{study.splits}", theirs])
     headers = ["data set", "smoothing", "mean", "standard error", "wins/ties/losses"]
     report.show([*headers, "same tree", "the paper's"], table)
-    print("Splits share rows, so the standard error is too small, if anything. The same tree with")
-    print("other predictions: Laplace depends on the root (GNB-O: of the pair that tells most,")
-    print("TAN: the column that tells most); without smoothing, on what is done about zeros.")
+    print("Splits share rows, so the standard error is too small. The same tree with")
+    print("other predictions: Laplace depends on the root (GNB-O: of the most informative pair,")
+    print("TAN: the most informative column); without smoothing, on the treatment of zeros.")
 
 
 def _show_spread(study: Study, found: dict[str, dict[str, np.ndarray]]) -> None:
-    """How far a mean of five splits wanders by chance."""
+    """Print the standard deviation of a mean of five splits."""
     groups = study.splits // PRINTED_RUNS
     report.section(
         f"Standard deviation of a mean of {PRINTED_RUNS} splits, {groups} of them, in points"
     )
     if groups < 2:
-        print(f"not measured: it takes at least {2 * PRINTED_RUNS} splits")
+        print(f"not measured: this needs at least {2 * PRINTED_RUNS} splits")
         return
 
     def spread(series: np.ndarray) -> float:
@@ -382,15 +382,15 @@ def _show_spread(study: Study, found: dict[str, dict[str, np.ndarray]]) -> None:
 
 
 def measure_overfit(study: Study) -> None:
-    """Training accuracy against leave-one-out, over the sizes of clusters."""
-    report.section("Size of clusters, the class counted: training rows against leave-one-out")
-    print("Quantiles, 5 bins, cut on the whole set; the structure is that of all rows, too, only")
-    print("its tables leave a row out. *: least leave-one-out log loss (nats), so this is chosen.")
+    """Print training and leave-one-out accuracy over the size of clusters."""
+    report.section("Size of clusters, including the class: training and leave-one-out")
+    print("Quantiles, 5 bins, learned on the whole set, as is the structure; leave-one-out of the")
+    print("tables only. *: lowest leave-one-out log loss (nats), so this size is chosen.")
     table, paths, chosen = [], [], []
     common = {"n_jobs": study.jobs, **CUT}
     for set_name, rows in paper_sets(study):
         if repeated(rows):
-            print(f"{set_name}: {repeated(rows)} of {len(rows.y)} rows repeat an earlier one")
+            print(f"{set_name}: {repeated(rows)} of {len(rows.y)} rows are duplicates")
         models = {
             "CherryTreeNB": CherryTreeNB(order="loo", **common),
             "DecomposableNB": DecomposableNB(max_clique="loo", penalty=None, **common),
@@ -405,7 +405,7 @@ def measure_overfit(study: Study) -> None:
     last = sum(max(one["training_accuracy"]) == one["training_accuracy"][-1] for one in paths)
     print(f"Training accuracy is largest at the largest size in {last} of {len(paths)} cases; the")
     sizes = ", ".join(f"{size} in {chosen.count(size)}" for size in sorted(set(chosen)))
-    print(f"leave-one-out log loss is least at size {sizes}.")
+    print(f"leave-one-out log loss is lowest at size {sizes}.")
     study.figures["overfit"] = paths
 
 

@@ -1,4 +1,4 @@
-"""Between naive and full Bayes: speed, the exact search, and the thesis' WDBC experiment again."""
+"""k-naive Bayes: speed, the exact search, and the WDBC experiment of the thesis."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ FLAGS = ("column_sort", "inverse_variance", "no_prior", "absolute_log", "ddof")
 
 @dataclass
 class Study:
-    """How to measure, and what was found so far."""
+    """The settings of the measurement, and the results so far."""
 
     rounds: int
     seeds: int
@@ -56,7 +56,7 @@ class Study:
 
 
 def measure_throughput(study: Study) -> None:
-    """Predictions of our models beside scikit-learn's, in turns."""
+    """Time predictions of our models and scikit-learn's, in turns."""
     report.section(f"predict_proba: {ROWS:,} rows of {COLUMNS} columns, 2 classes")
     X, y = make_balanced(ROWS, COLUMNS, random_state=0)
     rivals = {
@@ -92,7 +92,7 @@ def measure_throughput(study: Study) -> None:
 
 
 def _show_agreement(X: np.ndarray, y: np.ndarray) -> None:
-    """Say how far the posteriors of models that should be the same are apart."""
+    """Print the difference of posteriors of models that should agree."""
     pairs = [
         (FullBayes(var_smoothing=0), QuadraticDiscriminantAnalysis()),
         (FullBayes(var_smoothing=0, ddof=1), QuadraticDiscriminantAnalysis()),
@@ -125,9 +125,9 @@ def measure_search(study: Study) -> None:
             label = f"sets of all sizes of {columns} columns"
             study.targets.append(report.target(label, seconds, SECONDS, " s", at_least=False))
     headers = ["columns", "all sizes", "best weight", "its size", "median over sizes"]
-    report.show([*headers, "largest gap", "proved best"], table)
+    report.show([*headers, "largest gap", "proved optimal"], table)
     print("Weight: |sum of weights|. No set of its size is better by more than the gap. Up to 44")
-    print("columns the halves are met in the middle, beyond them sums are taken in steps, refined.")
+    print("columns the search is exact (two halves), beyond that sums are rounded and refined.")
     study.figures["search"] = figures
 
 
@@ -136,7 +136,7 @@ def _search(weights: np.ndarray, found: dict[int, Any]) -> None:
 
 
 class Forced:
-    """Weak k-naive Bayes whose naive columns are given, not found."""
+    """Weak k-naive Bayes with given naive columns."""
 
     def __init__(self, naive: Sequence[int]) -> None:
         self.naive = np.array(naive, dtype=np.int64)
@@ -153,7 +153,7 @@ class Forced:
 
 
 def right_models(names: list[str]) -> dict[str, Any]:
-    """Return the models as they should be, and one with the thesis' set."""
+    """Return the correct models, and one with the set of the thesis."""
     plain = {"var_smoothing": 0}
     return {
         "GaussianNaiveBayes": GaussianNaiveBayes(**plain),
@@ -167,12 +167,12 @@ def right_models(names: list[str]) -> dict[str, Any]:
 
 
 def measure_wdbc(study: Study) -> None:
-    """Repeat the thesis' experiment."""
+    """Repeat the experiment of the thesis."""
     X, y, names = mean_columns()
     tested = len(X) // FOLDS * FOLDS
     report.section(f"WDBC, ten means: {tested} of {len(X)} rows tested, {study.seeds} shuffles")
-    print("b→m: benign tumours taken for malignant. F1: benign, malignant. Harness F: what the")
-    print("thesis' program calls so, made of rates of the actual classes alone.")
+    print("b→m: actual benign, predicted malignant. F1: benign, malignant. Harness F: the F of")
+    print("the thesis' program, which uses only the rates of the actual classes.")
     headers = ["", "b→b", "b→m", "m→b", "m→m", "accuracy", "F1 b", "F1 m", "harness F b", "F m"]
     figures: dict[str, Any] = {}
     for title, models in (("right", right_models(names)), ("programs", paper_models())):
@@ -183,7 +183,7 @@ def measure_wdbc(study: Study) -> None:
             figures[f"{title} {name.strip()}"] = found.reshape(-1, 4).tolist()
         print(f"\n{title}: mean over shuffles (least to most)")
         report.show(headers, table)
-    print('run as strong: the thesis\' harness forgets that "weak" was asked for')
+    print('run as strong: the thesis\' harness does not pass on "weak"')
     print("\nThe thesis:")
     table = [_matrix_row(one.name, np.array([one.matrix])) for one in PRINTED]
     printed = [[f"{one.f_score:.3f}", sum(one.matrix)] for one in PRINTED]
@@ -195,7 +195,7 @@ def measure_wdbc(study: Study) -> None:
 
 
 def _matrix_row(name: str, found: np.ndarray) -> list[str]:
-    """Cells of a table from matrices, one a line."""
+    """Return the lines of a table, one for each matrix."""
     cells = [f"{mean:.0f}" for mean in found.mean(axis=0)]
     if len(found) > 1:
         ends = zip(found.min(axis=0), found.max(axis=0), strict=True)
@@ -206,12 +206,12 @@ def _matrix_row(name: str, found: np.ndarray) -> list[str]:
 
 
 def all_sets(columns: int) -> list[tuple[int, ...]]:
-    """Return every set of some columns but the empty one."""
+    """Return all nonempty subsets of some columns."""
     return [one for size in range(1, columns + 1) for one in combinations(range(columns), size)]
 
 
 def _show_sets(X: np.ndarray, y: np.ndarray, names: list[str]) -> list[dict[str, Any]]:
-    """Which sets are chosen on all rows, and where the thesis' set stands."""
+    """Print the sets chosen on all rows, and the rank of the thesis' set."""
     ways = {
         "right": KNaiveBayes(var_smoothing=0),
         "  log of mean (definition 2.2.3)": KNaiveBayes(var_smoothing=0, weighting="mean"),
@@ -241,12 +241,12 @@ def _show_sets(X: np.ndarray, y: np.ndarray, names: list[str]) -> list[dict[str,
 
 
 def _all_but(name: str) -> Quirks:
-    """Return all quirks of the programs but one."""
+    """Return all quirks of the programs except one."""
     return Quirks(**{**Quirks.all_on().state(), name: False})
 
 
 def _show_nearest(X: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
-    """Look for the combination of quirks that comes nearest to each printed matrix."""
+    """Find the combination of quirks that is closest to each published matrix."""
     naive, full, weak = PRINTED
     kinds: dict[str, Callable[..., Any]] = {
         naive.name: BarrowNaiveBayes,

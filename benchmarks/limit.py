@@ -1,4 +1,4 @@
-"""What the machine could do at best, and how near we come."""
+"""The limits of the machine, and how close the library comes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ void bare(const uint64_t *left, const uint64_t *right, long words, long repeats,
 
 
 def compile_bare(folder: Path) -> Callable[[np.ndarray, np.ndarray, int, np.ndarray], None]:
-    """Compile a loop of AND + popcount for this very processor: what counting could do at best.
+    """Compile a loop of AND + popcount for this processor: the upper limit of counting.
 
     Each result is stored, so that no repeat can be left out.
     """
@@ -57,7 +57,7 @@ def compile_bare(folder: Path) -> Callable[[np.ndarray, np.ndarray, int, np.ndar
 
 
 def bare_buffers() -> tuple[np.ndarray, np.ndarray]:
-    """Two buffers in the first-level cache, each on a cache line of its own.
+    """Return two aligned buffers that fit into the first-level cache.
 
     Buffers that begin in the middle of a line, or a multiple of 4096 bytes apart, cost the
     bare loop up to a third of its speed: it would be no limit.
@@ -69,7 +69,7 @@ def bare_buffers() -> tuple[np.ndarray, np.ndarray]:
 
 
 def words_counted(rows: CodedRows) -> int:
-    """Number of ANDs of two words that counting all pairs takes."""
+    """Return the number of ANDs of two words needed to count all pairs."""
     sizes = rows.schema.sizes
     observed = rows.codes.max(axis=1) < sizes
     bitmaps = sizes - (observed & (sizes > 1))
@@ -79,7 +79,7 @@ def words_counted(rows: CodedRows) -> int:
 
 
 def measure_kernel(bench: Bench) -> None:
-    """Count all pairs with bitmaps made, one thread, against the bare loop, in turns."""
+    """Time counting all pairs from bitmaps and the plain loop, one thread, in turns."""
     rows = bench.coded(1)
     pairs, words = all_pairs(len(rows.codes)), words_counted(rows)
     (left, right), out = bare_buffers(), np.zeros(8, dtype=np.uint64)
@@ -95,7 +95,7 @@ def measure_kernel(bench: Bench) -> None:
         "bare": repeats * BARE_WORDS / min(times["bare"]),
         "kernel": words / min(times["kernel"]),
     }
-    report.section("Counting kernel against a bare AND + popcount loop, one thread")
+    report.section("Counting kernel and a plain AND + popcount loop, one thread")
     print(f"{len(pairs):,} pairs of columns, {words / 1e9:.3g} · 10⁹ ANDs of two 64-bit words")
     report.show(
         ["", "time", "10⁹ words a second"],
@@ -109,7 +109,7 @@ def measure_kernel(bench: Bench) -> None:
 
 
 def measure_threads(bench: Bench) -> None:
-    """Counting and predicting with one thread and with two."""
+    """Time counting and prediction with one and two threads."""
     report.section(f"One thread and {bench.jobs}")
     pairs = all_pairs(bench.X.shape[1])
     some = bench.X[:AODE_ROWS]
@@ -164,7 +164,7 @@ def run(
             part(bench)
     report.section("Targets")
     if shape != data.Shape(rows=1_000_000, columns=100):
-        print("(set for 1,000,000 x 100; these rows are others)")
+        print("(set for 1,000,000 x 100, not for this size)")
     report.show(["target", "wanted", "measured", ""], bench.targets)
     content = {"machine": found_machine, "shape": asdict(shape), "jobs": jobs}
     report.write_json(json_file, {**content, "figures": bench.figures, "targets": bench.targets})

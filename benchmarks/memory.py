@@ -1,4 +1,4 @@
-"""Peak memory of one TAN.fit in a fresh process, beyond what was there before it."""
+"""Peak memory of one TAN.fit in a fresh process, minus the memory before it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def of_fit(folder: Path, jobs: int) -> dict[str, int] | None:
-    """Return bytes in a fresh process, or None on a system that cannot say."""
+    """Return bytes in a fresh process, or None if the system cannot measure it."""
     if not STATUS.exists():
         return None
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
@@ -28,7 +28,7 @@ def of_fit(folder: Path, jobs: int) -> dict[str, int] | None:
 
 
 def main(folder: Path, jobs: int) -> None:
-    """Fit some rows (code is compiled or loaded), reset the peak, fit all, print bytes."""
+    """Fit some rows (to load code), reset the peak, fit all rows, print bytes."""
     from unnaive import TAN  # noqa: PLC0415
 
     X, y = data.load(folder)

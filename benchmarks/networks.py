@@ -1,4 +1,4 @@
-"""Structure search beside pybnesian and pgmpy: hill climbing with BIC, same rows, same run."""
+"""Hill climbing with BIC, compared with pybnesian and pgmpy on the same rows."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def coded(shape: data.Shape) -> np.ndarray:
 
 
 def frame(codes: np.ndarray) -> Any:
-    """Make a pandas frame of categories, as the other libraries want it."""
-    import pandas as pd  # noqa: PLC0415 - only needed beside the others
+    """Return a pandas frame of categories for the other libraries."""
+    import pandas as pd  # noqa: PLC0415 - only needed for the other libraries
 
     columns = {}
     for place, line in enumerate(codes):
@@ -42,7 +42,7 @@ def frame(codes: np.ndarray) -> Any:
 
 
 def ours(codes: np.ndarray, jobs: int) -> Any:
-    """Climb; the scores are made anew every time, nothing is kept from call to call."""
+    """Run hill climbing; scores are not cached between calls."""
     sizes = codes.max(axis=1).astype(np.int64) + 1
     free = np.zeros((len(codes), len(codes)), dtype=bool)
     scores = FamilyScores(codes, sizes, "bic", n_jobs=jobs)
@@ -50,7 +50,7 @@ def ours(codes: np.ndarray, jobs: int) -> Any:
 
 
 def of_pybnesian(rows: Any) -> list[tuple[str, str]]:
-    """Arcs that pybnesian's hill climbing finds."""
+    """Return the arcs of pybnesian's hill climbing."""
     import pybnesian  # noqa: PLC0415 - optional
 
     network = pybnesian.hc(
@@ -64,7 +64,7 @@ def of_pybnesian(rows: Any) -> list[tuple[str, str]]:
 
 
 def of_pgmpy(rows: Any) -> list[tuple[str, str]]:
-    """Arcs that pgmpy's hill climbing finds."""
+    """Return the arcs of pgmpy's hill climbing."""
     from pgmpy.estimators import HillClimbSearch  # noqa: PLC0415 - optional
 
     found = HillClimbSearch(rows).estimate(
@@ -74,7 +74,7 @@ def of_pgmpy(rows: Any) -> list[tuple[str, str]]:
 
 
 def timed(call: Callable[[], Any], rounds: int) -> tuple[float, Any]:
-    """Return the best time of some calls, and what the last one gave."""
+    """Return the best time of some calls, and the last result."""
     best, found = float("inf"), None
     for _ in range(rounds):
         start = time.perf_counter()
@@ -101,7 +101,7 @@ def run(*, jobs: int, only: Sequence[str] | None = None, json_file: str | None =
         try:
             spent, arcs = timed(lambda rows=rows, f=theirs_of: f(rows), ROUNDS)
         except ImportError:
-            print(f'{name} is not there: pip install "unnaive[peers]"')
+            print(f'{name} is not installed: pip install "unnaive[peers]"')
             continue
         sizes = codes.max(axis=1).astype(np.int64) + 1
         scores = FamilyScores(codes, sizes, "bic")
@@ -116,7 +116,7 @@ def run(*, jobs: int, only: Sequence[str] | None = None, json_file: str | None =
             report.target(f"ours - {name}'s score", found.score - score, 0.0, "", at_least=True),
         ]
     report.section(f"Hill climbing with BIC, at most {MAX_PARENTS} parents, {jobs} threads")
-    report.show(["beside", "rows", "ours", "theirs", "ratio", "our BIC", "their BIC"], lines)
+    report.show(["library", "rows", "ours", "theirs", "ratio", "our BIC", "their BIC"], lines)
     report.section("Targets")
     report.show(["target", "wanted", "measured", ""], targets)
     report.write_json(json_file, {"machine": machine, "lines": lines, "targets": targets})

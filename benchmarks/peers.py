@@ -1,4 +1,4 @@
-"""This library and others on one data set: times, ratios, targets, and do they agree."""
+"""This library and others on one data set: times, ratios, targets, agreement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Target:
-    """At least ``wanted`` times as fast as a rival."""
+    """At least ``wanted`` times as fast as another library."""
 
     model: str
     operation: str
@@ -54,10 +54,10 @@ def run(
     only: list[str] | None = None,
     json_file: str | None = None,
 ) -> Findings:
-    """Measure all rivals (or some) and print the tables."""
+    """Measure all libraries (or some) and print the tables."""
     found_machine = report.show_machine()
     print(f"Data: {shape}; int64 array in memory, {jobs} threads for unnaive.")
-    print("Times are the best of several; the first call of unnaive, which compiles or loads")
+    print("Times are the best of several; the first call of unnaive, which loads")
     print("compiled code, is not counted, nor the first pass of WEKA's JVM. Encoding and")
     print("validation are counted. unnaive is measured before and after the others.\n")
     rivals = [name for name in RIVALS if name != "ours" and (not only or name in only)]
@@ -85,7 +85,7 @@ def run(
 
 
 def measure(name: str, folder: Path, *, repeats: int, jobs: int, limit: float) -> dict[str, Any]:
-    """Measure one library in a process (group) of its own, and end that after ``limit`` s."""
+    """Measure one library in a separate process group, with a time limit in seconds."""
     out = folder / f"{name}.json"
     out.unlink(missing_ok=True)
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks", "measure", name, str(folder)]
@@ -118,7 +118,7 @@ def _empty(status: str, message: str) -> dict[str, Any]:
 
 
 def _better(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """Of two measurements of one library the shorter times."""
+    """Return the shorter times of two measurements of one library."""
     if not first["timings"] or not second["timings"]:
         return first if first["timings"] else second
     pairs = zip(first["timings"], second["timings"], strict=True)
@@ -126,7 +126,7 @@ def _better(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
 
 
 def _times(found: dict[str, Any]) -> Times:
-    """Seconds a fit, seconds a predicted row."""
+    """Return seconds for a fit, or for each predicted row."""
     return {
         (entry["model"], entry["operation"]): entry["seconds"] / (entry["rows"] or 1)
         for entry in found["timings"]
@@ -166,7 +166,7 @@ def _show_times(findings: Findings) -> None:
 def _show_targets(findings: Findings, shape: data.Shape) -> list[list[str]]:
     report.section("Targets")
     if shape != data.Shape():
-        print(f"(set for {data.Shape()}; these rows are others)")
+        print(f"(set for {data.Shape()}, not for this size)")
     ours, rows = _times(findings["ours"]), []
     for target in TARGETS:
         key = (target.model, target.operation)
@@ -188,7 +188,7 @@ def _show_targets(findings: Findings, shape: data.Shape) -> list[list[str]]:
 
 
 def _show_checks(findings: Findings) -> None:
-    report.section("Do they compute the same?")
+    report.section("Do the results agree?")
     rows = [
         [
             RIVALS[name][0],

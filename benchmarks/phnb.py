@@ -1,4 +1,4 @@
-"""The PHNB paper's headline on its nine data sets: test time over HNB's, and accuracy."""
+"""The main result of the PHNB paper: test time relative to HNB, and accuracy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NAMES = tuple(line.data for line in LINES)
 
 @dataclass
 class Measured:
-    """What the folds of one data set gave for one model."""
+    """The results of one model on the folds of one data set."""
 
     accuracy: list[float] = field(default_factory=list)  # percent, a fold
     seconds: list[float] = field(default_factory=list)  # of predicting a fold
@@ -50,12 +50,12 @@ class Measured:
 
     @property
     def mean_accuracy(self) -> float:
-        """Mean over folds, in percent."""
+        """Return the mean over folds, in percent."""
         return float(np.mean(self.accuracy))
 
     @property
     def a_row(self) -> float:
-        """Seconds a predicted row."""
+        """Return seconds for each predicted row."""
         return sum(self.seconds) / self.rows
 
 
@@ -63,7 +63,7 @@ Found = dict[str, Measured]
 
 
 def models(line: Printed, rows: PaperRows, jobs: int) -> dict[str, Any]:
-    """Return HNB and the three PHNB that are compared."""
+    """Return HNB and three variants of PHNB."""
     common = {"discretize": None, "categories": rows.categories, "n_jobs": jobs}
     return {
         HNB_: HNB(**common),
@@ -94,7 +94,7 @@ def _measure_fold(
     test: np.ndarray,
     found: Found,
 ) -> None:
-    """Fit all models, then predict the fold by each in turns, on one thread."""
+    """Fit all models, then time their predictions of the fold in turns, on one thread."""
     seen, truth = rows.X[test], rows.y[test]
     for name, model in compared.items():
         jobs, start = model.n_jobs, time.perf_counter()
@@ -123,9 +123,9 @@ def run(
     """Measure the data sets (or some) and print the tables, the targets last."""
     os.environ["UNNAIVE_DATA"] = str(folder)
     found_machine = report.show_machine()
-    print(f"{repeats} x {folds}-fold stratified cross-validation; missing cells replaced and ten")
-    print("bins of equal width made on the whole set, as the paper did. Useless columns, which it")
-    print("does not list: the constant ones, where the file has more columns than its table.")
+    print(f"{repeats} x {folds}-fold stratified cross-validation; missing values imputed and")
+    print("ten bins of equal width on the whole set, as in the paper. Columns that it removed,")
+    print("but does not list: constant ones, if the file has more columns than its table.")
     print("Prediction: predict_proba of a fold on one thread, validation and encoding included,")
     print(f"the four models in turns, the best of {ROUNDS}; fits on {jobs} threads.\n")
     chosen = [line for line in LINES if not only or line.data in only]
@@ -163,7 +163,7 @@ def _show_accuracy(chosen: Sequence[Printed], results: dict[str, Found]) -> None
 
 
 def _show_times(chosen: Sequence[Printed], results: dict[str, Found]) -> None:
-    report.section("Time of predict_proba a row; over HNB's, same run (the paper's); bag size")
+    report.section("Time of predict_proba for each row; ratio to HNB (the paper's); bag size")
     rows = []
     for line in chosen:
         found = results[line.data]
@@ -201,7 +201,7 @@ def _show_targets(
 ) -> list[list[str]]:
     report.section("Targets")
     if not whole:
-        print("(set for ten folds; these are others)")
+        print("(set for ten folds)")
     rows = []
     for line in chosen:
         found = results[line.data]

@@ -1,4 +1,4 @@
-"""Prediction quality on the papers' data sets: ours beside boosting, forests and the rest.
+"""Prediction quality on the papers' data sets, compared with boosting, forests and others.
 
 Five stratified folds, dealt once by a fixed seed, the same for every method. Nothing is tuned
 on a test fold: peers run at their defaults, ours as specified, the same on all sets. A unit of
@@ -46,7 +46,7 @@ NAMES = names()
 
 @dataclass(frozen=True)
 class Study:
-    """What is compared, and how it is run."""
+    """The methods and the settings of a run."""
 
     methods: tuple[Method, ...]
     data: tuple[str, ...]
@@ -63,14 +63,14 @@ class Rows(NamedTuple):
 
 
 class Clocks(NamedTuple):
-    """Seconds of one call, by the clock and of the processor, all threads together."""
+    """Wall time and CPU time of one call, all threads together."""
 
     wall: float
     process: float
 
 
 def read_rows(name: str) -> Rows:
-    """Load a data set and deal its folds; columns are x0, x1, …, for LightGBM is choosy."""
+    """Load a data set and split it into folds; columns are x0, x1, … for LightGBM."""
     data = load(name)
     X, _ = data.to_pandas()
     X.columns = [f"x{index}" for index in range(X.shape[1])]
@@ -82,7 +82,7 @@ def read_rows(name: str) -> Rows:
 
 
 def measure_unit(spec: str, name: str, threads: int) -> dict[str, Any]:
-    """Cross-validate one method on one data set; a method that fails says why.
+    """Cross-validate one method on one data set; record the error if it fails.
 
     Calibration is measured on the rows of all folds together, for a fold of a small set has
     too few for 15 bins.
@@ -107,7 +107,7 @@ def measure_unit(spec: str, name: str, threads: int) -> dict[str, Any]:
 
 
 def _warm_up(chosen: Method, threads: int) -> None:
-    """Load or compile code on a few mixed rows, out of the time of the fits."""
+    """Load code on a few mixed rows, so that the fits are not charged for it."""
     import pandas as pd  # noqa: PLC0415
 
     random = np.random.default_rng(0)
@@ -121,7 +121,7 @@ def _warm_up(chosen: Method, threads: int) -> None:
 def _measure_fold(
     model: Any, rows: Rows, train: IntArray, test: IntArray
 ) -> tuple[dict[str, float], tuple[FloatArray, BoolArray]]:
-    """Fit and predict a fold; also return how sure the model was, and whether rightly."""
+    """Fit and predict a fold; also return confidences and whether each was correct."""
     (X, y), (seen_X, truth) = ((rows.X.iloc[part], rows.y[part]) for part in (train, test))
     model, fitting = clocked(model.fit, X, y)
     chances, predicting = clocked(model.predict_proba, seen_X)
@@ -159,7 +159,7 @@ def measure_fold(
 
 
 def calibration_error(confidence: FloatArray, right: BoolArray, bins: int = BINS) -> float:
-    """Mean distance of confidence in the predicted class from accuracy, in bins of equal count.
+    """Return the calibration error of the predicted class, in bins of equal count.
 
     >>> print(calibration_error(np.array([0.6, 0.6, 0.9, 0.9]), np.array([1, 0, 1, 1]), bins=2))
     0.1
@@ -171,30 +171,30 @@ def calibration_error(confidence: FloatArray, right: BoolArray, bins: int = BINS
 
 
 def clocked(function: Any, *arguments: Any) -> tuple[Any, Clocks]:
-    """Call, and read both clocks."""
+    """Call a function, and return its result, wall time and CPU time."""
     wall, process = time.perf_counter(), time.process_time()
     result = function(*arguments)
     return result, Clocks(time.perf_counter() - wall, time.process_time() - process)
 
 
 def open_runs(path: str | Path) -> Runs:
-    """Open the file of finished units; one of another protocol is refused."""
+    """Open the file of finished results; refuse one of another protocol."""
     settings = {"benchmark": "quality", "folds": FOLDS, "seed": SEED, "smallest": SMALLEST}
     return Runs(path, {**settings, "calibration bins": BINS})
 
 
 def unit_key(chosen: Method, name: str) -> str:
-    """Name a unit: the method, its version, the data set."""
+    """Return the key of a result: the method, its version, the data set."""
     return f"{chosen.spec} [{chosen.version}] {name}"
 
 
 def work(study: Study, runs: Runs) -> None:
-    """Run the units that the file lacks, method after method, and keep each when it is done."""
+    """Run what is missing in the file, method by method, and store each result."""
     quick_first = sorted(study.data, key=_size)
     units = [(chosen, name) for chosen in study.methods for name in quick_first]
     missing = [unit for unit in units if unit_key(*unit) not in runs]
     if len(missing) < len(units):
-        print(f"{len(units) - len(missing)} of {len(units)} units are in {runs.path}.")
+        print(f"{len(units) - len(missing)} of {len(units)} results are in {runs.path}.")
     for chosen, name, found in _results(missing, study):
         runs.put(unit_key(chosen, name), found)
         print(f"  {chosen.title}, {name}: {_told(found)}", flush=True)
@@ -231,7 +231,7 @@ def _told(found: dict[str, Any]) -> str:
 
 
 def choose_methods(chosen: Sequence[str] | None, trials: Sequence[str] | None) -> list[str]:
-    """Return what to compare: peers, the table of ours, trials; or what was named, and trials."""
+    """Return the methods to compare: all or those named, and further models of ours."""
     specs = list(chosen) if chosen else [*(peer for peer in PEERS if peer not in LONG), *OURS]
     specs += [trial for trial in trials or () if trial not in specs]
     absent = missing_packages(specs)
@@ -259,7 +259,7 @@ def run(
     specs = choose_methods(methods, trials)
     data = tuple(name for name in NAMES if (name in only if only else name not in SKIPPED))
     study = Study(tuple(map(method, specs)), data, threads, jobs)
-    print(f"{len(data)} data sets, {FOLDS} stratified folds by seed {SEED}, the same for all.")
+    print(f"{len(data)} data sets, {FOLDS} stratified folds (seed {SEED}), the same for all.")
     print("Encoding is part of the times; a first fit on a few rows, which loads code, is not.")
     for name, reason in SKIPPED.items():
         if name not in data and not only:

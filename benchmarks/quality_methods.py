@@ -1,4 +1,4 @@
-"""What is compared in prediction quality: the peers at their defaults, and models of ours.
+"""The methods of the quality benchmark: others with default parameters, and our models.
 
 Every method is given the same pandas frame: labels are categories with their declared values,
 numbers are floats, and a missing cell is missing. What a peer cannot take as it is, its own
@@ -80,13 +80,13 @@ def parse(spec: str) -> tuple[str, dict[str, Any]]:
 
 
 def missing_packages(specs: list[str]) -> dict[str, str]:
-    """Return the peers that are not installed, with the package of each."""
+    """Return the libraries that are not installed, with the package of each."""
     packages = {spec: PEERS[spec][1] for spec in specs if spec in PEERS}
     return {spec: package for spec, package in packages.items() if not _version(package)}
 
 
 class BinnedNaiveBayes:
-    """scikit-learn's CategoricalNB on codes: 0 for a gap, then labels or quantile bins.
+    """scikit-learn's CategoricalNB on codes: 0 for missing, then categories or quantile bins.
 
     Declared labels that no training row has keep a place of their own, so that no code of a
     test row is unknown.
@@ -96,7 +96,7 @@ class BinnedNaiveBayes:
         self.bins = bins
 
     def fit(self, X: Any, y: IntArray) -> BinnedNaiveBayes:
-        """Learn cuts and tables."""
+        """Learn bins and tables."""
         from sklearn.naive_bayes import CategoricalNB  # noqa: PLC0415
 
         self.cuts_ = [self._cuts(X[name]) for name in X.columns]
@@ -128,7 +128,7 @@ class BinnedNaiveBayes:
 
 
 class HistogramBoosting:
-    """scikit-learn's HistGradientBoostingClassifier, kept from the two things that stop it.
+    """scikit-learn's HistGradientBoostingClassifier, with a workaround for two errors.
 
     Those are columns without any value (of ``sick``), which are left out, and a class of one
     row where it sets rows apart for early stopping, that is, beyond 10,000 rows (``nursery``):
@@ -136,7 +136,7 @@ class HistogramBoosting:
     """
 
     def fit(self, X: Any, y: IntArray) -> HistogramBoosting:
-        """Learn from rows."""
+        """Fit the model."""
         from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
 
         self.columns_ = [name for name in X.columns if X[name].notna().any()]
@@ -161,7 +161,7 @@ def _codes(column: Any, cuts: FloatArray | None) -> IntArray:
 
 
 def _matrix(*, scaled: bool) -> Any:
-    """Make numbers of all columns: one-hot labels, a gap being one; medians for other gaps."""
+    """Return numeric columns: one-hot categories (also for missing), medians for numbers."""
     from sklearn.compose import make_column_selector, make_column_transformer  # noqa: PLC0415
     from sklearn.impute import SimpleImputer  # noqa: PLC0415
     from sklearn.pipeline import make_pipeline  # noqa: PLC0415
@@ -219,7 +219,7 @@ class LighterEBM:
         self.threads = threads
 
     def fit(self, X: Any, y: IntArray) -> LighterEBM:
-        """Learn from rows."""
+        """Fit the model."""
         pairs = 0.9 if len(np.unique(y)) == 2 else 0
         self.model_ = _explainable_boosting(self.threads, interactions=pairs).fit(X, y)
         self.classes_ = self.model_.classes_
@@ -275,7 +275,7 @@ def _version(package: str) -> str:
 
 @cache
 def _source() -> str:
-    """Fingerprint of all that our predictions may depend on."""
+    """Return a fingerprint of all sources that our predictions depend on."""
     root = Path(unnaive.__file__).parent
     total = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):

@@ -1,4 +1,4 @@
-"""What the units of the quality benchmark add up to: ranks, ratios, wins, times, targets."""
+"""Summary of the quality benchmark: ranks, ratios, wins, times, targets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Figures = dict[str, "FloatArray"]  # by method, one a data set; NaN where the me
 
 
 def show(results: Results, titles: Mapping[str, str], tables: Sequence[str]) -> dict[str, Any]:
-    """Print everything, and return what was printed as figures."""
+    """Print all tables, and return their figures."""
     complete = {spec: found for spec, found in results.items() if None not in found.values()}
     for spec in results:
         if spec not in complete:
@@ -64,7 +64,7 @@ def gather(results: Results, name: str) -> Figures:
 
 
 def mean_ranks(figures: Figures, *, lower_is_better: bool) -> dict[str, float]:
-    """Mean over data sets of every method's rank; ties share, and to fail is to be last.
+    """Return the mean rank of every method; ties share ranks, and a failed method is last.
 
     >>> figures = {"a": np.array([0.1, 0.2]), "b": np.array([0.1, np.nan])}
     >>> mean_ranks(figures, lower_is_better=True)
@@ -77,12 +77,12 @@ def mean_ranks(figures: Figures, *, lower_is_better: bool) -> dict[str, float]:
 
 
 def loss_ratios(losses: Figures, spec: str) -> FloatArray:
-    """Log losses over the baseline's, none counting as less than ``FLOOR``; one a data set."""
+    """Return log losses divided by the baseline's, for each data set; at least ``FLOOR``."""
     return np.maximum(losses[spec], FLOOR) / np.maximum(losses[BASELINE], FLOOR)
 
 
 def geometric_mean(ratios: FloatArray) -> float:
-    """Return the geometric mean of those that are there.
+    """Return the geometric mean of the available values.
 
     >>> geometric_mean(np.array([2.0, np.nan, 0.5]))
     1.0
@@ -91,13 +91,13 @@ def geometric_mean(ratios: FloatArray) -> float:
 
 
 def known_mean(series: FloatArray) -> float:
-    """Return the mean of what is there; NaN if nothing is."""
+    """Return the mean of the available values; NaN if there are none."""
     known = series[~np.isnan(series)]
     return float(known.mean()) if len(known) else np.nan
 
 
 def record(ours: FloatArray, theirs: FloatArray, *, lower_is_better: bool) -> tuple[int, int, int]:
-    """Count wins, ties and losses; to fail is to lose."""
+    """Count wins, ties and losses; a failure is a loss."""
     sign = -1 if lower_is_better else 1
     won = int(np.sum(sign * (ours - theirs) > 1e-12))
     tied = int(np.sum(np.abs(ours - theirs) <= 1e-12))
@@ -116,9 +116,9 @@ def _figure(unit: dict[str, Any], name: str) -> float:
 def _show_part(
     spec: str, found: dict[str, Any], complete: Results, titles: Mapping[str, str]
 ) -> None:
-    """Compare a method that is not done on the data sets that it has, and leave it out else."""
+    """Compare an unfinished method on its finished data sets only."""
     done = [name for name, unit in found.items() if unit is not None]
-    report.section(f"{titles[spec]} is left out: {len(done)} of {len(found)} data sets are done")
+    report.section(f"{titles[spec]} is unfinished: {len(done)} of {len(found)} data sets are done")
     part = {other: {name: all_[name] for name in done} for other, all_ in complete.items()}
     part[spec] = {name: found[name] for name in done}
     if not done or BASELINE not in part:
@@ -151,7 +151,7 @@ def _show_troubles(results: Results, titles: Mapping[str, str]) -> None:
 
 def _show_sets(name: str, figures: Figures, data: Sequence[str], titles: Mapping[str, str]) -> None:
     title, lower = MEASURES[name]
-    report.section(f"{title[0].upper()}{title[1:]} of every data set, mean of the folds")
+    report.section(f"{title[0].upper()}{title[1:]} for every data set, mean of the folds")
     table = np.column_stack(list(figures.values()))
     best = (np.fmin if lower else np.fmax).reduce(table, axis=1)
     rows = [
@@ -177,7 +177,7 @@ def _show_ranks(
     report.show(["method", *(title for title, _ in MEASURES.values())], rows)
     if len(losses) > 1:
         critical = nemenyi(losses, lower_is_better=True).critical
-        print(f"Ranks that differ by less than {critical:.2f} may well be equal (Nemenyi, 5 %).")
+        print(f"Differences of ranks below {critical:.2f} are not significant (Nemenyi, 5 %).")
     return ranks
 
 
@@ -199,10 +199,10 @@ def _show_figures(
                 against = record(series[spec], series[BASELINE], lower_is_better=lower)
                 found[spec][f"against_{name}"] = against
     report.show(_HEADERS, [[titles[spec], *_figure_row(spec, one)] for spec, one in found.items()])
-    print(f"Ratio: geometric mean over data sets of log loss over {PEERS[BASELINE][0]}'s, no loss")
-    print(f"counting as less than {FLOOR:g}. Best: on how many sets its log loss is the least.")
+    print(f"Ratio: geometric mean of log loss divided by {PEERS[BASELINE][0]}'s, each loss at")
+    print(f"least {FLOOR:g}. Best: number of data sets with the lowest log loss.")
     print(f"Then wins-ties-losses against {PEERS[BASELINE][0]}, by log loss and by accuracy. Times")
-    print("are totals over all sets and folds, by the clock and of the processor.")
+    print("are totals over all sets and folds: wall time and CPU time.")
     return found
 
 
@@ -213,7 +213,7 @@ _HEADERS = [
 
 
 def count_best(figures: Figures, spec: str) -> int:
-    """Count the data sets on which no method has less."""
+    """Count the data sets on which a method is best."""
     least = np.fmin.reduce(np.column_stack(list(figures.values())), axis=1)
     return int(np.sum(figures[spec] <= least + 1e-12))
 
@@ -242,12 +242,12 @@ def _show_threads(results: Results) -> None:
 def _show_losses(
     values: Mapping[str, Figures], data: Sequence[str], titles: Mapping[str, str]
 ) -> None:
-    """Name the data sets where each of ours is worst against the baseline."""
+    """Print the data sets where each of ours is worst relative to the baseline."""
     losses = values["log_loss"]
     ours = [spec for spec in losses if spec not in PEERS]
     if BASELINE not in losses or not ours:
         return
-    report.section(f"Where ours loses most to {PEERS[BASELINE][0]}: ratios of log loss")
+    report.section(f"Where ours is worst compared with {PEERS[BASELINE][0]}: ratios of log loss")
     for spec in ours:
         ratios = loss_ratios(losses, spec)
         order = [i for i in np.argsort(-ratios, kind="stable") if ratios[i] > 1][:WORST]
@@ -260,7 +260,7 @@ def _show_targets(
     figures: Mapping[str, dict[str, Any]],
     titles: Mapping[str, str],
 ) -> list[list[str]]:
-    """Judge every ``auto`` that was compared."""
+    """Check the targets of every ``auto``."""
     rows: list[list[str]] = []
     peers = [spec for spec in figures if spec in PEERS]
     for spec in figures:

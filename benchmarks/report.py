@@ -1,4 +1,4 @@
-"""Plain text: tables, units, and what machine this is."""
+"""Plain text output: tables, units, and a description of the machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIGURE = (*"0123456789≤≥-", "")
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Columns of text; those of figures are flush right.
+    """Return a table as text; columns of figures are aligned right.
 
     >>> print(table(["what", "s"], [["fit", "0.5"], ["predict", "12.0"]]))
     what        s
@@ -50,7 +50,7 @@ def show(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds in a unit that suits.
+    """Return seconds in a suitable unit.
 
     >>> duration(0.0123), duration(75.31), duration(4.2e-7)
     ('12.3 ms', '75.3 s', '0.42 µs')
@@ -62,7 +62,7 @@ def duration(seconds: float) -> str:
 
 
 def verdict(met: bool | None) -> str:
-    """Say whether a target is met."""
+    """Return whether a target is met, as text."""
     return {True: "met", False: "NOT MET", None: "not measured"}[met]
 
 
@@ -74,7 +74,7 @@ def target(name: str, value: float, wanted: float, unit: str, *, at_least: bool)
 
 
 def number(value: float) -> str:
-    """Return three digits, and no exponent.
+    """Return a number with three digits, without an exponent.
 
     >>> number(1234.5), number(1.2345), number(0.01234)
     ('1,234', '1.23', '0.0123')
@@ -105,7 +105,7 @@ def machine() -> dict[str, Any]:
 
 
 def show_machine() -> dict[str, Any]:
-    """Print what :func:`machine` found."""
+    """Print the description of the machine."""
     found = machine()
     print(f"{found['processor']}, {found['cores']} cores, load {found['load']} at the start")
     print(f"{found['system']}, Python {found['python']}")

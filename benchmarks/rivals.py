@@ -1,4 +1,4 @@
-"""One library measured in a process of its own: times, threads, and whether it agrees with us.
+"""Measure one library in a separate process: times, threads, and agreement with ours.
 
 Each function takes a :class:`Job` and fills a :class:`Finding`. Times come first; only then is
 ``unnaive`` fitted with the library's own smoothing, prior and parents, and posteriors compared.
@@ -34,7 +34,7 @@ PIP = 'pip install "unnaive[peers]"'
 
 
 def measure_ours(job: Job, found: Finding) -> None:
-    """The models of this library that others have too, and KDB, which is held against TAN."""
+    """Models of this library that others have, too, and KDB, which is compared with TAN."""
     import unnaive  # noqa: PLC0415
 
     X, y = data.load(Path(job.folder))
@@ -77,7 +77,7 @@ def measure_sklearn(job: Job, found: Finding) -> None:
 
 
 def measure_pyagrum(job: Job, found: Finding) -> None:
-    """pyAgrum's skbn TAN with Laplace(1); its fit tunes a threshold, which is noted and undone."""
+    """pyAgrum's skbn TAN with Laplace(1); its tuned threshold is reported and undone."""
     _require("pyagrum", "pandas")
     import pyagrum  # noqa: PLC0415
     from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor  # noqa: PLC0415
@@ -117,7 +117,7 @@ def measure_pyagrum(job: Job, found: Finding) -> None:
 
 
 def measure_pgmpy(job: Job, found: Finding) -> None:
-    """pgmpy's TreeSearch TAN and a K2 (Laplace) fit; predicting is a query a row."""
+    """pgmpy's TreeSearch TAN and a K2 (Laplace) fit; prediction is one query for each row."""
     _require("pgmpy", "pandas")
     import joblib  # noqa: PLC0415
     import pandas as pd  # noqa: PLC0415
@@ -128,7 +128,7 @@ def measure_pgmpy(job: Job, found: Finding) -> None:
 
     X, y = data.load(Path(job.folder))
     found.version, found.threads = pgmpy.__version__, str(job.jobs)
-    found.notes.append("run on threads, which it is faster with than with its own processes")
+    found.notes.append("run on threads, which is faster than its processes")
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).assign(y=y)
     fitted = []
 
@@ -160,7 +160,7 @@ RIVALS: dict[str, tuple[str, Callable[[Job, Finding], None]]] = {
 
 
 def main(job: Job, out: Path) -> None:
-    """Measure one library and write what was found."""
+    """Measure one library and write the results."""
     found = Finding()
     try:
         RIVALS[job.name][1](job, found)

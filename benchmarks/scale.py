@@ -1,4 +1,4 @@
-"""Rows beyond memory: Parquet files counted in batches, their rate, peak memory and linearity.
+"""Data larger than memory: Parquet files counted in batches; rate, peak memory, linearity.
 
 Every measurement is a process of its own, so that its peak memory is its own, too. One file is
 read or counted before the clock starts: code is compiled, threads run, buffers are there.
@@ -33,7 +33,7 @@ PEAK, HALF, LINEAR = 1.5e9, 0.5, 1.15
 
 
 def run(rows: int, *, jobs: int, repeats: int, folder: str | None, json_file: str | None) -> None:
-    """Make the files, measure, say what was met, and delete the files."""
+    """Write the files, measure, check the targets, and delete the files."""
     report.show_machine()
     with tempfile.TemporaryDirectory(dir=folder, prefix="unnaive-scale-") as name:
         started = time.perf_counter()
@@ -50,7 +50,7 @@ def run(rows: int, *, jobs: int, repeats: int, folder: str | None, json_file: st
 
 
 def sizes(rows: int) -> list[int]:
-    """Numbers of rows to measure: the first, ten times that, …, all.
+    """Return the numbers of rows to measure: the first, ten times that, …, all.
 
     >>> sizes(3_000_000), sizes(100_000_000)
     ([1000000, 3000000], [1000000, 10000000, 100000000])
@@ -97,7 +97,7 @@ def _in_process(work: str, folder: Path, rows: int, jobs: int) -> dict[str, floa
 
 
 def main(work: str, folder: Path, rows: int, jobs: int) -> None:
-    """Do one work in this process, and print its seconds, rows and peak memory."""
+    """Do one task in this process, and print its seconds, rows and peak memory."""
     import unnaive  # noqa: PLC0415
 
     files = sorted(folder.iterdir())[: -(-rows // FILE_ROWS)]
@@ -114,7 +114,7 @@ def main(work: str, folder: Path, rows: int, jobs: int) -> None:
 
 
 def _timed(function: Callable[[], int]) -> dict[str, float]:
-    """Call what returns a number of rows; seconds of the clock and of all processors."""
+    """Call a function that returns a number of rows; also return wall and CPU time."""
     start, before = time.perf_counter(), time.process_time()
     rows = function()
     spent = time.process_time() - before
@@ -130,7 +130,7 @@ def _table(files: list[Path], rows: int) -> Any:
 
 
 def _read(files: list[Path], jobs: int) -> dict[str, float]:
-    """Read all batches as the count does, and do nothing with them."""
+    """Read all batches as ``count`` does, without counting."""
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     from unnaive.counts.engines.files import BATCH_ROWS  # noqa: PLC0415
@@ -155,7 +155,7 @@ def _count(files: list[Path], jobs: int, **how: Any) -> dict[str, float]:
 
 
 def _memory(files: list[Path], jobs: int, schema: Any) -> dict[str, float]:
-    """Count the same columns in memory: encoding and kernel, no reading."""
+    """Count the same columns in memory: encoding and kernel, without reading."""
     import unnaive  # noqa: PLC0415
 
     table = _table(files, MEMORY_ROWS)
@@ -168,13 +168,13 @@ def _memory(files: list[Path], jobs: int, schema: Any) -> dict[str, float]:
 def show(findings: list[dict[str, Any]]) -> None:
     """Print rates, peaks and targets."""
     headers = ["rows", "bare read", "count", "schema and values", "in memory"]
-    report.section("Rows a second, in millions, and peak memory of the count")
+    report.section("Rows per second, in millions, and peak memory of counting")
     lines = []
     for found in findings:
         cells = [f"{found[w]['rows'] / found[w]['seconds'] / 1e6:.2f}" for w in WORKS]
         lines.append([f"{found['rows']:,}", *cells, f"{found['count']['peak'] / 1e6:,.0f} MB"])
     report.show([*headers, "peak"], lines)
-    report.section("Nanoseconds of processors a row")
+    report.section("Nanoseconds of CPU time for each row")
     report.show(
         headers,
         [[f"{f['rows']:,}", *(f"{_nanoseconds(f[w]):.0f}" for w in WORKS)] for f in findings],
@@ -188,7 +188,7 @@ def _nanoseconds(figures: dict[str, float]) -> float:
 
 
 def targets(findings: list[dict[str, Any]]) -> list[list[str]]:
-    """Compare with what was promised.
+    """Compare the figures with the targets.
 
     One after the other, on the same cores, reading and counting would take the sum of their
     times: no count of files can be much faster than that where both use every core.

@@ -1,4 +1,4 @@
-"""Time against rows, columns, values, classes and threads, one of them varied at a time."""
+"""Time over rows, columns, values, classes and threads, varied one at a time."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ AODE_WORK = 4e8  # rows x columns² x classes: beyond this AODE predicts a part 
 
 
 def run(repeats: int, jobs: int) -> None:
-    """Print a table for every axis."""
+    """Print a table for each varied quantity."""
     report.show_machine()
-    print(f"Where nothing else is said: {BASE}, {jobs} threads.")
-    print("In brackets: by what factor the time grew from the line above.")
+    print(f"Unless stated otherwise: {BASE}, {jobs} threads.")
+    print("In brackets: the time divided by that of the line above.")
     for axis, sizes in GRID.items():
         measured = []
         for size in sizes:
@@ -36,7 +36,7 @@ def run(repeats: int, jobs: int) -> None:
 
 
 def _measure(X: Any, y: Any, shape: data.Shape, repeats: int, jobs: int) -> dict[str, float]:
-    """Seconds of every fit, and seconds a row of every prediction."""
+    """Return seconds of every fit, and seconds for each predicted row."""
     times = {}
     for model in MODELS:
         fitted = model(discretize=None, n_jobs=jobs).fit(X, y)
@@ -52,7 +52,7 @@ def _measure(X: Any, y: Any, shape: data.Shape, repeats: int, jobs: int) -> dict
 
 
 def _show(axis: str, measured: list[tuple[int, dict[str, float]]]) -> None:
-    report.section(f"Time against {axis} (prediction: a row)")
+    report.section(f"Time over {axis} (prediction: for each row)")
     lines: list[list[str]] = []
     previous: dict[str, float] = {}
     for size, times in measured:

@@ -1,4 +1,4 @@
-"""Searches for groups of columns: leave-one-out scores a second, beside refitting scikit-learn."""
+"""Groups of columns: leave-one-out scores per second, compared with scikit-learn."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ FOLDS = 10
 
 
 def coded(folder: Path, name: str) -> Any:
-    """Return a data set's rows as codes, cut by MDLP on all rows, as in the paper."""
+    """Return the rows of a data set as codes, with MDLP on all rows, as in the paper."""
     X, y = read(folder / f"{name}.csv.gz").split("class")
     model = NaiveBayes()
     return model.coded(model._given(X, y, None, first=True))[0]  # noqa: SLF001
 
 
 def joined_columns(rows: Any, genome: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Make the columns that scikit-learn's naive Bayes would need: one a group."""
+    """Return the columns for scikit-learn's naive Bayes: one for each group."""
     columns, sizes = [], []
     for label in np.unique(genome[genome > 0]):
         members = rows.codes[genome == label]
@@ -76,7 +76,7 @@ def beside_scikit_learn(folder: Path, name: str, jobs: int) -> tuple[list[str], 
 
 
 def full_run(folder: Path, jobs: int) -> tuple[list[str], float]:
-    """Let the paper's EDA make as many evaluations on satimage as in the paper."""
+    """Run the paper's EDA on satimage, with as many evaluations as in the paper."""
     X, y = read(folder / "satimage.csv.gz").split("class")
     generations = -(-(PAPER_EVALUATIONS - 500) // 1000)
     algorithm = UMDA.paper(max_generations=generations, patience=None)
@@ -115,7 +115,7 @@ def run(
             lines.append(line)
             wanted = TARGET[name]
             targets.append(report.target(f"{name}, ratio", ratio, wanted, " x", at_least=True))
-    report.section(f"Groupings a second: leave-one-out, and CategoricalNB in {FOLDS} folds")
+    report.section(f"Groupings per second: leave-one-out, and CategoricalNB in {FOLDS} folds")
     headers = ["data", "rows", "columns", "1 thread", f"{jobs} threads", "scikit-learn"]
     report.show([*headers, "ratio", f"ratio, {jobs} threads"], lines)
     report.section("A run of UMDA in the paper's setting")

@@ -1,4 +1,4 @@
-"""How long the first things take: importing, the first fit of a fresh process, a command."""
+"""Start-up times: import, the first fit of a fresh process, a command."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _measure_import(python: str, repeats: int) -> list[str]:
 def _measure_first_fits(python: str, folder: Path, repeats: int) -> list[list[str]]:
     """Fit and predict WDBC in fresh processes."""
     report.section("fit + predict on WDBC (569 x 30) in a fresh process")
-    print(f"beyond importing scikit-learn (sklearn.base); the best of {repeats} processes")
+    print(f"without importing scikit-learn (sklearn.base); the best of {repeats} processes")
     rows, targets = [], []
     for key, wanted in WITHIN.items():
         runs = [_run(python, FIRST_FIT, str(folder), key) for _ in range(repeats)]
@@ -99,7 +99,7 @@ def _measure_first_fits(python: str, folder: Path, repeats: int) -> list[list[st
 
 
 def _measure_commands(python: str, folder: Path, repeats: int) -> list[list[str]]:
-    """Time whole commands, start of Python included."""
+    """Time whole commands, including the start of Python."""
     report.section("commands on WDBC (569 rows of CSV), from start to end")
     table, classes = data.wdbc()
     names = [f"x{i}" for i in range(table.shape[1])]
@@ -129,7 +129,7 @@ def _measure_commands(python: str, folder: Path, repeats: int) -> list[list[str]
 
 
 def _measure_environment(python: str) -> list[str]:
-    """Size of what ``pip install .`` brings: all packages of the environment but the extras'."""
+    """Return the size of what ``pip install .`` installs, without extras."""
     script = "import sysconfig; print(sysconfig.get_path('purelib'))"
     folder = Path(_output(python, script).strip())
     packages = [package for package in folder.iterdir() if not package.name.startswith(EXTRAS)]
@@ -146,7 +146,7 @@ def _time(command: list[str], folder: Path) -> float:
 
 
 def _run(python: str, script: str, *arguments: str):
-    """Run a script in a fresh process; the JSON it prints."""
+    """Run a script in a fresh process, and return the JSON that it prints."""
     return json.loads(_output(python, script, *arguments))
 
 
@@ -157,6 +157,6 @@ def _output(python: str, script: str, *arguments: str) -> str:
 
 
 def _environment(python: str) -> dict[str, str]:
-    """Leave another interpreter its own packages."""
+    """Return the environment without paths of this interpreter."""
     own = python == sys.executable
     return {name: value for name, value in os.environ.items() if own or name != "PYTHONPATH"}

@@ -1,4 +1,4 @@
-"""Clocks: best of several, interleaved against noise, and the stages inside a call."""
+"""Timing: best of several calls, interleaved calls, and the stages inside a call."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def seconds(function: Callable[[], Any]) -> float:
 
 
 def best_of(function: Callable[[], Any], repeats: int) -> float:
-    """Return the shortest of several calls; a slow one is called once."""
+    """Return the shortest time of several calls; a slow function is called once."""
     times: list[float] = []
     while len(times) < repeats and (not times or times[-1] < SLOW):
         times.append(seconds(function))
@@ -33,7 +33,7 @@ def best_of(function: Callable[[], Any], repeats: int) -> float:
 
 
 def interleaved(functions: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """Time A B C A B C …, so that a busy moment of the machine hits all of them alike."""
+    """Time A B C A B C …, so that other load on the machine affects all of them."""
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(rounds):
         for name, function in functions.items():
@@ -52,14 +52,14 @@ def typical_ratio(numerator: Sequence[float], denominator: Sequence[float]) -> f
 
 
 class Stages:
-    """Time spent in each of some functions, without what they spend in one another."""
+    """Time spent in each of some functions, without nested calls of the others."""
 
     def __init__(self) -> None:
         self.times: dict[str, float] = defaultdict(float)
         self._inner: list[float] = [0.0]
 
     def wrap(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function with a clock around it."""
+        """Return the function with a timer around it."""
 
         @functools.wraps(function)
         def timed(*arguments: Any, **options: Any) -> Any:
@@ -77,7 +77,7 @@ class Stages:
 
 @contextmanager
 def staged(places: Sequence[tuple[str, str]]) -> Iterator[Stages]:
-    """Put clocks around ``"module:attribute"`` places; one that is not there is left out."""
+    """Put timers around ``"module:attribute"``; skip those that do not exist."""
     stages = Stages()
     with ExitStack() as stack:
         for name, place in places:

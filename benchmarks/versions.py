@@ -1,4 +1,4 @@
-"""Two installations of this library in one run: every line's times, and their ratio."""
+"""Compare the times of two installations of this library in one run."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ print(json.dumps(times))
 
 
 def run(before: str, after: str, rounds: int) -> None:
-    """Measure two interpreters in turns; of each line the best of all rounds."""
+    """Measure two interpreters in turns; print the best of all rounds."""
     report.show_machine()
     found: dict[str, list[dict[str, float]]] = {before: [], after: []}
     with TemporaryDirectory() as name:

@@ -1,4 +1,4 @@
-"""WEKA 3.6 timed inside its own JVM, by a class that is compiled for the occasion."""
+"""Time WEKA 3.6 inside its JVM, by a Java class that is compiled on demand."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ TAN = (
 
 
 class WekaAbsent(Exception):
-    """WEKA or the Java compiler is not there; the text says how to get it."""
+    """WEKA or the Java compiler is missing; the text says how to install it."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """What ``WekaTimes`` printed: seconds, the tree, and posteriors of the first rows."""
+    """The output of ``WekaTimes``: seconds, the tree, and posteriors of the first rows."""
 
     version: str
     passes: int
@@ -40,12 +40,12 @@ class Times:
 
     @property
     def checked(self) -> int:
-        """Number of rows whose posteriors are here."""
+        """Return the number of rows with posteriors."""
         return len(self.posteriors)
 
 
 def jar() -> Path:
-    """Return where WEKA is: ``WEKA_JAR`` in the environment, or the Debian package's place."""
+    """Return the path of WEKA: ``WEKA_JAR`` in the environment, or the Debian package's place."""
     path = Path(os.environ.get("WEKA_JAR", JAR))
     if not path.exists():
         raise WekaAbsent(f"apt install weka (no {path}; another place: WEKA_JAR=FILE)")

@@ -1,4 +1,4 @@
-"""WEKA's models on the rows of ``peers``, each beside the model of ours that is the same."""
+"""WEKA's models on the rows of ``peers``, each compared with our model of the same kind."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Between naive and full Bayes: the figures of Barrow's thesis (2011) once more, and their numbers.
+"""Between naive and full Bayes: the experiments of Barrow's thesis (2011), repeated.
 
     python examples/between_naive_and_full.py [--seeds N] [--folds K] [--out FOLDER]
 
-Needs matplotlib (``pip install "unnaive[plot]"``). What it shows is told in
-``docs/between-naive-and-full.md``. All F-scores are macro F1: the mean of both classes' F1.
+Needs matplotlib (``pip install "unnaive[plot]"``). ``docs/between-naive-and-full.md`` describes the
+results. All F-scores are macro F1: the mean of the F1 of both classes.
 """
 # ruff: noqa: T201 - a script that prints
 
@@ -41,7 +41,7 @@ REPEATS = 5  # of the folds on WDBC
 MEAN_COLUMNS = 10  # of WDBC's 30: the thesis used these
 FIGURE = (*"0123456789+-", "")
 MODES = ("full-conditional", "parents")
-KINDS = {  # of sets forced in turn: how many columns, and whether strongly naive
+KINDS = {  # of sets that are tried: the number of columns, and whether strongly naive
     "strong 1-naive": (1, True),
     "strong 2-naive": (2, True),
     "weak 2-naive": (2, False),
@@ -50,13 +50,13 @@ KINDS = {  # of sets forced in turn: how many columns, and whether strongly naiv
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Scores of several models, each of shape (places, seeds), over something that varies."""
+    """Scores of several models over a varied quantity, each of shape (values, seeds)."""
 
     places: tuple[float, ...]
     scores: dict[str, np.ndarray]
 
     def mean(self, name: str) -> np.ndarray:
-        """Mean over seeds."""
+        """Return the mean over seeds."""
         return np.asarray(self.scores[name].mean(axis=1))
 
     def spread(self, name: str) -> np.ndarray:
@@ -65,7 +65,7 @@ class Curves:
 
 
 def show(title: str, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table; numbers get three decimals, and their columns are flush right."""
+    """Print a table; numbers have three decimals and are aligned right."""
     cells = [
         [f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows
     ]
@@ -92,7 +92,7 @@ def save(figure: Figure, folder: Path | None, name: str) -> None:
 
 
 def models() -> dict[str, Any]:
-    """Return naive Bayes, full Bayes and what lies between."""
+    """Return naive Bayes, full Bayes and k-naive Bayes."""
     between = {f"{k}-naive": KNaiveBayes(k=k, var_smoothing=0) for k in (1, 2, 3)}
     ends = {
         "naive": GaussianNaiveBayes(var_smoothing=0),
@@ -102,7 +102,7 @@ def models() -> dict[str, Any]:
 
 
 def f_score(model: Any, X: np.ndarray, y: np.ndarray, folds: int, seed: int) -> float:
-    """Macro F1 of all rows, each predicted by a model that did not see it."""
+    """Return the cross-validated macro F1 of all rows."""
     found = cross_validate(model, X, y, folds=folds, random_state=seed)
     return float(found.pooled.f1_by_class.mean())
 
@@ -110,7 +110,7 @@ def f_score(model: Any, X: np.ndarray, y: np.ndarray, folds: int, seed: int) -> 
 def over_balance(
     seeds: int, folds: int, balances: Sequence[float] = BALANCES, rows: int = ROWS
 ) -> Curves:
-    """F-scores on artificial rows whose dependences speak more or less for one class."""
+    """Return F-scores on artificial rows whose dependences favor one class or the other."""
     scores = {name: np.empty((len(balances), seeds)) for name in models()}
     for place, balance in enumerate(balances):
         for seed in range(seeds):
@@ -176,7 +176,7 @@ def make_opposed(
 
 
 def forced(model: Any, naive: Sequence[int], X: np.ndarray, *, strong: bool) -> np.ndarray:
-    """Codes of the classes by a k-naive model of the same moments with other naive columns."""
+    """Predict with a k-naive model of the same moments but other naive columns."""
     moments = model.moments_
     columns = np.array(naive, dtype=np.int64)
     own = [naive_covariance(one, columns, strong=strong) for one in moments.covariances()]
@@ -186,7 +186,7 @@ def forced(model: Any, naive: Sequence[int], X: np.ndarray, *, strong: bool) -> 
 
 
 def rank_scores(X: np.ndarray, y: np.ndarray, folds: int, seed: int) -> dict[str, np.ndarray]:
-    """F-score by rank of the naive set, and of full and naive Bayes.
+    """Return F-scores by the rank of the naive set, and those of full and naive Bayes.
 
     The rank is that of the |sum of weights| on the training rows of a fold, the least first.
     """
@@ -213,7 +213,7 @@ def rank_scores(X: np.ndarray, y: np.ndarray, folds: int, seed: int) -> dict[str
 def over_ranks(
     seeds: int, folds: int, balances: Sequence[float] = BALANCES[::5], rows: int = ROWS
 ) -> dict[str, dict[str, np.ndarray]]:
-    """F-scores by rank, shape (ranks, seeds), each the mean over balances or as many data sets."""
+    """Return F-scores by rank, shape (ranks, seeds), means over balances or data sets."""
     found: dict[str, dict[str, list[np.ndarray]]] = {}
     for seed in range(seeds):
         several = [seed * len(balances) + number for number in range(len(balances))]
@@ -234,7 +234,7 @@ def over_ranks(
 
 
 def show_ranks(found: dict[str, dict[str, np.ndarray]], folder: Path | None) -> None:
-    """Print and draw F-scores by rank of the weight."""
+    """Print and draw F-scores by the rank of the weight."""
     figure = Figure(figsize=(12, 4), layout="constrained")
     lines: list[list[str]] = []
     for ax, (sort, of_sort) in zip(figure.subplots(1, len(found)), found.items(), strict=True):
@@ -266,7 +266,7 @@ def show_ranks(found: dict[str, dict[str, np.ndarray]], folder: Path | None) -> 
 
 
 def sparse_models() -> dict[str, Any]:
-    """Return models that can be fitted to ten rows; the last shrinks its covariances."""
+    """Return models that can be fitted to ten rows; the last one has shrunk covariances."""
     return {
         "naive": GaussianNaiveBayes(),
         "full": FullBayes(),
@@ -279,7 +279,7 @@ def sparse_models() -> dict[str, Any]:
 def over_rows(
     seeds: int, sizes: Sequence[int] = SIZES, balance: float = -0.5, test_rows: int = TEST_ROWS
 ) -> Curves:
-    """F-scores on fresh rows of models that learned from few to many."""
+    """Return F-scores on new rows over the number of training rows."""
     scores = {name: np.empty((len(sizes), seeds)) for name in sparse_models()}
     for seed in range(seeds):
         fresh, truth = make_balanced(test_rows, balance=balance, random_state=10_000 + seed)
@@ -326,14 +326,14 @@ def show_rows(found: Curves, folder: Path | None) -> None:
 
 
 def wdbc() -> tuple[Frame, np.ndarray]:
-    """Return WDBC's ten mean columns, without the word "mean", and the classes."""
+    """Return the ten mean columns of WDBC, without the word "mean", and the classes."""
     data = load_wdbc()
     names = tuple(name.removeprefix("mean ") for name in data.names[:MEAN_COLUMNS])
     return Frame(names, len(data.X), matrix=data.X[:, :MEAN_COLUMNS].copy()), data.y
 
 
 def rescued_row(naive: Any, full: Any, frame: Frame, y: np.ndarray) -> int:
-    """First row that naive Bayes takes for the wrong class and full Bayes does not."""
+    """Return the first row that naive Bayes misclassifies and full Bayes does not."""
     return int(np.argmax((naive.predict(frame) != y) & (full.predict(frame) == y)))
 
 
@@ -374,7 +374,7 @@ def show_derivatives(folder: Path | None) -> dict[str, Any]:
 def path_scores(
     folds: int, repeats: int = REPEATS, sizes: Sequence[int] = tuple(range(MEAN_COLUMNS + 1))
 ) -> dict[str, dict[Any, float]]:
-    """Cross-validated accuracy of weak and strong k-naive Bayes of every size, "auto" and "cv"."""
+    """Return accuracies of weak and strong k-naive Bayes of every size, "auto" and "cv"."""
     frame, y = wdbc()
     found: dict[str, dict[Any, float]] = {}
     for naivete in ("weak", "strong"):
@@ -387,7 +387,7 @@ def path_scores(
 
 
 def sets_of_folds(folds: int, repeats: int = REPEATS) -> list[tuple[str, ...]]:
-    """Return the naive columns that "auto" takes, one set a training fold."""
+    """Return the naive columns that "auto" chooses in each training fold."""
     frame, y = wdbc()
     splits = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=0)
     model = KNaiveBayes(var_smoothing=0)
@@ -398,7 +398,7 @@ def sets_of_folds(folds: int, repeats: int = REPEATS) -> list[tuple[str, ...]]:
 
 
 def named(columns: Sequence[str], every: Sequence[str]) -> str:
-    """Name some columns, or those that are not among them."""
+    """Return the names of some columns, or of all others if these are fewer."""
     others = [name for name in every if name not in columns]
     if not columns or not others:
         return "all" if columns else "none"
@@ -446,7 +446,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=Path("figures"), help="folder of the figures")
     options = parser.parse_args(arguments)
     seeds, folds, out = options.seeds, options.folds, options.out
-    with threadpool_limits(1):  # matrices of 4 × 4 gain nothing from threads, but wait for them
+    with threadpool_limits(1):  # threads only slow down 4 × 4 matrices
         show_balance(over_balance(seeds, folds), out)
         show_ranks(over_ranks(seeds, folds), out)
         show_rows(over_rows(seeds), out)

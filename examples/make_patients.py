@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 ROWS = 500
-GAPS = {"smoker": 0.06, "sputum": 0.10, "crp": 0.25, "saturation": 0.12}
+MISSING = {"smoker": 0.06, "sputum": 0.10, "crp": 0.25, "saturation": 0.12}
 
 
 def make_patients(rows: int = ROWS, seed: int = 0) -> dict[str, list[Any]]:
@@ -46,7 +46,7 @@ def make_patients(rows: int = ROWS, seed: int = 0) -> dict[str, list[Any]]:
         "crp": crp.tolist(),
         "saturation": saturation.tolist(),
     }
-    for name, share in GAPS.items():
+    for name, share in MISSING.items():
         gone = chance.random(rows) < share
         columns[name] = [
             None if hidden else cell for hidden, cell in zip(gone, columns[name], strict=True)

@@ -34,7 +34,7 @@ epsilons = (0.1, 0.3, 1.0, 3.0)
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for rows, style in ((300, ":"), (3000, "--"), (30000, "-")):
     counts = unnaive.count(*make_rows(rows), schema=schema)
-    for key, colour in (("nb", "C0"), ("tan", "C1")):
+    for key, color in (("nb", "C0"), ("tan", "C1")):
         scores = [
             np.mean(
                 [
@@ -44,7 +44,7 @@ for rows, style in ((300, ":"), (3000, "--"), (30000, "-")):
             )
             for epsilon in epsilons
         ]
-        ax.plot(epsilons, scores, style, color=colour, marker="o", label=f"{key}, {rows} samples")
+        ax.plot(epsilons, scores, style, color=color, marker="o", label=f"{key}, {rows} samples")
 ax.set_xscale("log")
 ax.set_xlabel("ε")
 ax.set_ylabel("accuracy on test samples")

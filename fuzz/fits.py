@@ -1,6 +1,6 @@
 """Fit every model to random hostile data for some time, and print what went wrong.
 
-    python fuzz/fits.py --minutes 15 --seed 0 --models tan,aode
+    python -m fuzz.fits --minutes 15 --seed 0 --models tan,aode
 
 Every case has its own seed, so ``--only SEED`` repeats it. A case is wrong if probabilities are not
 finite or do not sum to 1, if an exception is neither a ValueError nor an UnnaiveError, or if the

@@ -1,7 +1,8 @@
-"""Take the picture of a report that the README and the first page show.
+"""Take the pictures of a report that the README and the first page show.
 
-``python docs/_ext/screenshot.py`` writes ``docs/_static/report.png``. It needs playwright and
-Chromium, so the build does not run it; run it again when the look of reports changes.
+``python docs/_ext/screenshot.py`` writes ``docs/_static/report.png`` and ``report-dark.png``. It
+needs playwright and Chromium, so the build does not run it; run it again when the look of reports
+changes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from unnaive import TAN
 from unnaive.report import write
 
 ROOT = Path(__file__).parents[2]
-PICTURE = ROOT / "docs" / "_static" / "report.png"
+STATIC = ROOT / "docs" / "_static"
 PATIENT = {"saturation": 96.0, "fever": "high", "cough": "mild", "smoker": "yes"}
 
 
@@ -31,13 +32,13 @@ def write_report(path: Path) -> list[str]:
     return list(X)
 
 
-def take(report: Path, names: list[str]) -> None:
+def take(report: Path, names: list[str], scheme: str, picture: Path) -> None:
     """Open a report, enter a patient into its explorer, and save what the browser shows."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport={"width": 1060, "height": 640})
+        page = browser.new_page(viewport={"width": 1060, "height": 660}, color_scheme=scheme)
         page.goto(report.as_uri())
         page.locator("#next li").first.wait_for()
         for name, value in PATIENT.items():
@@ -49,13 +50,15 @@ def take(report: Path, names: list[str]) -> None:
         page.evaluate("document.activeElement.blur()")
         page.evaluate("window.scrollTo(0, document.querySelector('#reset').offsetTop - 170)")
         page.wait_for_timeout(300)
-        page.screenshot(path=PICTURE)
+        page.screenshot(path=picture)
         browser.close()
-    with Image.open(PICTURE) as picture:  # 64 colors are enough, and a third of the bytes
-        picture.convert("RGB").quantize(64).save(PICTURE, optimize=True)
+    with Image.open(picture) as image:  # 64 colors are enough, and a third of the bytes
+        image.convert("RGB").quantize(64).save(picture, optimize=True)
 
 
 if __name__ == "__main__":
     with TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
-        take(path, write_report(path))
+        names = write_report(path)
+        take(path, names, "light", STATIC / "report.png")
+        take(path, names, "dark", STATIC / "report-dark.png")

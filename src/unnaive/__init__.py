@@ -1,7 +1,8 @@
 """Bayesian classifiers that do not pretend features are independent.
 
 Every semi-naive Bayes classifier under one scikit-learn API, from one pass of counting.
-Public names are loaded when first asked for: ``import unnaive`` itself imports nothing heavy.
+Public names and packages (``unnaive.datasets``, ``unnaive.evaluate``, …) are loaded on first use:
+``import unnaive`` itself imports nothing heavy.
 """
 
 # ruff: noqa: F401, PLE0604 - names are for type checkers; __all__ is made of the register
@@ -13,6 +14,22 @@ from unnaive.models.registry import HOMES
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from unnaive import (
+        checks,
+        counts,
+        datasets,
+        discretize,
+        evaluate,
+        explain,
+        information,
+        models,
+        papers,
+        report,
+        schema,
+        search,
+        structure,
+        tables,
+    )
     from unnaive.checks import DataCheck, Finding, check_data
     from unnaive.counts import JointCounts, merge
     from unnaive.counts.count import count
@@ -34,14 +51,32 @@ _HOME = {
     "SelectByInformation": "models.feature_selection",
 }
 
+_PACKAGES = {
+    "counts",
+    "datasets",
+    "discretize",
+    "evaluate",
+    "explain",
+    "information",
+    "models",
+    "papers",
+    "report",
+    "schema",
+    "search",
+    "structure",
+    "tables",
+}
+
 __all__ = ["__version__", *(set(_HOME) - {"Classifier", "CountsClassifier"})]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"unnaive.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'unnaive' has no attribute {name!r}")
     return getattr(import_module(f"unnaive.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_PACKAGES})

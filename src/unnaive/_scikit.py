@@ -1,9 +1,9 @@
-"""The one door to scikit-learn, whose import takes longer than most answers of ours.
+"""The only module that imports scikit-learn, and only when necessary, since that takes long.
 
-Functions are imported when they are first called. The base classes of estimators are
-scikit-learn's, unless :func:`do_without` was called first: by commands that do not need it, and by
-``unnaive.load`` in a program that has not imported scikit-learn. Models of plain classes still work
-in its pipelines, searches and cross-validations; they lack its HTML view, ``set_output`` and
+Functions are imported when they are first called. The base classes of estimators are those of
+scikit-learn, unless :func:`do_without` was called first: by commands that do not need it, and by
+``unnaive.load`` in a program that has not imported scikit-learn. Models with plain base classes
+still work in pipelines, searches and cross-validation; they lack the HTML view, ``set_output`` and
 metadata routing.
 """
 
@@ -24,20 +24,21 @@ _plain = False
 
 
 class PlainEstimator:
-    """What scikit-learn asks of an estimator, without its base class: its tools take these, too."""
+    """The methods that scikit-learn requires of an estimator, without its base class."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with ``deep`` also those of parameters that are estimators."""
-        found = {name: getattr(self, name) for name in self._defaults()}
-        for name, value in list(found.items()) if deep else ():
+        """Return parameters by name; with ``deep`` also those of nested estimators."""
+        values = {name: getattr(self, name) for name in self._defaults()}
+        for name, value in list(values.items()) if deep else ():
             if isinstance(value, PlainEstimator):
-                found |= {f"{name}__{inner}": own for inner, own in value.get_params().items()}
-        return found
+                nested = value.get_params().items()
+                values |= {f"{name}__{inner}": inner_value for inner, inner_value in nested}
+        return values
 
-    def set_params(self, **given: Any) -> Self:
-        """Change parameters, ``name__inner`` those of a parameter that is an estimator."""
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters; ``name__inner`` is a parameter of a nested estimator."""
         known = self._defaults()
-        for name, value in given.items():
+        for name, value in parameters.items():
             outer, nested, inner = name.partition("__")
             if outer not in known:
                 listed = ", ".join(known)
@@ -64,16 +65,16 @@ class PlainEstimator:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what kind of estimator this is, if it ever asks."""
+        """Tell scikit-learn what kind of estimator this is."""
         tags = import_module("sklearn.utils")
         return tags.Tags(estimator_type=None, target_tags=tags.TargetTags(required=False))
 
 
 class PlainClassifier:
-    """Stands in for scikit-learn's mixin of classifiers."""
+    """Replaces scikit-learn's ``ClassifierMixin``."""
 
     def score(self, X: object, y: object, sample_weight: Any = None) -> float:
-        """Share of rows whose class is predicted right, weighted if weights are given."""
+        """Return the accuracy, weighted if weights are given."""
         import numpy as np  # noqa: PLC0415 - ``import unnaive`` imports nothing heavy
 
         right = np.asarray(self.predict(X)) == np.asarray(y)  # type: ignore[attr-defined]
@@ -88,25 +89,25 @@ class PlainClassifier:
 
 
 class PlainTransformer:
-    """Stands in for scikit-learn's mixins of transformers."""
+    """Replaces scikit-learn's ``TransformerMixin``."""
 
     def fit_transform(self, X: object, y: object = None) -> object:
-        """Fit to rows, and transform them."""
+        """Fit to samples, and transform them."""
         return self.fit(X, y).transform(X)  # type: ignore[attr-defined]
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names of the columns that come out: those that went in."""
+        """Return the names of the output features: those of the input."""
         names = getattr(self, "feature_names_in_", input_features)
         return [f"x{place}" for place in range(self.n_features_in_)] if names is None else names  # type: ignore[attr-defined]
 
 
 class PlainMixin:
-    """Stands in for another mixin of scikit-learn's."""
+    """Replaces another mixin of scikit-learn."""
 
 
 def do_without() -> None:
-    """Make estimators of plain classes from now on, unless scikit-learn is there already."""
-    global _plain  # noqa: PLW0603 - asked for once, at the start of a program
+    """Use plain base classes from now on, unless scikit-learn is already imported."""
+    global _plain  # noqa: PLW0603 - set once, at the start of a program
     _plain = "sklearn" not in sys.modules
 
 
@@ -121,7 +122,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _later(module: str, name: str) -> Callable[..., Any]:
-    """Import a function of scikit-learn's when it is first called."""
+    """Import a function of scikit-learn when it is first called."""
 
     def call(*arguments: Any, **options: Any) -> Any:
         return getattr(import_module(module), name)(*arguments, **options)
@@ -138,20 +139,18 @@ validate_data = _later("sklearn.utils.validation", "validate_data")
 
 
 def clone(estimator: Any) -> Any:
-    """Copy an estimator with its parameters, not fitted."""
+    """Return an estimator with the same parameters that is not fitted."""
     if not _plain:
         return import_module("sklearn.base").clone(estimator)
-    given = estimator.get_params()
-    return type(estimator)(
-        **{
-            name: clone(value) if isinstance(value, PlainEstimator) else deepcopy(value)
-            for name, value in given.items()
-        }
-    )
+    copies = {
+        name: clone(value) if isinstance(value, PlainEstimator) else deepcopy(value)
+        for name, value in estimator.get_params().items()
+    }
+    return type(estimator)(**copies)
 
 
 def check_is_fitted(estimator: Any) -> None:
-    """Raise scikit-learn's NotFittedError if an estimator was not fitted."""
+    """Raise scikit-learn's NotFittedError if an estimator is not fitted."""
     is_fitted = getattr(estimator, "__sklearn_is_fitted__", None)
     if is_fitted is None or not is_fitted():
         import_module("sklearn.utils.validation").check_is_fitted(estimator)

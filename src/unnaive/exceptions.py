@@ -6,6 +6,11 @@ or warning. The messages are written for people and may change between versions.
 
 from typing import Literal
 
+Kind = Literal[
+    "identifier", "empty", "weights", "rough", "files",
+    "encoding", "numbers", "words", "rows", "sheet", "",
+]  # fmt: skip
+
 
 class UnnaiveError(ValueError):
     """Base class of all errors of this library.
@@ -81,9 +86,12 @@ class DataWarning(UserWarning):
         What the warning is about. "identifier": a column has a different value in nearly every
         row. "empty": columns without any value. "weights": the weights of all rows sum to almost
         zero. "rough": columns whose bin edges are approximate. "files": damaged files that were
-        skipped.
+        skipped. Of data files: "encoding": a file that is not UTF-8. "numbers": columns whose
+        numbers have a decimal comma or marks between thousands. "words": numeric columns with
+        words that are read as missing values. "rows": empty rows that were skipped. "sheet": a
+        workbook with several sheets, of which the first is read.
     names : tuple of str
-        The columns, or the files, that the warning is about.
+        The columns, the files, the encoding or the sheet that the warning is about.
 
     Attributes
     ----------
@@ -109,7 +117,7 @@ class DataWarning(UserWarning):
         self,
         message: str,
         *,
-        kind: Literal["identifier", "empty", "weights", "rough", "files", ""] = "",
+        kind: Kind = "",
         names: tuple[str, ...] = (),
     ) -> None:
         super().__init__(message)

@@ -1,12 +1,12 @@
-"""What a parameter may be: declared once beside its default, and checked when a model is fitted.
+"""Allowed values of parameters: declared beside the default, and checked when a model is fitted.
 
 A model is a dataclass, and its fields are its parameters::
 
     missing: str = one_of("marginalize", "drop")
     k: int | str = whole(2, also=("loo",))
 
-:func:`check_parameters` then says ``missing='x'; it must be 'marginalize' or 'drop'``, whether the
-value would have been used or not.
+:func:`check_parameters` then raises ``missing='x'; it must be 'marginalize' or 'drop'``, even if
+the value would not be used.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _KEY = "allowed"
 
 @dataclass(frozen=True)
 class Allowed:
-    """Values that a parameter may have: some words, or what a test accepts."""
+    """Allowed values of a parameter: some words, or values that pass a test."""
 
     words: tuple[object, ...]
     test: Callable[[object], bool] | None
     told: str
 
     def accepts(self, value: object) -> bool:
-        """Whether a value is one of them; 1 is not True, and no array is a word."""
+        """Whether a value is allowed; 1 is not True, and an array is not a word."""
         is_word = any(_is(value, word) for word in self.words)
         return is_word or (self.test is not None and self.test(value))
 
 
 def _is(value: object, word: object) -> bool:
-    """Whether a value is a word, also one of numpy's strings or booleans."""
+    """Whether a value equals a word, as a string or boolean of Python or numpy."""
     kinds = {str: (str,), bool: (bool, np.bool_)}.get(type(word), (type(word),))
     return isinstance(value, kinds) and bool(value == word)
 
@@ -51,7 +51,29 @@ def parameter(
     also: Sequence[object] = (),
     test: Callable[[object], bool] | None = None,
 ) -> Value:
-    """Declare a parameter that must be one of some words, or pass a test that ``told`` describes.
+    """Declare a parameter that must be one of some words, or pass a test.
+
+    Parameters
+    ----------
+    default : object
+        Default value.
+    told : str, default=""
+        Description of the values that pass the test, for the error message.
+    also : sequence, default=()
+        Words, such as strings or None.
+    test : callable, default=None
+        Whether a value is allowed.
+
+    Returns
+    -------
+    object
+        A dataclass field; typed as its default.
+
+    See Also
+    --------
+    one_of : One of some words.
+    whole : A whole number.
+    number : A real number.
 
     Examples
     --------
@@ -71,7 +93,15 @@ def parameter(
 
 
 def one_of(default: Value, *others: object) -> Value:
-    """Declare a parameter that is one of some words, the first by default."""
+    """Declare a parameter that is one of some words; the first one is the default.
+
+    >>> @dataclass
+    ... class Model:
+    ...     missing: str = one_of("marginalize", "drop")
+    >>> check_parameters(Model("x"))
+    Traceback (most recent call last):
+    ValueError: missing='x'; it must be 'marginalize' or 'drop'
+    """
     return parameter(default, also=(default, *others))
 
 
@@ -124,7 +154,7 @@ def number(
 
 
 def is_whole(value: object, least: float = -np.inf, most: float = np.inf) -> bool:
-    """Whether a value is a whole number within bounds; True and False are none."""
+    """Whether a value is a whole number within bounds; True and False are not."""
     whole_one = isinstance(value, Integral) and not isinstance(value, bool)
     return whole_one and least <= int(value) <= most  # type: ignore[call-overload]
 
@@ -132,14 +162,14 @@ def is_whole(value: object, least: float = -np.inf, most: float = np.inf) -> boo
 def is_number(
     value: object, least: float = -np.inf, most: float = np.inf, *, infinite: bool = False
 ) -> bool:
-    """Whether a value is a number within bounds, finite as a rule; True and False are none."""
+    """Whether a value is a number within bounds, and finite; True and False are not."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     return (infinite or bool(np.isfinite(float(value)))) and least <= float(value) <= most
 
 
 def check_parameters(model: object) -> None:
-    """Raise an error that names the first parameter that is not allowed, its value and the cure."""
+    """Raise a ValueError that names the first wrong parameter, its value and the allowed values."""
     for declared in fields(model):  # type: ignore[arg-type]
         allowed: Allowed | None = declared.metadata.get(_KEY)
         value = getattr(model, declared.name)

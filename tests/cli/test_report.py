@@ -40,6 +40,19 @@ def test_the_command_writes_a_page(folder, tmp_path):
     assert "patients.csv" in text
 
 
+def test_markdown_is_written_or_printed(folder, tmp_path):
+    given = ["report", folder / "m.unb", folder / "patients.csv", "--folds", 4]
+    printed = run(*given, "--to", "markdown").stdout
+    assert printed.startswith("# ")
+    assert "## Performance" in printed
+    run(*given, "-o", tmp_path / "report.md")
+    run(*given, "-o", tmp_path / "report.txt", "--to", "markdown")
+    for name in ("report.md", "report.txt"):
+        written = (tmp_path / name).read_text(encoding="utf-8")
+        assert written.splitlines()[:-1] == printed.splitlines()[:-1]
+    assert "--output" in run(*given, "--to", "html", code=2).stderr
+
+
 def test_the_command_is_the_function(folder):
     options = ["--folds", 4, "--seed", 3, "--positive", "ill", "--errors", 2, "--title", "Cough"]
     told = json.loads(

@@ -19,6 +19,7 @@ from unnaive.cli.app import app
 from unnaive.datasets import load_wdbc
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain import ask_next, importance, what_if
+from unnaive.explain.wording import signed, times
 
 
 def test_whose_odds():
@@ -340,3 +341,37 @@ def test_the_command_fails_in_one_line(files):
         assert result.stderr.splitlines()[-1].startswith("error: ")
         assert message in result.stderr
     assert run(*files, "--row", 0, code=2)
+
+
+# In notebooks
+
+
+def test_what_is_returned_is_short_and_has_a_table():
+    model = TAN().fit(PATIENTS, ILL)
+    found = model.explain(PATIENTS)
+    assert repr(found) == "Explanation(8 rows, 3 columns, ill in ['no', 'yes'])"
+    shown = found._repr_html_()
+    assert shown.count("<table>") == 3
+    assert "5 more rows" in shown
+    assert found.text(0).splitlines()[0] in shown
+    assert len(repr(found.log_odds())) < 80
+    assert repr(importance(model)).startswith("Importance(")
+    assert "<table>" in importance(model)._repr_html_()
+    assert repr(what_if(model, PATIENTS[1:2])).startswith("WhatIf('yes' → 'no'; ")
+    assert all(len(repr(question)) < 60 for question in ask_next(model, {}))
+
+
+def test_names_are_escaped_in_notebooks():
+    X = pd.DataFrame({"<b>": ["u", "v"] * 6})
+    shown = NaiveBayes().fit(X, ["no", "yes"] * 6).explain(X[:1])._repr_html_()
+    assert "&lt;b&gt; = u" in shown
+    assert "<b>" not in shown
+
+
+def test_figures_agree():
+    for value in np.linspace(-0.3, 0.3, 601):
+        if signed(value) == "0.00":
+            assert abs(value) < 0.005
+        else:
+            assert times(value).split()[-1] not in {"1", "1.0", "1.00"}
+    assert signed(-0.001) == "0.00"

@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from unnaive.exceptions import DataFileError
+from unnaive.exceptions import DataFileError, DataWarning
 from unnaive.io.arff import parse_arff
-from unnaive.io.cells import MISSING
 from unnaive.io.files import read
 from unnaive.io.parts import text as parts_text
+from unnaive.io.reading import MISSING
 
 
 def values(column):
@@ -92,8 +92,9 @@ def test_separators_marks_and_newlines(write, separator, mark, newline):
 @pytest.mark.parametrize("form", ["{}", '"{}"', " {} "])
 def test_missing_is_one_thing(write, mark, form):
     cell = form.format(mark)
-    path = write("d.csv", f"a,b,c\n1,x,true\n{cell},{cell},{cell}\n")
-    assert table(read(path)) == {"a": [1, None], "b": ["x", None], "c": [True, None]}
+    path = write("d.csv", f"a,b,c,k\n1,x,true,k\n{cell},{cell},{cell},k\n")
+    expected = {"a": [1, None], "b": ["x", None], "c": [True, None], "k": ["k", "k"]}
+    assert table(read(path)) == expected
 
 
 def test_blanks_around_cells_do_not_count(write):
@@ -109,7 +110,9 @@ def test_blanks_around_cells_do_not_count(write):
 
 def test_decimal_commas_among_semicolons(write):
     path = write("d.csv", "a;b;c\n1,5;1,5;1\n-2;x;2\nNA;3;,5\n")
-    assert table(read(path)) == {"a": [1.5, -2, None], "b": ["1,5", "x", "3"], "c": [1, 2, 0.5]}
+    with pytest.warns(DataWarning, match="in columns 'a', 'c', '1,5' is read as 1.5"):
+        frame = read(path)
+    assert table(frame) == {"a": [1.5, -2, None], "b": ["1,5", "x", "3"], "c": [1, 2, 0.5]}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +123,7 @@ def test_decimal_commas_among_semicolons(write):
 def test_types_are_those_of_the_whole_file(write, monkeypatch, cell, expected, first):
     monkeypatch.setattr(parts_text, "PIECE", 1 << 12)
     monkeypatch.setattr(parts_text, "_LOOKED_AT", 1 << 12)
-    frame = read(write("d.csv", "a,b\n" + f"{first},x\n" * 20_000 + f"{cell},y\n"))
+    frame = read(write("d.csv", "a,b\n" + f"{first},x\n" * 20_000 + f"{cell},y\n" * 2000))
     column = frame.column(0)
     assert column.is_text == (expected == "labels" or first == "2020-01-01")
     wanted = {"7": 7, "": None, "2020-01-01": first}[first]
@@ -148,6 +151,7 @@ cells = st.sampled_from(
 )
 
 
+@pytest.mark.filterwarnings("ignore::unnaive.exceptions.DataWarning")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(columns=st.lists(st.lists(cells, min_size=30, max_size=30), min_size=1, max_size=3))
 def test_block_size_changes_nothing(write, monkeypatch, columns):
@@ -164,7 +168,7 @@ def test_block_size_changes_nothing(write, monkeypatch, columns):
         assert table(read(path)) == one
     for name, column in zip(one, columns, strict=True):
         for raw, value in zip(column, one[name], strict=True):
-            assert (value is None) == (raw in MISSING)
+            assert value is None or raw not in MISSING
             if isinstance(value, str):
                 assert value == raw.strip()
 
@@ -193,10 +197,7 @@ def test_rows_longer_than_a_block(write, monkeypatch):
         ("d.csv.gz", 'a,b\n1,"x\ny"\n3\n', "line 4 has 1 cells"),
         ("d.csv", 'a,b\n1,x\n2,"y\n3,z\n', "quote opened near line 3 is not closed"),
         ("d.csv", 'a,b\n1,x\n"2,y\n3,z\n', "quote opened near line 3 is not closed"),
-        ("d.csv", "a,b\n1,x\n2,café\n".encode("latin-1"), "line 3 has the byte 0xe9.*UTF-8"),
-        ("d.csv", "a,café\n1,x\n".encode("latin-1"), "line 1 has the byte 0xe9.*UTF-8"),
-        ("d.csv", "a,b\n1,x\n".encode("utf-16"), "UTF-16, .*save it as UTF-8"),
-        ("d.csv", b"PK\x03\x04 and so on", "Excel workbook.*save the sheet as CSV"),
+        ("d.csv", b"PK\x03\x04 and so on", r"Excel workbook.*end in \.xlsx"),
         ("d.csv", b"\xd0\xcf\x11\xe0\xa1\xb1", "old Excel"),
         ("d.csv", gzip.compress(b"a,b\n1,2\n"), r"gzip-compressed.*end in \.gz"),
         ("d.csv", b"PAR1\x15\x04", r"is a Parquet file.*end in \.parquet"),
@@ -207,12 +208,11 @@ def test_rows_longer_than_a_block(write, monkeypatch):
         ("d.parquet", b"PAR1\x15\x04PAR1", "is damaged"),
         ("d.arff", b"PAR1\x15\x04", "is a Parquet file"),
         ("d.arff", "a,b\n1,2\n", "line 1: found 'a,b'"),
-        ("d.arff", "@attribute café real\n".encode("latin-1"), "line 1 has the byte 0xe9"),
-        ("d.xlsx", b"PK\x03\x04", r"no known ending.*\.csv"),
+        ("d.xlsx", "a,b\n1,2\n", "is text, not a zip archive or an Excel workbook"),
         ("d", "a,b\n1,2\n", r"no known ending.*\.csv"),
         ("d.parquet.gz", "a,b\n1,2\n", r"no known ending.*\.csv"),
     ],
-    ids=range(31),
+    ids=range(27),
 )
 def test_wrong_files(write, name, content, message):
     path = write(name, content)
@@ -266,9 +266,8 @@ def test_target_must_be_there(write):
         read(path, target="y")
 
 
-@pytest.mark.parametrize("name", ["d.csv", "d.parquet"])
-def test_without_pyarrow(write, monkeypatch, name):
-    path = write(name, b"PAR1\x15" if name == "d.parquet" else "a\n1\n")
+def test_parquet_without_pyarrow(write, monkeypatch):
+    path = write("d.parquet", b"PAR1\x15")
     for module in [m for m in sys.modules if m.partition(".")[0] == "pyarrow"]:
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(DataFileError, match=r'pip install "unnaive\[files\]"'):

@@ -173,7 +173,7 @@ def test_models_that_are_no_network():
     problem = made(60, [3, 2, 4], 2)
     for key in ("aode", "hnb", "a2de", "atan", "tan-multinet"):
         model = unnaive.make(key, discretize=None).fit(problem.X, problem.classes)
-        with pytest.raises(UnnaiveError, match="is no single network"):
+        with pytest.raises(UnnaiveError, match="is not a single network"):
             model.to_network()
 
 

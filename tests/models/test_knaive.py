@@ -197,7 +197,7 @@ def test_what_needs_rows_says_so(tmp_path):
     gapped = with_gaps(X, 0.2)
     for model, said in (
         (KNaiveBayes(weighting="mean"), "looks at rows; call fit with all of them"),
-        (BarrowKNaiveBayes(), "rows can neither be added nor taken out; call fit with all"),
+        (BarrowKNaiveBayes(), "rows can neither be added nor removed; call fit with all"),
     ):
         with pytest.raises(UnnaiveError, match=said):
             clone(model).fit(X, y).partial_fit(X, y)

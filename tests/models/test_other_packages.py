@@ -134,7 +134,7 @@ def test_found_by_its_entry_point(monkeypatch):
 
 def test_what_cannot_be_registered():
     assert _discovered() == {} or _discovered()
-    with pytest.raises(TypeError, match="is no class of a model"):
+    with pytest.raises(TypeError, match="is not the class of a model"):
         unnaive.register("tree", 3)
     with pytest.raises(ValueError, match="is taken"):
         unnaive.register("tan", SuperParentTAN)

@@ -193,7 +193,7 @@ def test_quality_compares_a_method_under_way_on_what_it_has(capsys):
     assert summary["figures"]["nb"]["fit_wall"] == 4
     assert summary["figures"]["nb"]["against_log_loss"] == (1, 0, 1)
     shown = capsys.readouterr().out
-    assert "tan is left out: 1 of 2 data sets are done" in shown
+    assert "tan is unfinished: 1 of 2 data sets are done" in shown
     assert [line.split() for line in shown.splitlines() if line.startswith("tan  ")] == [
         ["tan", "1.00", "0.500", "0.9000"]
     ]

@@ -43,6 +43,8 @@ def table_under(heading: str) -> dict[str, dict[str, str]]:
 
 
 def test_every_model_is_in_the_tables():
+    text = (DOCS / "choosing-a-model.md").read_text().split("## Families\n")[1].split("\n## ")[0]
+    assert sorted(re.findall(r"`([\w-]+)`", text)) == sorted(KEYS)
     assert list(table_under("All models")) == KEYS
     assert list(table_under("What each can do")) == KEYS
 

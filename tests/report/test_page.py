@@ -1,6 +1,7 @@
 """The report in a browser: quiet, alone, readable by all, and its explorer equal to Python."""
 
 import math
+import re
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import unnaive
 from browser import chromium_page, watch
 from tests.report.test_report import HOSTILE, mixed
 from unnaive import report
+from unnaive.datasets import load_wdbc
 from unnaive.explain import ask_next
+from unnaive.report.order import shown_order
 from unnaive.schema import NumericColumn
 
 PHONE = (360, 800)
@@ -124,7 +127,9 @@ def set_field(page, column, known, cell):
     elif isinstance(known, NumericColumn):
         field.locator("input").fill(repr(cell))
     else:
-        field.locator("select").select_option(value=str(known.categories.index(cell)))
+        order = shown_order([known.label(code) for code in range(known.size)])
+        place = order.index(known.categories.index(cell)) + 1
+        field.locator("select").select_option(index=place)
 
 
 def random_cells(X, random):
@@ -284,6 +289,68 @@ def test_light_and_dark_and_paper(pages, browsers):
         page.context.close()
     assert colours["light"] == colours["paper"] == "rgb(255, 255, 255)"
     assert colours["dark"] != colours["light"]
+
+
+def test_numbers_outside_the_data_are_named(pages, browsers):
+    path, _, X, _ = pages["tan"]
+    page, _ = browsers.open(path)
+    field = page.locator('.field[data-column="0"]')
+    assert f"data: {X['age'].min():.4g} to {X['age'].max():.4g}" in field.inner_text()
+    field.locator("input").fill("399")
+    assert "Outside the data" in field.inner_text()
+    assert field.locator("select").input_value() != ""
+    field.locator("input").fill("50")
+    assert "Outside the data" not in field.inner_text()
+    page.context.close()
+
+
+def test_the_start_is_called_so_and_shares_stand_beside(pages, browsers):
+    path, model, X, summary = pages["auto"]
+    page, _ = browsers.open(path)
+    assert "starting probabilities" in page.locator("#known-count").inner_text()
+    shares = [entry["share"] for entry in summary["data"]["classes"]]
+    shown = [cell.inner_text() for cell in page.locator("#posterior td.share").all()]
+    assert [float(text.rstrip("%")) for text in shown] == pytest.approx(
+        [100 * share for share in shares], abs=0.051
+    )
+    _, wanted = answer_of(model, X, [None] * X.shape[1])
+    assert [chance for chance, _ in posterior(page).values()] == pytest.approx(wanted.tolist())
+    page.context.close()
+
+
+def test_the_threshold_moves_the_matrix_and_the_cost(pages, browsers):
+    path, _, _, summary = pages["tan"]
+    page, watched = browsers.open(path)
+    cut = summary["performance"]["thresholds"]
+    page.locator("#cost-negative").fill("5")
+    page.locator("#threshold").fill("30")
+    found = {n: int(page.locator(f"#count-{n}").inner_text()) for n in ("tp", "fp", "fn", "tn")}
+    assert found["tp"] == cut["true_positives"][30]
+    assert found["fp"] == cut["false_positives"][30]
+    assert sum(found.values()) == cut["positives"] + cut["negatives"]
+    assert (
+        f"cost {found['fp'] + 5 * found['fn']} in total"
+        in page.locator("#threshold-text").inner_text()
+    )
+    page.locator("#threshold-best").click()
+    pairs = zip(cut["true_positives"], cut["false_positives"], strict=True)
+    costs = [fp + 5 * (cut["positives"] - tp) for tp, fp in pairs]
+    assert costs[int(page.locator("#threshold").input_value())] == min(costs)
+    page.locator("#cost-negative").fill("many")
+    assert page.locator("#cost-negative").get_attribute("aria-invalid") == "true"
+    assert watched.errors == []
+    page.context.close()
+
+
+def test_a_report_of_22_columns_fits_on_twelve_pages(tmp_path, browsers):
+    data = load_wdbc()
+    X = pd.DataFrame(data.X[:, :22], columns=data.names[:22])
+    path = tmp_path / "wdbc.html"
+    report.write(unnaive.TAN().fit(X, data.y), X, data.y, path, folds=3)
+    page, _ = browsers.open(path)
+    printed = page.pdf(path=tmp_path / "wdbc.pdf", format="A4")
+    assert len(re.findall(rb"/Type\s*/Page[^s]", printed)) <= 12
+    page.context.close()
 
 
 def test_many_columns_are_searched_for(tmp_path, browsers):

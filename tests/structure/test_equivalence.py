@@ -15,7 +15,7 @@ from scipy.special import gammaln
 
 from tests.structure.test_constraint import arrows, members, named, random_dag, relabelled, sampled
 from unnaive.structure import equivalence
-from unnaive.structure.dag import DAG, PDAG
+from unnaive.structure.dag import DAG, PDAG, Marks
 from unnaive.structure.equivalence import greedy_equivalence_search, moved
 
 
@@ -113,15 +113,15 @@ def all_dags(n_nodes):
 
 def operators(graph, offers, score):
     """List all moves that GES may make in a class."""
-    sides = equivalence._Sides.of(graph)
+    marks = Marks(graph)
     pairs = product(range(len(graph.names)), repeat=2)
-    found = [move for pair in pairs for move in offers(score, sides, *pair)]
-    return [move for move in found if sides.allows(move)]
+    found = [move for pair in pairs for move in offers(score, marks, *pair)]
+    return [move for move in found if equivalence._allows(marks, move)]
 
 
 def inserts(graph, score=lambda _, parents: len(parents)):
-    def offers(score, sides, *pair):
-        return equivalence._inserts(score, len(graph.names), sides, *pair)
+    def offers(score, marks, *pair):
+        return equivalence._inserts(score, len(graph.names), marks, *pair)
 
     return operators(graph, offers, score)
 

@@ -354,7 +354,7 @@ def test_tables_beyond_memory_are_refused_before_they_are_made():
         lambda: network.log_probability({"15.15": 1}),
         lambda: network.query(names, dict.fromkeys(names, 0)),
     ):
-        with pytest.raises(TableTooLarge, match="observe some of these, ask for fewer, or raise"):
+        with pytest.raises(TableTooLarge, match="observe some of these, query fewer, or raise"):
             call()
     with pytest.raises(TableTooLarge, match=r"the largest is of '0\.0', '0\.1'"):
         network.query(names[:20])

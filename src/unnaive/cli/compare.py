@@ -4,9 +4,11 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from unnaive.cli import options
 from unnaive.cli.check import read_checked
-from unnaive.cli.evaluate import USUAL
+from unnaive.cli.evaluate import USUAL, feasible
 from unnaive.cli.options import option
 from unnaive.cli.output import require_apart, write
 from unnaive.cli.scores import metric_name
@@ -26,19 +28,35 @@ Scores = Annotated[
     str,
     option("--metrics", "NAMES", "Metrics, separated by commas. Models are sorted by the first."),
 ]
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DATA...",
+        help="Files of rows (.csv, .tsv, .parquet or .arff), one per data set.",
+    ),
+]
+Resume = Annotated[
+    Path | None,
+    option(
+        "--resume",
+        "FILE",
+        "Save finished folds in this file (a folder, for several data sets). If interrupted, the "
+        "same command continues from it.",
+    ),
+]
 Page = Annotated[Path | None, option("--html", "FILE", "Also write the table as an HTML page.")]
 
 
 @options.expand
 def compare(
-    data: options.Data,
+    data: Files,
     *,
     target: options.Target,
     models: options.Models = None,
     protocol: options.Protocol,
     metrics: Scores = "accuracy,log_loss,auc,brier",
     html: Page = None,
-    resume: options.Resume = None,
+    resume: Resume = None,
     training: options.Training,
     n_jobs: options.TimedJobs = -1,
     json: options.AsJson = False,
@@ -46,56 +64,98 @@ def compare(
     """Rank models and test which differences are significant.
 
     All models are trained and tested on the same folds. A * marks a model that is significantly
-    worse than the best, by the corrected resampled t-test with Holm's correction. A model that
-    fails is left out with a note.
+    worse than the best, by the corrected resampled t-test with Holm's correction. Several files are
+    compared by mean ranks, with the tests of Friedman and Nemenyi. A model that fails is left out
+    with a note.
 
     Examples
     --------
     unnaive compare patients.csv --target diagnosis --models nb,tan,aode
     unnaive compare patients.csv -t diagnosis --models all --repeats 10 --resume runs.jsonl
-    unnaive compare patients.csv -t diagnosis --metrics log_loss,auc --html models.html
+    unnaive compare oslo.csv bern.csv -t diagnosis --metrics log_loss,auc --html models.html
     """
     classifiers = {key: training.build(key) for key in options.chosen_models(models, USUAL)}
-    require_apart(data, html=html, resume=resume)
-    with progress(f"reading {data.name}"):
-        rows, found = read_checked(data, target, training)
-    names = options.words([metrics])
-    comparison = _compared(classifiers, rows, names, protocol, n_jobs=n_jobs, store=resume)
-    _note_failures(comparison)
+    several = len(data) > 1
+    if len({path.stem for path in data}) < len(data):
+        raise ValueError("two files have the same name; name every file once, or rename one")
+    require_apart(*data, html=html, resume=None if several else resume)
+    if several and resume is not None:
+        resume.mkdir(parents=True, exist_ok=True)
+    parts, findings = {}, {}
+    for path in data:
+        with progress(f"reading {path.name}"):
+            rows, found = read_checked(path, target, training)
+        settings = {
+            **vars(feasible(protocol, rows, path.name if several else "")),
+            "metrics": options.words([metrics]),
+            "n_jobs": n_jobs,
+            "store": resume / f"{path.stem}.jsonl" if several and resume else resume,
+        }
+        label = f"comparing {len(classifiers)} models" + (f" on {path.name}" if several else "")
+        comparison = _compared(classifiers, rows, label, settings)
+        _note_failures(comparison, f"{path.name}: " if several else "")
+        parts[str(path)] = comparison
+        findings[str(path)] = found
+    if several:
+        _report_many(parts, findings, target, html, json=json)
+        return
     if html is not None:
-        write(html, comparison.to_html(f"Models for {target} in {data.name}"))
+        write(html, comparison.to_html(f"Models for {target} in {path.name}"))
         say(f"table written to {html}")
     if json:
-        print_json({"data": str(data), "target": target, **found, **comparison.to_dict()})
+        print_json({"data": str(path), "target": target, **found, **comparison.to_dict()})
     else:
-        _show(comparison, f"{data}: {rows.frame.n_rows:,} rows")
+        _show(comparison, f"{path}: {rows.frame.n_rows:,} rows")
+
+
+def _report_many(
+    parts: "dict[str, Comparison]",
+    findings: "dict[str, State]",
+    target: str,
+    html: Path | None,
+    *,
+    json: bool,
+) -> None:
+    """Show the comparison on several files: means, mean ranks and tests."""
+    from unnaive.evaluate import Comparisons  # noqa: PLC0415 - see app.py
+
+    comparisons = Comparisons(parts)
+    metric, models = comparisons.metrics[0], comparisons.models
+    if html is not None:
+        write(html, comparisons.to_html(f"Models for {target} on {len(parts)} data sets"))
+        say(f"table written to {html}")
+    if json:
+        print_json({"target": target, "checks": findings, **comparisons.to_dict()})
+        return
+    lines = [
+        [row["data"], *("-" if math.isnan(row[model]) else f"{row[model]:.3f}" for model in models)]
+        for row in comparisons.table(metric)
+    ]
+    title = f"{len(parts)} data sets, mean {metric_name(metric)} over folds"
+    print_table(["data", *models], lines, title=title)
+    friedman = comparisons.friedman(metric)
+    say(f"Friedman test: p = {friedman.p:.3g} ({friedman.n} data sets, {len(models)} models).")
+    if len(models) > 1 and friedman.n:
+        critical = comparisons.nemenyi(metric).critical
+        say(f"Mean ranks that differ by less than {critical:.2f} are not significantly different.")
 
 
 def _compared(
-    models: "dict[str, Classifier]",
-    rows: "TrainingRows",
-    metrics: "Sequence[str]",
-    protocol: options.Protocol,
-    *,
-    n_jobs: int,
-    store: Path | None,
+    models: "dict[str, Classifier]", rows: "TrainingRows", label: str, settings: "State"
 ) -> "Comparison":
     """Compare models and show the progress; if interrupted, say what is saved."""
     from unnaive.evaluate import compare as compared  # noqa: PLC0415 - see app.py
 
-    total = len(models) * protocol.folds * protocol.repeats
-    with progress(f"comparing {len(models)} models", total) as advance:
+    total, store = len(models) * settings["folds"] * settings["repeats"], settings["store"]
+    with progress(label, total) as advance:
         try:
             comparison = compared(
                 models,
                 rows.frame,
                 rows.target,
-                **vars(protocol),
-                metrics=metrics,
                 sample_weight=rows.weights,
-                n_jobs=n_jobs,
-                store=store,
                 watch=lambda step: advance(step.done),
+                **settings,
             )
         except KeyboardInterrupt:
             if store is not None:
@@ -106,16 +166,16 @@ def _compared(
     return comparison
 
 
-def _note_failures(comparison: "Comparison") -> None:
+def _note_failures(comparison: "Comparison", where: str) -> None:
     """Note which models failed; raise if all did."""
     from unnaive.evaluate.page import summarise  # noqa: PLC0415 - see app.py
 
     folds = len(next(iter(comparison.fit_seconds.values())))
     lines = summarise(comparison.failures, folds)
     if len(comparison.failures) == folds * len(comparison.models):
-        raise ValueError(f"every model failed: {lines[0]}")
+        raise ValueError(f"{where}every model failed: {lines[0]}")
     for line in lines:
-        note(line)
+        note(where + line)
 
 
 def _show(comparison: "Comparison", title: str) -> None:

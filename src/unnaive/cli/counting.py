@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from unnaive.cli.rows import TrainingRows
     from unnaive.counts import JointCounts
     from unnaive.io.frames import Column, Frame
+    from unnaive.io.reading import Reading
     from unnaive.schema import Schema
     from unnaive.schema.sketch import SchemaSketch
 
@@ -34,13 +35,14 @@ class Counting(BinningParameters, total=False):
     n_jobs: int
     checkpoint: Path | None
     skip_bad_files: bool
+    reading: "Reading"
 
 
 def is_counts(path: Path) -> bool:
     """Whether a file is one that unnaive saved, by its name or its first bytes."""
     if path.suffix == ENDING:
         return True
-    if not path.is_file():
+    if not path.is_file() or path.suffix.lower() == ".xlsx":
         return False
     with path.open("rb") as stream:
         return stream.read(4) == b"PK\x03\x04"
@@ -200,7 +202,7 @@ def counted(
             "without --schema, categories and bins are learned from these rows; counts of other "
             "files cannot be added"
         )
-    elif _has_more(files, agreed):
+    elif _has_more(files, agreed, how["reading"]):
         return _in_memory(files, agreed, how)
     with progress(f"counting {named(files)}", len(files)) as advance:
         try:
@@ -217,12 +219,12 @@ def counted(
             raise
 
 
-def _has_more(files: "Sequence[Path]", agreed: "Schema") -> bool:
+def _has_more(files: "Sequence[Path]", agreed: "Schema", reading: "Reading") -> bool:
     """Whether a file has columns that a schema does not have; note which."""
     from unnaive.io.parts import entries  # noqa: PLC0415 - see app.py
 
     known, more = {*agreed.names, agreed.target}, dict[str, None]()
-    for entry in entries([str(path) for path in files]):
+    for entry in entries([str(path) for path in files], reading):
         with suppress(DataFileError):  # reported when it is counted
             more |= dict.fromkeys(name for name in entry.open().columns if name not in known)
     if more:
@@ -244,7 +246,7 @@ def _in_memory(files: "Sequence[Path]", agreed: "Schema", how: Counting) -> "Joi
     with progress(f"counting {named(files)}", len(paths)) as advance:
         for number, path in enumerate(paths, 1):
             try:
-                frame, target = read_by_schema(path, agreed)
+                frame, target = read_by_schema(path, agreed, how["reading"])
                 counts = count(
                     frame, target, schema=agreed, pairs=how["pairs"], n_jobs=how["n_jobs"]
                 )
@@ -261,11 +263,12 @@ def _in_memory(files: "Sequence[Path]", agreed: "Schema", how: Counting) -> "Joi
     return total
 
 
-def read_by_schema(path: Path, agreed: "Schema") -> "tuple[Frame, Column]":
+def read_by_schema(path: Path, agreed: "Schema", reading: "Reading") -> "tuple[Frame, Column]":
     """Read the columns of a schema, and the target."""
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
-    frame = read(path, target=agreed.target, labels=text_columns(agreed, agreed.target))
+    labels = text_columns(agreed, agreed.target)
+    frame = read(path, target=agreed.target, labels=labels, reading=reading)
     for name in agreed.names:
         if name not in frame.names:
             raise DataFileError(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Files = Annotated[
     list[Path],
-    typer.Argument(metavar="DATA...", help="Files of rows: .csv, .tsv, .parquet or .arff."),
+    typer.Argument(metavar="DATA...", help=f"Files of rows: {options.FORMATS}."),
 ]
 CountsFiles = Annotated[
     list[Path], typer.Argument(metavar="COUNTS...", help="Files written by unnaive count.")
@@ -140,6 +140,7 @@ def count(
         "n_jobs": n_jobs,
         "checkpoint": resume,
         "skip_bad_files": skip_bad_files,
+        "reading": binning.reading(),
         **chosen,
     }
     with options.checked(chosen):

@@ -1,11 +1,12 @@
 """``unnaive evaluate``: cross-validate models on the same folds of a file."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from unnaive.cli import options
 from unnaive.cli.check import read_checked
 from unnaive.cli.scores import show_classes, show_confusion, show_scores, summary
-from unnaive.cli.terminal import print_json, progress, say
+from unnaive.cli.terminal import note, print_json, progress, say
 
 if TYPE_CHECKING:
     from unnaive.cli.rows import TrainingRows
@@ -41,6 +42,7 @@ def evaluate(
     classifiers = {key: training.build(key) for key in options.chosen_models(models, USUAL)}
     with progress(f"reading {data.name}"):
         rows, found = read_checked(data, target, training)
+    protocol = protocol if loo else feasible(protocol, rows)
     results = {}
     for key, classifier in classifiers.items():
         with options.checked(training.parameters()):
@@ -54,6 +56,20 @@ def evaluate(
         print_json({**head, "protocol": described, **summary(results)})
     else:
         _show(results, f"{data}: {rows.frame.n_rows:,} rows, {described['description']}")
+
+
+def feasible(protocol: options.Protocol, rows: "TrainingRows", name: str = "") -> options.Protocol:
+    """Return a protocol with fewer folds, and a note, if a class has too few rows."""
+    from unnaive.evaluate.crossvalidate import possible_folds  # noqa: PLC0415 - see app.py
+    from unnaive.schema import learn_target  # noqa: PLC0415
+
+    folds = possible_folds(learn_target(rows.target)[1], protocol.folds)
+    if folds < protocol.folds:
+        where = f" of {name}" if name else ""
+        note(
+            f"{folds} folds instead of {protocol.folds}: the smallest class{where} has {folds} rows"
+        )
+    return replace(protocol, folds=folds)
 
 
 def cross_validated(

@@ -13,10 +13,12 @@ from unnaive.cli.terminal import note, print_json, progress
 
 if TYPE_CHECKING:
     from unnaive.io.frames import Frame
+    from unnaive.io.reading import Reading
     from unnaive.models import Classifier
     from unnaive.schema.columns import Label
 
 
+@options.expand
 def explain(
     model: options.ModelFile,
     data: options.Data,
@@ -38,6 +40,7 @@ def explain(
     ask: Annotated[
         bool, flag("--ask", "Also rank missing values by their expected information.")
     ] = False,
+    cells: options.Cells,
     json: options.AsJson = False,
 ) -> None:
     """Explain the prediction for a row, column by column.
@@ -51,7 +54,7 @@ def explain(
     unnaive explain patients.unb new.csv --positive ill --what-if --ask
     """
     with progress(f"explaining {data.name}"):
-        classifier, frame, numbers = _chosen_rows(model, data, row)
+        classifier, frame, numbers = _chosen_rows(model, data, row, cells.reading())
         label = None if positive is None else _label(classifier, positive)
         explained = [
             Explained(classifier, frame.block(n - 1, n), n, label, changes=changes, ask=ask)
@@ -67,13 +70,14 @@ def explain(
 
 
 def _chosen_rows(
-    model: Path, data: Path, rows: list[int] | None
+    model: Path, data: Path, rows: list[int] | None, reading: "Reading"
 ) -> tuple["Classifier", "Frame", list[int]]:
     """Return the model, the rows of the file, and the numbers of the rows to explain."""
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
     classifier = unnaive.load(model)
-    frame = match(data, read(data, labels=text_columns(classifier.schema_)), classifier)
+    labels = text_columns(classifier.schema_)
+    frame = match(data, read(data, labels=labels, reading=reading), classifier)
     if rows is None and frame.n_rows > 1:
         note(f"this explains the first of {frame.n_rows:,} rows; choose another with --row")
     numbers = rows or [1]

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from unnaive.cli.rows import TrainingRows
     from unnaive.models import Classifier
 
-_OF_ROWS = ("discretize", "bins", "categorical", "ignore", "keep", "weight")
+_OF_ROWS = (
+    *("discretize", "bins", "categorical", "ignore", "keep", "weight"),
+    *("encoding", "decimal", "thousands", "missing", "keep_text"),
+)
 
 Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="File of rows (.csv, .tsv, .parquet or .arff), or of counts from unnaive count or "
-        "merge.",
+        help=f"File of rows ({options.FORMATS}), or of counts from unnaive count or merge.",
     ),
 ]
 Target = Annotated[
@@ -112,11 +114,10 @@ def _refuse_row_options(path: Path, training: options.Training) -> None:
             where = (
                 "; counts cannot be weighted"
                 if name == "weight"
-                else (", or use it with unnaive schema")
+                else ", or use it with unnaive schema"
             )
-            raise ValueError(
-                f"--{name} applies to rows, and {path} holds counts; leave it out{where}"
-            )
+            what = f"--{name.replace('_', '-')} applies to rows, and {path} holds counts"
+            raise ValueError(f"{what}; leave it out{where}")
 
 
 def _summary(model: "Classifier", rows: "TrainingRows") -> "State":

@@ -19,6 +19,7 @@ import typer
 from unnaive.cli.completion import complete_model, complete_models
 
 if TYPE_CHECKING:
+    from unnaive.io.reading import Reading
     from unnaive.models import Classifier
 
 
@@ -32,9 +33,8 @@ def flag(flags: str, text: str) -> Any:
     return typer.Option(*flags.split(), help=text)
 
 
-Data = Annotated[
-    Path, typer.Argument(metavar="DATA", help="File of rows: .csv, .tsv, .parquet or .arff.")
-]
+FORMATS = ".csv, .tsv, .xlsx, .jsonl, .parquet or .arff"
+Data = Annotated[Path, typer.Argument(metavar="DATA", help=f"File of rows: {FORMATS}.")]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File written by unnaive fit.")]
 Target = Annotated[str, option("--target -t", "COLUMN", "Target column.")]
 Ignore = Annotated[
@@ -135,6 +135,24 @@ Resume = Annotated[
         "Save finished work in this file. If interrupted, the same command continues from it.",
     ),
 ]
+Encoding = Annotated[
+    str | None,
+    option("--encoding", "NAME", "Encoding of a text file, such as latin-1. Default: detected."),
+]
+Decimal = Annotated[
+    str | None, option("--decimal", "MARK", "Decimal mark of numbers: . or , Default: detected.")
+]
+Thousands = Annotated[
+    str | None, option("--thousands", "MARK", "Mark between thousands. Default: detected.")
+]
+Missing = Annotated[
+    list[str] | None,
+    option("--missing", "TEXT", "Text that stands for a missing value. Repeatable."),
+]
+KeepText = Annotated[
+    list[str] | None,
+    option("--keep-text", "COLUMN", "Column to read as text, also if it has numbers. Repeatable."),
+]
 AsJson = Annotated[bool, flag("--json", "Print JSON, for programs.")]
 
 
@@ -147,7 +165,25 @@ class BinningParameters(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Binning:
+class Cells:
+    """Options for how the cells of text files are read."""
+
+    encoding: Encoding = None
+    decimal: Decimal = None
+    thousands: Thousands = None
+    missing: Missing = None
+    keep_text: KeepText = None
+
+    def reading(self) -> "Reading":
+        """Return how files are read."""
+        from unnaive.io.reading import Reading  # noqa: PLC0415 - see app.py
+
+        missing, keep_text = tuple(self.missing or ()), frozenset(self.keep_text or ())
+        return Reading(self.encoding, self.decimal, self.thousands, missing, keep_text)
+
+
+@dataclass(frozen=True)
+class Binning(Cells):
     """Options for how columns become categories and bins."""
 
     discretize: Discretize = None

@@ -3,6 +3,7 @@
 import json as json_module
 import zipfile
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,11 +18,29 @@ from unnaive.cli.terminal import note, print_json, progress, say
 
 if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
+    from unnaive.io.reading import Reading
     from unnaive.models import Classifier
 
 _PATIENCE = 30.0  # seconds for the cross-validation; the page should take a minute in total
 
-Output = Annotated[Path | None, option("--output -o", "FILE", "HTML file to write.")]
+
+class Format(StrEnum):
+    """Formats of a report."""
+
+    html = "html"
+    markdown = "markdown"
+
+
+Output = Annotated[Path | None, option("--output -o", "FILE", "HTML or Markdown file to write.")]
+To = Annotated[
+    Format | None,
+    option(
+        "--to",
+        "FORMAT",
+        "html or markdown. Default: markdown for a file .md, else html. Markdown without --output "
+        "is printed.",
+    ),
+]
 Target = Annotated[
     str | None,
     option("--target -t", "COLUMN", "Target column, if its name differs from the training file."),
@@ -48,14 +67,16 @@ Positive = Annotated[str | None, option("--positive", "LABEL", "Positive class, 
 Errors = Annotated[int, option("--errors", "N", "Number of misclassified rows to show.", min=0)]
 
 
+@options.expand
 def report(
     model: options.ModelFile,
     data: Annotated[
         Path,
-        typer.Argument(metavar="DATA", help="Training rows: .csv, .tsv, .parquet or .arff."),
+        typer.Argument(metavar="DATA", help=f"Training rows: {options.FORMATS}."),
     ],
     *,
     output: Output = None,
+    to: To = None,
     target: Target = None,
     folds: Folds = 10,
     new_rows: NewRows = False,
@@ -64,10 +85,11 @@ def report(
     errors: Errors = 10,
     title: Annotated[str | None, option("--title", "TEXT", "Title of the page.")] = None,
     seed: options.Seed = 0,
+    cells: options.Cells,
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
-    """Write an HTML page about a model.
+    """Write an HTML page, or a Markdown file, about a model.
 
     The page shows how accurate the model is, explains its predictions, and computes predictions for
     values you enter. It is one file and needs no network. It contains some rows of the data: the
@@ -78,16 +100,17 @@ def report(
     --------
     unnaive report patients.unb patients.csv -o report.html
     unnaive report patients.unb later.csv --new-rows --positive ill -o later.html
+    unnaive report patients.unb patients.csv --to markdown
     """
-    from unnaive.report import summarise, write  # noqa: PLC0415 - see app.py
+    from unnaive.report.file import report_on  # noqa: PLC0415 - see app.py
 
     if output is not None:
         require_writable(output, model, data)
-    elif not json:
+    elif not (json or to is Format.markdown):
         raise typer.BadParameter("name the HTML file, or use --json", param_hint="--output")
     with progress(f"reading {data.name}"):
         classifier = unnaive.load(model).set_params(n_jobs=n_jobs)
-        frame, labels = _rows(data, classifier, target)
+        frame, labels = _rows(data, classifier, target, cells.reading())
     settings: dict[str, Any] = {
         "folds": None if new_rows else folds,
         "seed": seed,
@@ -102,28 +125,33 @@ def report(
     }
     with progress(f"reporting on {data.name}", folds) as advance:
         settings["progress"] = lambda done, _: advance(done)
-        if output is None:
-            result = summarise(classifier, frame, labels, **settings)
-        else:
-            result = write(classifier, frame, labels, output, **settings)
-    if result["findings"]:
+        result = report_on(classifier, frame, labels, **settings)
+        if output is not None:
+            result.write(output, to)
+    if findings := result.summary["findings"]:
         where = "at the top of the page" if output else "in the output"
-        note(f"{len(result['findings'])} findings about the data are {where}")
+        note(f"{len(findings)} findings about the data are {where}")
     if json:
-        print_json(result)
+        print_json(result.summary)
+    elif output is None:
+        typer.echo(result.markdown(), nl=False)
     if output is not None:
-        say(f"report written to {output} ({size_of(output)}); open it in a browser")
+        what = "" if result.is_markdown(output, to) else "; open it in a browser"
+        say(f"report written to {output} ({size_of(output)}){what}")
 
 
-def _rows(path: Path, model: "Classifier", target: str | None) -> "tuple[Frame, Column]":
+def _rows(
+    path: Path, model: "Classifier", target: str | None, reading: "Reading"
+) -> "tuple[Frame, Column]":
     """Read the features in the order of the model, and the target."""
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
     schema = model.schema_
     name = target or schema.target
-    frame = read(path, target=name, labels=text_columns(schema, name))
+    frame = read(path, target=name, labels=text_columns(schema, name), reading=reading)
     features, labels = frame.split(name)
-    return match(path, features if name not in schema.names else frame, model), labels
+    rows = features if name not in schema.names else frame
+    return match(path, rows, model, complete=True), labels
 
 
 def _origin(path: Path) -> dict[str, str]:

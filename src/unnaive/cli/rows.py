@@ -1,5 +1,6 @@
 """Rows from a file: to learn from, and matched to the columns of a model."""
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray
     from unnaive.cli.options import Training
     from unnaive.io.frames import Column, Frame
+    from unnaive.io.reading import Reading
     from unnaive.models import Classifier
     from unnaive.schema import ColumnSchema, Schema
 
@@ -36,7 +38,9 @@ def read_training(
     """
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
-    frame = read(path, target=target, labels=labels)
+    frame = read(path, target=target, labels=labels, reading=training.reading())
+    for name in training.keep_text or []:
+        _require(path, name, frame.names)
     apart = [target, *(training.ignore or []), *([training.weight] if training.weight else [])]
     for name in [*apart, *(training.categorical or []), *(training.keep or [])]:
         _require(path, name, frame.names)
@@ -55,29 +59,41 @@ def text_columns(schema: "Schema", target: str | None = None) -> list[str]:
     return [*text, target] if target is not None and labels else text
 
 
-def match(path: Path, frame: "Frame", model: "Classifier") -> "Frame":
-    """Order a file's columns as a model's; note what is not used and unseen categories."""
-    _match_names(path, frame.names, model.schema_)
-    matched, unseen = frame.select(model.schema_.names), Unseen(model)
+def match(path: Path, frame: "Frame", model: "Classifier", *, complete: bool = False) -> "Frame":
+    """Order a file's columns as a model's; note what is not used, absent or unseen.
+
+    Absent columns are treated as missing, or raise an error if the rows must be ``complete``.
+    """
+    _match_names(path, frame.names, model.schema_, complete=complete)
+    matched, unseen = _matched(frame, model.schema_), Unseen(model)
     unseen.add(matched)
     unseen.report()
     return matched
 
 
-def matched_batches(path: Path, model: "Classifier", n_jobs: int | None) -> "Iterator[Frame]":
-    """Yield a file's rows in batches, with their columns ordered as a model's.
+def matched_batches(
+    path: Path,
+    model: "Classifier",
+    n_jobs: int | None,
+    reading: "Reading",
+    keep: "Sequence[str]" = (),
+) -> "Iterator[tuple[Frame, Frame]]":
+    """Yield a file's rows in batches: columns ordered as a model's, and columns to keep.
 
-    Unused columns are noted before the first batch, unseen categories after the last.
+    Unused and absent columns are noted before the first batch, unseen categories after the last.
     """
     from unnaive._parallel import effective_n_jobs  # noqa: PLC0415 - see app.py
     from unnaive.counts.engines.streaming import READ_CELLS, read_ahead  # noqa: PLC0415
     from unnaive.io.parts import open_part  # noqa: PLC0415
 
-    part, schema, unseen = open_part(path), model.schema_, Unseen(model)
-    _match_names(path, part.columns, schema)
+    part, schema, unseen = open_part(path, reading), model.schema_, Unseen(model)
+    for name in keep:
+        _require(path, name, part.columns)
+    _match_names(path, part.columns, schema, keep)
     size = max(1024, min(_BATCH_ROWS, READ_CELLS // len(schema.names)))
     threads = effective_n_jobs(n_jobs) > 1
-    frames = part.frames(size, schema.cell_kinds, threads, set(schema.names))
+    kinds = dict.fromkeys(keep, "text") | schema.cell_kinds
+    frames = part.frames(size, kinds, threads, {*schema.names, *keep})
     done, repeated = 0, 0
     for frame in read_ahead(frames):
         if isinstance(frame, str):  # the reader starts again: skip the rows already predicted
@@ -86,21 +102,53 @@ def matched_batches(path: Path, model: "Classifier", n_jobs: int | None) -> "Ite
         skipped = min(repeated, frame.n_rows)
         repeated -= skipped
         if skipped < frame.n_rows:
-            matched = frame.block(skipped, frame.n_rows).select(schema.names)
+            block = frame.block(skipped, frame.n_rows)
+            matched = _matched(block, schema)
             unseen.add(matched)
             done += matched.n_rows
-            yield matched
+            yield matched, block.select(keep)
     if not done:
         raise DataFileError(f"{path} has a header but no rows; add at least one")
+    for warning in part.notes():
+        warnings.warn(warning, stacklevel=2)
     unseen.report()
 
 
-def _match_names(path: Path, names: "Sequence[str]", schema: "Schema") -> None:
-    """Require the columns of a model, and note which others are not used."""
-    present, wanted, target = set(names), set(schema.names), schema.target
-    for name in schema.names:
-        if name not in present:
-            _require(path, name, names, ", which the model needs")
+def _matched(frame: "Frame", schema: "Schema") -> "Frame":
+    """Order columns as a schema; those that are absent are missing in every row."""
+    import numpy as np  # noqa: PLC0415 - see app.py
+
+    from unnaive.io.frames import Column, Frame  # noqa: PLC0415
+
+    absent = {
+        name: Column(name, np.full(frame.n_rows, -1, np.int32), ())
+        if kind == "text"
+        else Column(name, np.full(frame.n_rows, np.nan))
+        for name, kind in schema.cell_kinds.items()
+        if name not in frame.names
+    }
+    if not absent:
+        return frame.select(schema.names)
+    place = {name: number for number, name in enumerate(frame.names)}
+    columns = (absent.get(n) or frame.column(place[n]) for n in schema.names)
+    return Frame(schema.names, frame.n_rows, tuple(columns))
+
+
+def _match_names(
+    path: Path,
+    names: "Sequence[str]",
+    schema: "Schema",
+    keep: "Sequence[str]" = (),
+    *,
+    complete: bool = False,
+) -> None:
+    """Note which columns of a model are absent, and which others are not used."""
+    present, wanted, target = set(names), {*schema.names, *keep}, schema.target
+    absent = [name for name in schema.names if name not in present]
+    if absent and (complete or len(absent) == len(schema.names)):
+        _require(path, absent[0], names, ", which the model needs")
+    if absent:
+        note(f"columns not in {path.name}, treated as missing in every row: {listed(absent)}")
     extra = [name for name in names if name not in wanted]
     if extra == [target]:
         note(f"column {target!r} is the target; it is not used")

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Timer
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 import typer
@@ -137,9 +136,17 @@ def notes() -> Iterator[None]:
 
 def _with_option(message: Warning | str) -> str:
     """Add the command-line option that answers a warning of the library."""
-    if isinstance(message, DataWarning) and message.kind == "identifier":
-        return f"{message} when you fit, with --ignore {shlex.quote(message.names[0])}"
-    return str(message)
+    if not isinstance(message, DataWarning):
+        return str(message)
+    name = shlex.quote(message.names[0]) if message.names else ""
+    cures = {
+        "identifier": f" when you fit, with --ignore {name}",
+        "encoding": "; choose another encoding with --encoding",
+        "numbers": "; choose other marks with --decimal and --thousands",
+        "words": f"; keep them with --keep-text {name}",
+        "sheet": "; save another sheet as CSV to read it",
+    }
+    return f"{message}{cures.get(message.kind, '')}"
 
 
 def error_console() -> "Console | None":
@@ -157,7 +164,7 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
     """Show a progress bar on a terminal for work of more than two seconds.
 
     It shows the remaining time if the number of steps is known, otherwise the elapsed time. Yields
-    a function to call with the number of steps done. A search inside shows its best score.
+    a function to call with the number of steps done. A search inside is mentioned.
     """
     errors = error_console()
     if errors is None:
@@ -170,9 +177,8 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
     timer.start()
 
     def describe(step: "Generation | Step | Tried") -> None:
-        bar.update(task, description=f"{label}: {searching(step, perf_counter() - start)}")
+        bar.update(task, description=f"{label}: {searching(step)}")
 
-    start = perf_counter()
     try:
         with watched_by(describe):
             yield lambda done: bar.update(task, completed=done)
@@ -204,22 +210,16 @@ def new_bar(errors: "Console", *, timed: bool) -> "Progress":
     )
 
 
-def searching(step: "Generation | Step | Tried", seconds: float) -> str:
-    """Say how far a search is.
+def searching(step: "Generation | Step | Tried") -> str:
+    """Say that a search is running, and how many models were tried.
 
     >>> from unnaive.search import Generation
-    >>> searching(Generation(12, 0.7612, 0.7433, 12_500, 300, 2.5), 2.5)
-    'generation 12, best 0.7612, mean 0.7433, 12,500 evaluations, 5,000 a second'
+    >>> searching(Generation(12, 0.7612, 0.7433, 12_500, 300, 2.5))
+    'searching'
     """
     from unnaive.models.auto import Tried  # noqa: PLC0415 - see app.py
 
-    if isinstance(step, Tried):
-        return f"{step.number} models tried, least log loss {step.best:.4f}"
-    spent = max(getattr(step, "seconds", seconds), 1e-9)
-    what = "generation" if hasattr(step, "mean") else "step"
-    mean = f", mean {step.mean:.4f}" if hasattr(step, "mean") else ""
-    rate = f"{step.evaluations:,} evaluations, {step.evaluations / spent:,.0f} a second"
-    return f"{what} {step.number}, best {step.best:.4f}{mean}, {rate}"
+    return f"{step.number} models tried" if isinstance(step, Tried) else "searching"
 
 
 def milliseconds(seconds: float) -> str:

@@ -286,7 +286,8 @@ def make_balanced(
 
     References
     ----------
-    Barrow, "Between naive and full Bayes", thesis, 2011, section 3.2.
+    Lionel R. Barrow, "A Method for Automatically Generating Network Structure in Bayesian
+    Classifiers", Bard College, 2011, section 3.2.
 
     Examples
     --------

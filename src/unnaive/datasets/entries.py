@@ -13,8 +13,10 @@ from unnaive.exceptions import UnnaiveError
 PAPERS = {
     "GNB": 'Kovács, Ország, Pfeifer & Benczúr, "Generalized naive Bayes", arXiv 2408.15923, 2024',
     "PHNB": 'Ji, Yu & Zhang, "Packaged hidden naive Bayes"',
-    "k-naive": 'Barrow, "Between naive and full Bayes", thesis, 2011',
-    "EDA": "Robles et al., semi-naive Bayes by estimation of distribution algorithms, 2004",
+    "k-naive": 'Lionel R. Barrow, "A Method for Automatically Generating Network Structure in '
+    'Bayesian Classifiers", Bard College, 2011',
+    "EDA": "Robles, Larrañaga, Peña, Pérez, Menasalvas & Herves, semi-naive Bayes by estimation of "
+    "distribution algorithms, 2004",
 }
 
 

@@ -1,7 +1,8 @@
 """Evaluation: metrics, cross-validation, leave-one-out, comparison of models, significance."""
 
 from unnaive.evaluate.compare import Step, compare, compare_many
-from unnaive.evaluate.comparison import Comparison, Comparisons, Failure
+from unnaive.evaluate.comparison import Comparison, Failure
+from unnaive.evaluate.comparisons import Comparisons
 from unnaive.evaluate.crossvalidate import Evaluation, cross_validate, leave_one_out
 from unnaive.evaluate.folds import WekaStratifiedKFold
 from unnaive.evaluate.runs import Runs, hash_rows

@@ -17,7 +17,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from unnaive import _parallel
-from unnaive.evaluate.comparison import Comparison, Comparisons, Failure
+from unnaive.evaluate.comparison import Comparison, Failure
+from unnaive.evaluate.comparisons import Comparisons
 from unnaive.evaluate.crossvalidate import EvaluationRows, deal, fit_and_predict, prepare_rows
 from unnaive.evaluate.runs import Runs, hash_rows
 from unnaive.exceptions import UnnaiveError

@@ -5,22 +5,28 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._axes import new_axes
 from unnaive._json import plain
-from unnaive.evaluate.page import page
-from unnaive.evaluate.significance import corrected_resampled_t, friedman, holm, nemenyi, rank
+from unnaive.evaluate import tables
+from unnaive.evaluate.page import cells, describe, legend, page
+from unnaive.evaluate.significance import corrected_resampled_t, holm, rank
+from unnaive.evaluate.tables import number
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from matplotlib.axes import Axes
+
     from unnaive._typing import FloatArray, State
-    from unnaive.evaluate.verdicts import FriedmanVerdict, NemenyiVerdict, Verdict
+    from unnaive.evaluate.verdicts import Verdict
     from unnaive.schema.columns import Label
 
+_ALPHA = 0.05  # significance level of marks in notebooks
 LOSSES = ("log_loss", "brier")  # metrics for which lower is better
 
 
@@ -55,7 +61,7 @@ class Failure:
     error: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Result of :func:`compare`: scores of several models on the same folds.
 
@@ -104,6 +110,17 @@ class Comparison:
     protocol: State
     test_share: float
     resumed: int = 0
+
+    def __repr__(self) -> str:
+        metric = self.metrics[0]
+        means = ", ".join(f"{row['model']} {number(row[metric])}" for row in self.table())
+        return (
+            f"Comparison({describe(self.protocol)} of {self.n_rows:,} samples; {metric}: {means})"
+        )
+
+    def _repr_html_(self) -> str:
+        caption = f"{self.n_rows:,} samples, {describe(self.protocol)}"
+        return f"{tables.to_html(*cells(self, _ALPHA), caption)}<p>{legend(_ALPHA)}</p>"
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -257,6 +274,64 @@ class Comparison:
         first = f"{self.metrics[0]}_rank"
         return sorted(rows.values(), key=lambda row: (math.isnan(row[first]), row[first]))
 
+    def to_frame(self, alpha: float = 0.05) -> Any:
+        """Return :meth:`table` as a data frame.
+
+        Parameters
+        ----------
+        alpha : float, default=0.05
+            Significance level.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each model.
+        """
+        return tables.to_pandas(self.table(alpha), "model")
+
+    def to_latex(self, alpha: float = 0.05) -> str:
+        """Return a LaTeX table, for the package booktabs.
+
+        Parameters
+        ----------
+        alpha : float, default=0.05
+            Significance level.
+
+        Returns
+        -------
+        str
+            A ``tabular`` of mean ± standard deviation; the best model is bold, and * marks models
+            that are significantly worse.
+        """
+        return tables.to_latex(*cells(self, alpha))
+
+    def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the mean and standard deviation of every model, the best at the top.
+
+        For the critical-difference diagram over several data sets, see :meth:`Comparisons.plot`.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            One of the metrics; None for the first.
+        ax : matplotlib axes, default=None
+            Axes to draw on; None for a new figure.
+
+        Returns
+        -------
+        matplotlib axes
+            The axes.
+        """
+        metric = metric or self.metrics[0]
+        mean, deviation, ranks = self.mean(metric), self.std(metric), self.ranks(metric)
+        order = sorted(self.models, key=lambda model: (math.isnan(ranks[model]), ranks[model]))
+        ax = new_axes(ax, figsize=(6, 1 + 0.3 * len(order)))
+        values, bars = ([column[model] for model in order] for column in (mean, deviation))
+        ax.errorbar(values, order, xerr=bars, fmt="o", capsize=3, color="0.2")
+        ax.invert_yaxis()
+        ax.set_xlabel(f"{metric.replace('_', ' ')}, mean ± standard deviation over folds")
+        return ax
+
     def to_dict(self) -> State:
         """Return everything as plain values.
 
@@ -309,141 +384,6 @@ class Comparison:
             )
         for model, scores in self.scores.items():
             yield model, scores[metric][~np.isnan(scores[metric])]
-
-
-@dataclass(frozen=True, eq=False)
-class Comparisons:
-    """Result of :func:`compare_many`: the same models on several data sets.
-
-    Parameters
-    ----------
-    parts : dict of str to Comparison
-        Comparison by name of the data set.
-
-    See Also
-    --------
-    Comparison : Result for one data set.
-
-    Examples
-    --------
-    >>> from unnaive.evaluate import compare_many
-    >>> X, y = [["a"], ["a"], ["b"], ["b"]] * 5, [0, 0, 1, 1] * 5
-    >>> result = compare_many(["nb", "tan"], {"one": (X, y), "two": (X, y)}, folds=2)
-    >>> result.friedman("accuracy").ranks
-    {'nb': 1.5, 'tan': 1.5}
-    """
-
-    parts: dict[str, Comparison]
-
-    def __post_init__(self) -> None:
-        models = {part.models for part in self.parts.values()}
-        if len(models) != 1:
-            raise UnnaiveError(
-                f"{len(self.parts)} data sets with {len(models)} different lists of models; "
-                "compare the same models, in the same order, on at least one data set"
-            )
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """Names of the models."""
-        return next(iter(self.parts.values())).models
-
-    def means(self, metric: str) -> dict[str, FloatArray]:
-        """Return the mean score of every model on every data set.
-
-        Parameters
-        ----------
-        metric : str
-            One of the metrics.
-
-        Returns
-        -------
-        dict of str to ndarray of shape (n,)
-            Means by model; NaN if a fold failed.
-        """
-        parts = [(part.mean(metric), part.ranks(metric)) for part in self.parts.values()]
-        return {
-            model: np.array([math.nan if math.isnan(r[model]) else m[model] for m, r in parts])
-            for model in self.models
-        }
-
-    def friedman(self, metric: str) -> FriedmanVerdict:
-        """Test whether any model differs; data sets on which a model failed are left out.
-
-        Parameters
-        ----------
-        metric : str
-            One of the metrics.
-
-        Returns
-        -------
-        FriedmanVerdict
-            Mean ranks and p-values.
-        """
-        return friedman(self.means(metric), lower_is_better=metric in LOSSES)
-
-    def nemenyi(self, metric: str, alpha: float = 0.05) -> NemenyiVerdict:
-        """Test which models differ.
-
-        Parameters
-        ----------
-        metric : str
-            One of the metrics.
-        alpha : float, default=0.05
-            Significance level.
-
-        Returns
-        -------
-        NemenyiVerdict
-            Critical difference and p-values, for
-            :func:`unnaive.explain.plot_critical_difference`.
-        """
-        return nemenyi(self.means(metric), lower_is_better=metric in LOSSES, alpha=alpha)
-
-    def table(self, metric: str) -> list[State]:
-        """Return one dictionary for each data set, and one with mean ranks.
-
-        Parameters
-        ----------
-        metric : str
-            One of the metrics.
-
-        Returns
-        -------
-        list of dict
-            Name of the data set and mean of every model.
-        """
-        means, ranks = self.means(metric), self.friedman(metric).ranks
-        rows = [
-            {"data": name, **{model: float(means[model][place]) for model in self.models}}
-            for place, name in enumerate(self.parts)
-        ]
-        return [*rows, {"data": "mean rank", **ranks}]
-
-    def to_dict(self) -> State:
-        """Return everything as plain values.
-
-        Returns
-        -------
-        dict
-            All comparisons, and the tests of every metric.
-        """
-        metrics = next(iter(self.parts.values())).metrics
-        return {
-            "data": {name: part.to_dict() for name, part in self.parts.items()},
-            "friedman": {metric: asdict(self.friedman(metric)) for metric in metrics},
-            "critical_difference": {metric: self.nemenyi(metric).critical for metric in metrics},
-        }
-
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON; NaN and infinity become null.
-
-        Returns
-        -------
-        str
-            The JSON text.
-        """
-        return json.dumps(plain(self.to_dict()), ensure_ascii=False, indent=2, default=str)
 
 
 def _median(values: FloatArray) -> float:

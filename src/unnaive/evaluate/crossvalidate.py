@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -15,6 +15,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.utils.validation import check_consistent_length
 
 from unnaive import _parallel
+from unnaive.evaluate import tables
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame
 from unnaive.metrics import SCORES, Metrics, measure
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     Take = Callable[[IntArray], tuple[object, object, FloatArray | None]]
 
 Answer = TypeVar("Answer")
+_MAIN = ("accuracy", "log_loss", "auc")  # metrics in short descriptions
 
 
 class Model(Protocol):
@@ -77,7 +79,7 @@ def prepare_rows(X: object, y: object, sample_weight: ArrayLike | None = None) -
     return EvaluationRows(frame, target, weights, tuple(labels.tolist()), codes)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Result of :func:`cross_validate` or :func:`leave_one_out`.
 
@@ -115,6 +117,42 @@ class Evaluation:
     pooled: Metrics
     fit_seconds: FloatArray
     predict_seconds: FloatArray
+
+    def __repr__(self) -> str:
+        _, n, k = self.probabilities.shape
+        folds = f"{len(self.folds)} folds" if len(self.folds) > 1 else "leave-one-out"
+        shown = ", ".join(f"{name} {tables.number(self.mean[name])}" for name in _MAIN)
+        return f"Evaluation({n:,} samples, {k} classes, {folds}: {shown})"
+
+    def _repr_html_(self) -> str:
+        return tables.to_html(*self._cells())
+
+    def _cells(self) -> tuple[list[str], list[list[tables.Cell]]]:
+        mean, std = self.mean, self.std
+        rows = [[name.replace("_", " "), tables.spread(mean[name], std[name])] for name in SCORES]
+        return ["metric", "mean"], [list(map(tables.Cell, row)) for row in rows]
+
+    def to_frame(self) -> Any:
+        """Return the mean and standard deviation of every metric as a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each metric.
+        """
+        mean, std = self.mean, self.std
+        rows = [{"metric": name, "mean": mean[name], "std": std[name]} for name in SCORES]
+        return tables.to_pandas(rows, "metric")
+
+    def to_latex(self) -> str:
+        """Return the mean and standard deviation of every metric as a LaTeX table.
+
+        Returns
+        -------
+        str
+            A ``tabular``, for the package booktabs.
+        """
+        return tables.to_latex(*self._cells())
 
     @property
     def mean(self) -> dict[str, float]:
@@ -285,6 +323,30 @@ def leave_one_out(
     aligned = _aligned(chances, fitted.classes_, data.classes)
     every = np.arange(len(data.codes))
     return _collect(data, 1, [every], [(aligned, fit_seconds, predict_seconds)])
+
+
+def possible_folds(codes: IntArray, folds: int) -> int:
+    """Return the number of folds, at most the size of the smallest class of several samples.
+
+    Parameters
+    ----------
+    codes : array of int of shape (n,)
+        Class codes.
+    folds : int
+        Wanted number of folds.
+
+    Returns
+    -------
+    int
+        At least 2.
+
+    Examples
+    --------
+    >>> possible_folds(np.array([0, 0, 0, 1, 1, 1, 1, 2]), 10)
+    3
+    """
+    sizes = np.bincount(codes)
+    return max(2, int(min([folds, *sizes[sizes > 1]])))
 
 
 def deal(

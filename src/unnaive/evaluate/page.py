@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from html import escape
 from typing import TYPE_CHECKING
+
+from unnaive.evaluate.tables import Cell, number, spread, to_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from unnaive._typing import State
     from unnaive.evaluate.comparison import Comparison, Failure
+    from unnaive.evaluate.comparisons import Comparisons
 
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2em;color:#222}table{border-collapse:collapse}"
     "td,th{padding:.2em .9em;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}"
-    "td:first-child,th:first-child{text-align:left}.best{font-weight:bold}small{color:#777}"
+    "td:first-child,th:first-child{text-align:left}"
 )
 
 
@@ -39,38 +41,57 @@ def summarise(failures: tuple[Failure, ...], folds: int) -> list[str]:
     return lines
 
 
+def _head(title: str) -> str:
+    top = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
+    return f"{top}\n<style>{_STYLE}</style><h1>{escape(title)}</h1>"
+
+
 def page(comparison: Comparison, title: str, alpha: float) -> Iterator[str]:
     """Yield the lines of an HTML page."""
-    yield f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-    yield f"<style>{_STYLE}</style><h1>{escape(title)}</h1>"
+    yield _head(title)
     names = ", ".join(escape(str(label)) for label in comparison.classes)
     how = escape(describe(comparison.protocol))
     yield f"<p>{comparison.n_rows:,} rows, classes {names}; {how}.</p>"
-    heads = "".join(f"<th>{escape(m.replace('_', ' '))}<th>#" for m in comparison.metrics)
-    yield f"<table><tr><th>model{heads}<th>fit ms<th>predict ms</tr>"
-    for row in comparison.table(alpha):
-        cells = "".join(_cells(row, metric) for metric in comparison.metrics)
-        times = "".join(
-            f"<td>{_number(1000 * row[name], '.3g')}" for name in ("fit_seconds", "predict_seconds")
-        )
-        yield f"<tr><td>{escape(row['model'])}{cells}{times}</tr>"
-    yield "</table><p>Mean ± standard deviation over folds; #: rank of the mean; bold: best; "
-    yield (
-        f"*: significantly worse than the best, p &lt; {alpha:g} (corrected resampled t-test of "
-        "Nadeau &amp; Bengio 2003, with Holm's correction). Times are medians over folds.</p>"
-    )
+    yield to_html(*cells(comparison, alpha, ".4f"))
+    yield f"<p>{legend(alpha)}</p>"
     for line in summarise(comparison.failures, len(next(iter(comparison.fit_seconds.values())))):
         yield f"<p>{escape(line)}</p>"
     yield "</html>"
 
 
-def _cells(row: State, metric: str) -> str:
-    mean, deviation = _number(row[metric], ".4f"), _number(row[f"{metric}_std"], ".4f")
-    mark = "*" if row[f"{metric}_worse"] else ""
-    kind = ' class="best"' if row[f"{metric}_rank"] == 1 else ""
-    place = _number(row[f"{metric}_rank"], "g")
-    return f"<td{kind}>{mean} <small>± {deviation}</small>{mark}<td>{place}"
+def page_of_many(comparisons: Comparisons, title: str) -> Iterator[str]:
+    """Yield the lines of an HTML page on several data sets."""
+    yield _head(title)
+    for metric in comparisons.metrics:
+        friedman, critical = comparisons.friedman(metric), comparisons.nemenyi(metric).critical
+        yield comparisons.html_table(metric)
+        yield f"<p>Means over folds; bold: best. Friedman test: p = {friedman.p:.3g}. Mean ranks "
+        yield f"that differ by less than {critical:.2f} are not significantly different.</p>"
+    yield "</html>"
 
 
-def _number(value: float, how: str) -> str:
-    return "-" if math.isnan(value) else format(value, how)
+def legend(alpha: float) -> str:
+    """Explain the marks of a table, as HTML."""
+    return (
+        "Mean ± standard deviation over folds; #: rank of the mean; bold: best; *: significantly "
+        f"worse than the best, p &lt; {alpha:g} (corrected resampled t-test of Nadeau &amp; Bengio "
+        "2003, with Holm's correction). Times are medians over folds."
+    )
+
+
+def cells(
+    comparison: Comparison, alpha: float, form: str = ".3f"
+) -> tuple[list[str], list[list[Cell]]]:
+    """Return header and cells of the table of a comparison."""
+    header = [name for metric in comparison.metrics for name in (metric.replace("_", " "), "#")]
+    rows = []
+    for row in comparison.table(alpha):
+        line = [Cell(row["model"])]
+        for metric in comparison.metrics:
+            mean, deviation, rank = (row[f"{metric}{end}"] for end in ("", "_std", "_rank"))
+            mark = "*" if row[f"{metric}_worse"] else ""
+            line.append(Cell(spread(mean, deviation, form) + mark, bold=rank == 1))
+            line.append(Cell(number(rank, "g")))
+        times = (1000 * row[f"{name}_seconds"] for name in ("fit", "predict"))
+        rows.append([*line, *(Cell(number(time, ".3g")) for time in times)])
+    return ["model", *header, "fit ms", "predict ms"], rows

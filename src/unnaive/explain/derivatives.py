@@ -163,8 +163,8 @@ def dependence_derivatives(
 
     References
     ----------
-    Zhang, "The optimality of naive Bayes", FLAIRS 2004; Barrow, "Between naive and full Bayes",
-    thesis, 2011.
+    Zhang, "The optimality of naive Bayes", FLAIRS 2004; Lionel R. Barrow, "A Method for
+    Automatically Generating Network Structure in Bayesian Classifiers", Bard College, 2011.
 
     Examples
     --------

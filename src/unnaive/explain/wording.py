@@ -141,7 +141,8 @@ def html_table(names: Sequence[str], lines: Sequence[Sequence[str]], title: str 
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines
     )
-    caption = f"<caption>{escape(title)}</caption>" if title else ""
+    style = "text-align: left; white-space: nowrap; font-weight: bold"
+    caption = f'<caption style="{style}">{escape(title)}</caption>' if title else ""
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 

@@ -1,4 +1,4 @@
-"""Read a whole data file: CSV, TSV, Parquet or ARFF.
+"""Read a whole data file: CSV, TSV, JSON lines, Excel, Parquet or ARFF.
 
 Every problem of a file is a :class:`~unnaive.exceptions.DataFileError` that names the file, the
 problem and the cure.
@@ -6,6 +6,7 @@ problem and the cure.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,10 +16,11 @@ import numpy as np
 
 from unnaive.exceptions import DataFileError
 from unnaive.io.arff import parse_arff
-from unnaive.io.content import checked_ending, text_of
+from unnaive.io.content import checked_ending, encoding_of, text_of
 from unnaive.io.frames import Column, Frame
 from unnaive.io.parts import part_of
-from unnaive.io.parts.text import CsvPart
+from unnaive.io.parts.base import TextPart
+from unnaive.io.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Sequence
@@ -30,16 +32,25 @@ _ROWS = 1 << 20  # of a frame
 
 
 def read(
-    path: str | PathLike[str], target: str | None = None, labels: Collection[str] = ()
+    path: str | PathLike[str],
+    target: str | None = None,
+    labels: Collection[str] = (),
+    reading: Reading = Reading(),  # noqa: B008 - is immutable
 ) -> Frame:
     r"""Read a data file; the extension of its name determines the format.
 
-    A CSV file has a header line and is UTF-8, with or without a byte order mark. Its cells are
-    separated by commas, semicolons or tabs, whichever is most frequent in the header. Blanks
-    around a cell are removed, blank lines are skipped, and a cell, quoted or not, is missing if
-    it is one of ``unnaive.io.cells.MISSING`` (``None`` is not, since it is a category in many
-    surveys). A column is numeric if all its cells are numbers; if semicolons separate the cells,
-    ``1,5`` is a number, too. true and false make a column of booleans; dates stay labels.
+    A CSV file has a header line. Its cells are separated by commas, semicolons, tabs or bars,
+    whichever is most frequent in the header. Text is UTF-8, UTF-16 with a byte order mark, or
+    else Windows-1252. Blanks around a cell are removed, empty rows are skipped, and a cell,
+    quoted or not, is missing if it is one of ``unnaive.io.reading.MISSING``. ``-``, ``.``,
+    ``None`` and ``not measured`` are missing only in a column whose other cells are numbers.
+
+    A column is numeric if all its cells are numbers of one style: ``1333.26``, ``1333,26``,
+    ``1,333.26``, ``1.333,26``, ``1'333.26`` or ``1 333,26``. If at least 95 % of its cells, and
+    at least 20, are numbers, the few words are missing values. true and false make a column of
+    booleans; dates stay labels. The first sheet of a workbook and the objects of JSON lines are
+    read by the same rules. Every decision that may be wrong is a
+    :class:`~unnaive.exceptions.DataWarning`.
 
     Parameters
     ----------
@@ -48,7 +59,9 @@ def read(
     target : str, default=None
         A column that the file must have.
     labels : collection of str, default=()
-        Columns of a CSV file that are text even if all their cells look like numbers.
+        Columns of a text file that stay text even if all their cells look like numbers.
+    reading : Reading, default=Reading()
+        Encoding, number style and spellings of missing values, if the file must not decide.
 
     Returns
     -------
@@ -73,13 +86,19 @@ def read(
     ([61.0, nan], ('no', 'yes'))
     """
     path = Path(path)
-    ending = checked_ending(path)
+    ending = checked_ending(path, reading.encoding)
+    reading = replace(reading, keep_text=reading.keep_text.union(labels))
     if ending == ".arff":
-        frame = parse_arff(text_of(path), str(path))
+        encoding = encoding_of(path, reading)
+        frame = parse_arff(text_of(path, encoding.name), str(path))
+        notes = list(encoding.note(str(path)))
     else:
-        frame = _read_batches(path, part_of(path, ending), labels)
+        part = part_of(path, ending, reading)
+        frame, notes = _read_batches(path, part), part.notes()
     if target is not None and target not in frame.names:
         raise DataFileError(f"{path} has no column {target!r}; {nearest(target, frame.names)}")
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
     return frame
 
 
@@ -91,14 +110,14 @@ def nearest(wanted: str, names: Sequence[str]) -> str:
     return f"its columns are {', '.join(map(repr, names[:20]))}{more}"
 
 
-def _read_batches(path: Path, part: Part, labels: Collection[str]) -> Frame:
+def _read_batches(path: Path, part: Part) -> Frame:
     frames = list[Frame]()
-    for frame in part.frames(_ROWS, dict.fromkeys(labels, "text"), threads=True):
+    for frame in part.frames(_ROWS, {}, threads=True):
         if isinstance(frame, str):  # the part starts again
             frames.clear()
         else:
             frames.append(frame)
-    if isinstance(part, CsvPart):
+    if isinstance(part, TextPart):
         part.check_quotes()
     if not frames:
         raise DataFileError(f"{path} has a header but no rows; add at least one")

@@ -1,6 +1,6 @@
-"""The classifiers, one family a file, and the register of all of them.
+"""The classifiers, one family per file, and the register of all of them.
 
-A model's file is loaded when the model is first asked for.
+The file of a model is imported when the model is first used.
 """
 
 from __future__ import annotations
@@ -80,7 +80,17 @@ __all__ = [
 
 
 def all_models() -> dict[str, Callable[..., Classifier]]:
-    """Every model by its key, as a factory that takes the model's parameters.
+    """Return all models by key.
+
+    Returns
+    -------
+    dict
+        Factories that take the parameters of the model, by key.
+
+    See Also
+    --------
+    make : Build one model.
+    model_keys : Only the keys.
 
     Examples
     --------
@@ -88,24 +98,57 @@ def all_models() -> dict[str, Callable[..., Classifier]]:
     >>> sorted(unnaive.all_models())[:4]
     ['a2de', 'aode', 'aode-sr', 'apnbc']
     """
-    found: dict[str, Callable[..., Classifier]] = {}
+    factories: dict[str, Callable[..., Classifier]] = {}
     for key, entry in entries().items():
         try:
             kind = entry.load()
-        except (UnnaiveError, TypeError) as error:  # of another package; the rest still works
+        except (UnnaiveError, TypeError) as error:  # of another package; the others still work
             warnings.warn(f"model {key!r} is left out: {error}", UserWarning, stacklevel=2)
             continue
-        found[key] = partial(kind, **entry.settings) if entry.settings else kind
-    return found
+        factories[key] = partial(kind, **entry.settings) if entry.settings else kind
+    return factories
 
 
 def model_keys() -> tuple[str, ...]:
-    """Keys of all models; none of them is loaded for it."""
+    """Return the keys of all models without importing them.
+
+    Returns
+    -------
+    tuple of str
+        Keys for :func:`make` and the command line.
+
+    See Also
+    --------
+    all_models : The models by key.
+
+    Examples
+    --------
+    >>> from unnaive.models import model_keys
+    >>> "tan" in model_keys()
+    True
+    """
     return tuple(entries())
 
 
 def make(key: str, **parameters: Any) -> Classifier:
     """Build a model by its key.
+
+    Parameters
+    ----------
+    key : str
+        Key of a model, as in :func:`all_models`.
+    **parameters
+        Parameters of the model.
+
+    Returns
+    -------
+    Classifier
+        The model, not fitted.
+
+    See Also
+    --------
+    all_models : All models by key.
+    load : Read a fitted model.
 
     Examples
     --------
@@ -120,7 +163,31 @@ def make(key: str, **parameters: Any) -> Classifier:
 def load(path: str | Path) -> Classifier:
     """Read a model from a file that ``model.save(path)`` wrote.
 
-    A program that only loads and predicts does not import scikit-learn for it.
+    A program that only loads and predicts does not import scikit-learn.
+
+    Parameters
+    ----------
+    path : str or path
+        Name of the file.
+
+    Returns
+    -------
+    Classifier
+        The fitted model.
+
+    See Also
+    --------
+    make : Build a model by its key.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> import unnaive
+    >>> path = Path(mkdtemp()) / "model.unb"
+    >>> unnaive.NaiveBayes().fit([["a"], ["b"]], [0, 1]).save(path)
+    >>> unnaive.load(path).predict([["b"]])
+    array([1])
     """
     if "unnaive.models.classifier" not in sys.modules:
         from unnaive._scikit import do_without  # noqa: PLC0415 - loads when asked

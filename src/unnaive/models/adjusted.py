@@ -185,8 +185,9 @@ class AdjustedNB(CountsClassifier):
     polish : bool, default=True
         Whether hill climbing continues from the result of ``algorithm``. It leaves the bounds
         where that is strictly better.
-    random_state : int, Generator, RandomState or None, default=None
-        Random seed of ``search="eda"``.
+    random_state : int, Generator, RandomState or None, default=0
+        Random seed of ``search="eda"``. With the default, two fits to the same samples agree.
+        None uses a new seed in every fit, as in scikit-learn.
     {parameters}
 
     Attributes
@@ -237,7 +238,7 @@ class AdjustedNB(CountsClassifier):
     algorithm: EstimationOfDistribution | None = None
     max_weight: float = number(5.0, 1.0, most=1e300)
     polish: bool = flag(True)
-    random_state: Seed = None
+    random_state: Seed = 0
 
     family: ClassVar[str] = "naive"
     counts_twice: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""AutoBayes: candidates judged by left-out log loss, the best of them or a blend of a few."""
+"""AutoBayes: candidates are compared by held-out log loss; the best one, or a blend, predicts."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ if TYPE_CHECKING:
 _COMMON = ("categorical_features", "categories", "handle_unknown", "class_prior")
 _POOLING = (0.1, 0.5, 1.0)
 _FEW_COLUMNS = 40
-_SMALL = 1 << 26  # bytes of tables that are worth their time
+_SMALL = 1 << 26  # bytes of the largest tables of AODE that are tried
 
 
 def default_candidates(frame: Frame, max_memory: float) -> dict[str, Classifier]:
-    """Models that AutoBayes tries, in this order, by name.
+    """Models that AutoBayes tries by default, by name and in this order.
 
-    AODE where its tables are small, equal bins for a few columns with numbers, Gaussian models
-    for numbers without gaps: with gaps they take far longer than all others together.
+    AODE is tried if its tables are small, equal bins for few columns with numbers, and Gaussian
+    models for numbers without missing values, with which they would take very long.
     """
     bins: dict[str, Any] = {"discretize": "auto", "smoothing": "hierarchical"}
-    found: dict[str, Classifier] = {
+    models: dict[str, Classifier] = {
         "wanbia": WeightedBayes(dependences="none", **bins),
         "weighted-pairs": WeightedBayes(**bins),
         "kdb": KDB(k="loo", n_features="loo", discretize="auto"),
@@ -59,23 +59,29 @@ def default_candidates(frame: Frame, max_memory: float) -> dict[str, Classifier]
     columns = [frame.column(index) for index in range(len(frame.names))]
     if len(columns) <= _FEW_COLUMNS and not all(is_categorical(one) for one in columns):
         equal = {**bins, "discretize": "quantile", "bins": 10}
-        found["weighted-pairs (equal bins)"] = WeightedBayes(**equal)
+        models["weighted-pairs (equal bins)"] = WeightedBayes(**equal)
     if not any(column.is_text or column.missing.any() for column in columns):
-        found |= {"gaussian-tan": GaussianTAN(), "full-bayes": FullBayes()}
-        found |= {f"full-bayes (pooling {part:g})": FullBayes(pooling=part) for part in _POOLING}
-    return found
+        models |= {"gaussian-tan": GaussianTAN(), "full-bayes": FullBayes()}
+        models |= {
+            f"full-bayes (pooling {share:g})": FullBayes(pooling=share) for share in _POOLING
+        }
+    return models
 
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """Models that answer together, as they were fitted.
+    """The fitted value of AutoBayes: models whose probabilities are averaged.
 
     Attributes
     ----------
     members : tuple of Member
+        Models, calibrations and weights.
     leaderboard : list of dict
+        All candidates and their scores.
     labels : ndarray of shape (k,)
+        Class labels.
     names : Names
+        Number and names of the columns.
     settings : dict
         Parameters of the estimator at the fit.
     """
@@ -88,20 +94,18 @@ class Blend:
 
     @property
     def schema(self) -> Schema:
-        """What the columns are to the member of most weight; one that counts, if there is."""
+        """Schema of the member of largest weight, preferably one that learns from counts."""
         counting = [one for one in self.members if hasattr(one.model, "counts_")]
         heaviest = max(counting or self.members, key=lambda member: member.weight)
         return heaviest.model.schema_
 
     def light(self) -> Blend:
-        """Return the blend without what only learning needs."""
-        return replace(
-            self,
-            members=tuple(replace(member, model=compact(member.model)) for member in self.members),
-        )
+        """Return the blend without counts that are not needed for predictions."""
+        members = (replace(member, model=compact(member.model)) for member in self.members)
+        return replace(self, members=tuple(members))
 
     def state(self) -> State:
-        """Give what was learned as plain values and arrays for the store."""
+        """Return the fitted value as plain values and arrays for the store."""
         members = {
             str(index): {
                 "name": member.name,
@@ -116,40 +120,61 @@ class Blend:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AutoBayes(Classifier):
-    r"""Try several models and take the best, or a blend of a few.
+    r"""Model selection: tries several models and takes the best, or a blend of a few.
 
     .. math:: P(c \mid x) = \sum_m v_m P_m(c \mid x), \qquad v_m \ge 0, \quad \sum_m v_m = 1
 
-    Every candidate is fitted once to all rows and judged by its left-out log loss: exact
-    leave-one-out from counts, with a temperature and a bias a class; for weighted Bayes the
-    weights, for Gaussian models the fit itself, are of five folds. The weights :math:`v` are
-    those of largest left-out likelihood; members of less than a twentieth are dropped.
+    Every candidate is fitted once to all samples, and compared by its held-out log loss: exact
+    leave-one-out from counts, calibrated by a temperature and a bias per class; weights of
+    weighted Bayes and Gaussian models are fitted without each of five folds. The weights
+    :math:`v` maximize the held-out likelihood; members of less than 5 % are dropped. Use it where
+    good probabilities matter and no single model has to be explained; ``choose="best"`` gives one
+    model.
 
     Parameters
     ----------
     choose : {"blend", "best"}, default="blend"
-        "best": the one candidate of least left-out log loss, a model that can be read as such.
+        "blend": the weighted mean of several models; "best": the candidate of smallest held-out
+        log loss.
     candidates : dict of models, list of keys, or None, default=None
-        What is tried, as ``{"name": model}`` or as keys of :func:`unnaive.all_models`. None:
-        weighted naive Bayes, weighted pairs, selective KDB and AODE with automatic bins; for up
-        to 40 columns with numbers, weighted pairs with ten equally frequent bins, too; and for
-        numbers without gaps Gaussian TAN, and full Bayes with more or less of the classes'
-        covariances pooled.
+        Candidates as ``{"name": model}`` or as keys of :func:`unnaive.all_models`. None: weighted
+        naive Bayes, weighted pairs, selective KDB and AODE with automatic bins; for up to 40
+        features of which some are numeric, also weighted pairs with ten equally frequent bins; for
+        numeric features without missing values, also Gaussian TAN and full Bayes with several
+        values of ``pooling``.
     time_budget : float, default=None
         Seconds after which no further candidate is started.
-    categorical_features, categories, handle_unknown, max_memory, class_prior
-        As in all models, for the candidates that take them; what is left at its default leaves
-        a candidate's own setting alone.
-    threshold_bias, n_jobs
-        As in all models.
+    categorical_features : "auto", list of names or positions, or mask, default="auto"
+        As in other models, for the candidates that have this parameter; a default value does not
+        change the setting of a candidate. The same holds for the next four.
+    categories : dict or list, default=None
+        Declared categories of some features.
+    handle_unknown : {"missing", "error"}, default="missing"
+        Whether an unseen category counts as a missing value at prediction, or is an error.
+    max_memory : int, default=2 GiB
+        Most bytes that the tables of a candidate may take.
+    class_prior : array of shape (k,), default=None
+        Prior probabilities of the classes; None: estimated from the training data.
+    {parameters}
 
     Attributes
     ----------
     leaderboard_ : list of dict
-        Candidates by left-out log loss: name, log_loss, accuracy, seconds, weight; with why, if
-        one was left out.
+        Candidates by held-out log loss: name, log_loss, accuracy, seconds and weight; ``why`` is
+        the reason if a candidate could not be fitted.
     members_ : list of Member
-        The models that answer: name, model, calibration, weight.
+        The models whose probabilities are averaged: name, model, calibration and weight.
+    {attributes}
+
+    See Also
+    --------
+    all_models : Keys of all models.
+    WeightedBayes : Often the heaviest member.
+
+    Notes
+    -----
+    Assumption: several models were compared on samples that they were not fitted to, and those that
+    predicted best are averaged, each with its weight.
 
     References
     ----------
@@ -182,107 +207,88 @@ class AutoBayes(Classifier):
     max_memory: float = number(2**31, 1, what="a number of bytes", infinite=True)
 
     family: ClassVar[str] = "blends"
-    assumption: ClassVar[str] = (
-        "Several models were tried on rows that were left out, and those that predicted best "
-        "answer together, each by its weight."
-    )
-    without_graph: ClassVar[str] = (
-        "There is no single graph to draw: several models answer together."
-    )
+    without_graph: ClassVar[str] = "There is no single graph to draw: several models are averaged."
 
     @property
     def leaderboard_(self) -> list[State]:
-        """Candidates by left-out log loss."""
+        """Candidates by held-out log loss."""
         board: list[State] = self.fitted_.leaderboard
         return board
 
     @property
     def members_(self) -> list[Member]:
-        """The models that answer."""
+        """The models whose probabilities are averaged."""
         return list(self.fitted_.members)
 
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
-        """Learn from rows.
-
-        Parameters
-        ----------
-        X : array, pandas, polars or pyarrow table of shape (n, d)
-            Missing cells (NaN, None, NA, null) are welcome.
-        y : array of shape (n,)
-            Class labels.
-        sample_weight : array of shape (n,), default=None
-            Weights of the rows.
-        """
+        """Fit all candidates to samples, and choose the members."""
         self._check()
-        given = self._given(X, y, sample_weight, first=True)
-        self._fitted = self._fit_given(given)
+        self._fitted = self._fit_given(self._given(X, y, sample_weight, first=True))
         return self
 
-    def _fit_given(self, given: Given) -> Blend:
+    def _fit_given(self, batch: Given) -> Blend:
         """Try the candidates one by one, and choose the members."""
         started = time.perf_counter()
         judged: list[Judged] = []
         lines: list[State] = []
         failures: list[Exception] = []
-        named = Names.of(given.frame.names, named=True)  # candidates see frames of ours
-        watch, trial = _progress.watcher(), Trial(given._replace(names=named))
-        for name, candidate in self._candidates(given.frame).items():
+        named = Names.of(batch.frame.names, named=True)  # candidates are fitted to frames
+        watch, trial = _progress.watcher(), Trial(batch._replace(names=named))
+        for name, candidate in self._candidates(batch.frame).items():
             begun = time.perf_counter()
             if judged and self.time_budget is not None and begun - started > self.time_budget:
                 lines.append({"name": name, "why": "the time was up"})
                 continue
             try:
-                found = trial.judge(name, candidate)
+                result = trial.judge(name, candidate)
             except (UnnaiveError, ValueError, ArithmeticError) as error:
                 failures.append(error)
                 lines.append({"name": name, "why": str(error)})
                 continue
-            judged.append(found)
+            judged.append(result)
             spent = time.perf_counter() - begun
-            lines.append({"name": name, **found.measures(), "seconds": spent})
+            lines.append({"name": name, **result.measures(), "seconds": spent})
             if watch is not None:
                 best = min(one.log_loss for one in judged)
                 watch(Tried(len(judged), best, len(judged), time.perf_counter() - started))
         if not judged:
             raise failures[0]
-        return self._blend(judged, lines, given.names)
+        return self._blend(judged, lines, batch.names)
 
     def _candidates(self, frame: Frame) -> dict[str, Classifier]:
         """Candidates with the settings that all share."""
-        found = self._named_candidates(frame)
-        usual = type(self)().get_params(deep=False)
-        for model in found.values():
+        models, usual = self._named_candidates(frame), type(self)()
+        for model in models.values():
             known = model.get_params(deep=False)
             shared = {
                 name: getattr(self, name)
                 for name in _COMMON
-                if name in known and not _same(getattr(self, name), usual[name])
+                if name in known and not _same(getattr(self, name), getattr(usual, name))
             }
             if "max_memory" in known:
                 shared["max_memory"] = min(self.max_memory, known["max_memory"])
             model.set_params(**shared, n_jobs=self.n_jobs)
-        return found
+        return models
 
     def _named_candidates(self, frame: Frame) -> dict[str, Classifier]:
-        """Candidates as they were named, or given."""
+        """Candidates by name: those of the parameter, or the default ones."""
         from unnaive.models import make  # noqa: PLC0415 - which imports this module
 
-        given = self.candidates
-        if given is None:
+        listed = self.candidates
+        if listed is None:
             return default_candidates(frame, self.max_memory)
-        if isinstance(given, list | tuple) and given and all(isinstance(key, str) for key in given):
-            found = {key: make(key) for key in given}
-        else:
-            found = dict(given) if isinstance(given, dict) else {}
-        good = [
-            isinstance(one, Classifier) and type(one) is not type(self) for one in found.values()
-        ]
-        if not good or not all(good):
+        models = dict(listed) if isinstance(listed, dict) else {}
+        if isinstance(listed, list | tuple) and all(isinstance(key, str) for key in listed):
+            models = {key: make(key) for key in listed}
+        kinds = {type(model) for model in models.values()}
+        if not kinds or any(
+            not issubclass(kind, Classifier) or kind is type(self) for kind in kinds
+        ):
             raise ValueError(
-                f"candidates={given!r}; it must name models other than AutoBayes, as in "
+                f"candidates={listed!r}; it must name models other than AutoBayes, as in "
                 "['nb', 'tan'] or {'my tan': TAN(smoothing='bdeu')}"
             )
-        return {str(name): clone(model) for name, model in found.items()}
+        return {str(name): clone(model) for name, model in models.items()}
 
     def _blend(self, judged: list[Judged], lines: list[State], names: Names) -> Blend:
         """Choose the members, and write the leaderboard."""
@@ -314,33 +320,60 @@ class AutoBayes(Classifier):
         classes: Sequence[Label] | None = None,
         sample_weight: object = None,
     ) -> Self:
-        """Add rows to what the members learned; shares, weights and calibration stay.
+        """Add samples to all members; weights and calibration stay.
 
-        The first call is a ``fit`` to its rows.
+        The first call fits and compares the candidates.
+
+        Parameters
+        ----------
+        X : array or table of shape (n, d)
+            Features.
+        y : array of shape (n,)
+            Class labels; the first call must contain every class.
+        classes : list, default=None
+            All class labels, on the first call; None: those in ``y``.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        Self
+            The updated model.
         """
         if "_fitted" not in self.__dict__:
             if classes is not None and set(classes) != set(np.unique(np.asarray(y)).tolist()):
                 raise UnnaiveError(
-                    "AutoBayes judges candidates by the rows of the first call, so these must "
-                    "hold every class; give more rows"
+                    "AutoBayes compares candidates on the rows of the first call, so these must "
+                    "contain every class; give more rows"
                 )
             return self.fit(X, y, sample_weight)
         return self._each("partial_fit", X, y, sample_weight)
 
     def forget(self, X: object, y: object, sample_weight: object = None) -> Self:
-        """Take rows out of what the members learned; shares, weights and calibration stay."""
+        """Unlearn samples in all members; weights and calibration stay.
+
+        Parameters
+        ----------
+        X : array or table of shape (n, d)
+            Features of samples that the model was fitted to.
+        y : array of shape (n,)
+            Their class labels.
+        sample_weight : array of shape (n,), default=None
+            Their weights.
+
+        Returns
+        -------
+        Self
+            The updated model.
+        """
         check_is_fitted(self)
         return self._each("forget", X, y, sample_weight)
 
     def _each(self, method: str, X: object, y: object, sample_weight: object) -> Self:
         frame = self.known_frame(X)
-        changed = [copy(member.model) for member in self.members_]
-        for model in changed:
-            getattr(model, method)(frame, y, sample_weight=sample_weight)
-        members = tuple(
-            replace(member, model=model)
-            for member, model in zip(self.members_, changed, strict=True)
-        )
+        members = tuple(replace(member, model=copy(member.model)) for member in self.members_)
+        for member in members:
+            getattr(member.model, method)(frame, y, sample_weight=sample_weight)
         self._fitted = replace(self.fitted_, members=members)
         return self
 
@@ -356,7 +389,7 @@ class AutoBayes(Classifier):
         return out
 
     def terms_of(self, frame: Frame) -> Terms:
-        """Split the log joint of a frame's rows, as ``predict_proba`` takes it, into terms."""
+        """Split the log joint probability of samples into additive terms of features."""
         from unnaive.tables.terms.blend import blended  # noqa: PLC0415 - loads when asked
 
         terms = [
@@ -371,7 +404,7 @@ class AutoBayes(Classifier):
         self, frame: Frame, mode: str
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         raise UnnaiveError(
-            "a blend has no densities of single cells; ask its members, model.members_[0].model"
+            "a blend has no densities of single values; use its members, model.members_[0].model"
         )
 
     def _restored(self, state: State, labels: AnyArray, names: Names) -> Blend:
@@ -386,17 +419,16 @@ class AutoBayes(Classifier):
             )
             for _, line in sorted(state["members"].items(), key=lambda entry: int(entry[0]))
         )
-        settings = self.settings()
-        return Blend(members, state["leaderboard"], labels, names, settings)
+        return Blend(members, state["leaderboard"], labels, names, self.settings())
 
 
 def _same(value: object, usual: object) -> bool:
-    """Whether a setting is the usual one, and a candidate's own stays."""
+    """Whether a setting has its default value, so that the setting of a candidate stays."""
     return isinstance(value, type(usual)) and bool(value == usual)
 
 
 class Tried(NamedTuple):
-    """How far AutoBayes is: candidates tried, the least log loss, and seconds."""
+    """Progress of AutoBayes: candidates tried, the smallest log loss, and seconds."""
 
     number: int
     best: float

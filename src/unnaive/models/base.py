@@ -8,26 +8,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from unnaive import _parallel
-from unnaive._core.tables import posterior
 from unnaive._scikit import check_is_fitted
 from unnaive.counts import CodedRows, JointCounts
 from unnaive.counts.engines.dispatch import engine_of
 from unnaive.discretize import discretizer
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import is_few_rows, is_mappings
+from unnaive.models.blocks import in_blocks, left_out_posteriors
 from unnaive.models.classifier import Classifier
 from unnaive.models.fitted import Fitting, Names, Shown, calibrate
-from unnaive.models.inputs import has_names_of
+from unnaive.models.inputs import has_names_of, require_same_classes
 from unnaive.models.partitioned import fit_partitions
 from unnaive.models.recipe import Estimate
 from unnaive.parameters import frequency, number, one_of, whole
-from unnaive.schema import Schema, label_array, learn_schema, sorted_labels
-from unnaive.tables.left_out import by_weight
+from unnaive.schema import Schema, label_array, learn_schema
 from unnaive.tables.smoothing import Laplace, Smoothing, smoothing_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from unnaive._typing import AnyArray, CodeArray, FloatArray, Label, State
     from unnaive.io.frames import Frame
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
     from unnaive.models.trial import LeftOutRows, Trial
     from unnaive.tables.network import Network
     from unnaive.tables.terms import Terms
-
-_BLOCK_ROWS = 1 << 13
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -298,27 +294,8 @@ class CountsClassifier(Classifier):
             Posterior probabilities, classes in the order of ``classes_``.
         """
         check_is_fitted(self)
-        fitted = self.fitted_
         batch = self._given(X, y, sample_weight, first=False, keep_all=True)
-        weights = np.ones(1) if batch.weights is None else np.unique(batch.weights)
-        tables = {weight: fitted.left_out_tables(weight) for weight in weights.tolist()}
-        classes = fitted.schema.encode_target(batch.target)
-        chances = np.empty((batch.frame.n_rows, len(fitted.labels)))
-
-        def predict_block(bounds: tuple[int, int], n_jobs: int | None) -> None:
-            block = slice(*bounds)
-            codes = self.codes_of(batch.frame.block(*bounds), n_jobs, fitted.schema)
-            weights = None if batch.weights is None else batch.weights[block]
-            for group in by_weight(CodedRows(fitted.schema, codes, classes[block], weights)):
-                joint = fitted.left_out_of(group, tables[group.weight], n_jobs or 1)
-                if fitted.calibration is not None:
-                    fitted.calibration.apply(joint)
-                out = np.empty_like(joint)
-                posterior(joint, out)
-                chances[block][group.places] = out
-
-        self._in_blocks(batch.frame, predict_block)
-        return chances
+        return left_out_posteriors(self, batch)
 
     def _predict_rows(self, frame: Frame, normalise: Normalise | None = None) -> FloatArray:
         """Log joint of a frame's rows, or its normalized form; shape (n, k).
@@ -333,18 +310,8 @@ class CountsClassifier(Classifier):
             codes = self.codes_of(frame.block(*rows), n_jobs, fitted.schema)
             fitted.answer(codes, normalise, out[slice(*rows)], n_jobs)
 
-        self._in_blocks(frame, predict_block)
+        in_blocks(frame, predict_block, self.n_jobs)
         return out
-
-    def _in_blocks(self, frame: Frame, work: Callable[[tuple[int, int], int | None], None]) -> None:
-        """Process blocks of an array's rows in threads, or a whole table with threads inside."""
-        if frame.matrix is None:
-            work((0, frame.n_rows), self.n_jobs)
-            return
-        pieces = 4 * _parallel.effective_n_jobs(self.n_jobs)
-        size = max(1, min(_BLOCK_ROWS, -(-frame.n_rows // pieces)))
-        blocks = _parallel.row_blocks(frame.n_rows, size)
-        _parallel.run(lambda rows: work(rows, 1), blocks, self.n_jobs)
 
     def _answer(self, X: object, normalise: Normalise | None = None) -> FloatArray:
         """Predict; a few samples are coded without making columns of them."""
@@ -534,12 +501,3 @@ class CountsClassifier(Classifier):
         from unnaive.tables.calibration import Calibration  # noqa: PLC0415 - loads when asked
 
         return replace(fitted, calibration=Calibration(**state["calibration"]))
-
-
-def require_same_classes(classes: Sequence[Label] | None, schema: Schema) -> None:
-    """Raise an error if a later call of ``partial_fit`` names other classes than the first."""
-    if classes is not None and sorted_labels(set(classes)) != schema.classes:
-        raise ValueError(
-            f"classes={list(classes)!r} is not the same as on the first call to partial_fit: "
-            f"{list(schema.classes)!r}"
-        )

@@ -363,7 +363,5 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator, ABC):  # type: ign
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing values, strings and categories are accepted."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags

@@ -1,4 +1,4 @@
-"""Feature selection by what each column adds."""
+"""Feature selection by the information that each feature adds."""
 
 from __future__ import annotations
 
@@ -17,25 +17,38 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SelectByInformation(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Keep the columns that add most information: a step of a scikit-learn pipeline.
+    """Feature selection by added information: a step of a scikit-learn pipeline.
 
-    Columns enter as in :class:`~unnaive.GeneralizedNB`, scored by I(X_i;Y) + I(X_i;X_mother|Y).
-    The second term is what makes a model of the columns fit the data; it does not say anything
-    new about the class, so that a copy of a column scores high. ``n_features="loo"`` asks the
-    rows. Columns of numbers, labels and gaps are all welcome; they come out as they went in.
+    Features enter as in :class:`~unnaive.GeneralizedNB`, with the score
+
+    .. math:: I(X_i;Y) + I(X_i;X_{mother}|Y)
+
+    The second term measures the fit of a model of the features, not new information about the
+    class, so a copy of a feature has a high score; ``n_features="loo"`` chooses by held-out
+    predictions instead. Numeric features, strings and missing values are accepted, and come out
+    unchanged.
 
     Parameters
     ----------
     n_features : int, float or "loo", default=0.5
-        How many columns to keep, at least 2, or which share of them; "loo": as many as score
-        best when rows are left out, by ``estimator``'s own ``criterion``.
+        Number of features to keep, at least 2, or their share; "loo": the number with the best
+        leave-one-out score, by the ``criterion`` of ``estimator``.
     estimator : GeneralizedNB, default=None
-        Whose settings are used; None: ``GeneralizedNB(method="greedy")``.
+        Model whose settings are used; None: ``GeneralizedNB(method="greedy")``.
 
     Attributes
     ----------
     estimator_ : GeneralizedNB
-        Fitted on all columns, with ``feature_order_``, ``feature_importances_``, ``triplets_``.
+        Model fitted to all features, with ``feature_order_``, ``feature_importances_`` and
+        ``triplets_``.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the features; only if ``fit`` was given names.
+
+    See Also
+    --------
+    GeneralizedNB : The classifier that ranks the features.
 
     Examples
     --------
@@ -53,7 +66,22 @@ class SelectByInformation(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     estimator: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn which columns to keep; rows as in ``GeneralizedNB.fit``."""
+        """Learn which features to keep.
+
+        Parameters
+        ----------
+        X : array or table of shape (n, d)
+            Features.
+        y : array of shape (n,)
+            Class labels.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        Self
+            The fitted selector.
+        """
         model = GeneralizedNB(method="greedy") if self.estimator is None else clone(self.estimator)
         self.estimator_ = model.set_params(n_features=self.n_features).fit(X, y, sample_weight)
         self.n_features_in_ = self.estimator_.n_features_in_
@@ -67,10 +95,8 @@ class SelectByInformation(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return np.isin(np.arange(self.n_features_in_), self.estimator_.feature_order_)
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what is welcome, and that classes are needed."""
+        """Tell scikit-learn which input is accepted, and that classes are needed."""
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags.target_tags.required = tags.input_tags.allow_nan = True
+        tags.input_tags.string = tags.input_tags.categorical = True
         return tags

@@ -1,4 +1,4 @@
-"""What ``fit`` leaves: one value, which answers for rows and is replaced as a whole."""
+"""The fitted value: everything that predictions are made of, replaced as a whole by ``fit``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Normalise = Callable[[FloatArray, FloatArray], None]
 
-MOST_WEIGHTS = 16  # of more distinct ones, rows are left out as if of the mean weight
+MOST_WEIGHTS = 16  # with more distinct weights, rows are left out as if of the mean weight
 
 
 class Shown:
@@ -67,48 +67,47 @@ class Shown:
 
 
 class Names(NamedTuple):
-    """Columns that ``fit`` was given: their number, and their names if they had any."""
+    """Number of columns, and their names if ``fit`` was given names."""
 
     number: int
     features: AnyArray | None
 
     @classmethod
     def of_schema(cls, schema: Schema) -> Names:
-        """Names of a schema's columns; x0, x1, … are names of columns that had none."""
-        return cls.of(schema.names, named=schema.names != default_names(len(schema.names)))
+        """Return the names of a schema; x0, x1, … stand for columns without names."""
+        default = tuple(f"x{place}" for place in range(len(schema.names)))
+        return cls.of(schema.names, named=schema.names != default)
 
     @classmethod
     def of(cls, names: tuple[str, ...] | list[str], *, named: bool) -> Names:
-        """Keep names, or their number alone."""
+        """Keep the names, or only their number."""
         return cls(len(names), np.array(names, dtype=object) if named else None)
-
-
-def default_names(number: int) -> tuple[str, ...]:
-    """Names of columns that have none."""
-    return tuple(f"x{place}" for place in range(number))
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A model of counts as it was fitted, whatever becomes of the estimator's parameters.
+    """The fitted value of a model of counts; later ``set_params`` do not change it.
 
     Attributes
     ----------
     counts : JointCounts
+        Counts of the rows.
     learned : Learned
-        Structure, learned parameters, and how learning went.
+        Structure, learned parameters, and the trace of learning.
     made_by : Maker
-        How tables are made, with the smoothing and the prior of the fit.
+        Maker of the tables, with the smoothing and the prior of the fit.
     tables : Tables
+        Log-probability tables.
     labels : ndarray of shape (k,)
-        Classes.
+        Class labels.
     names : Names
-        Columns.
+        Number and names of the columns.
     settings : dict
         Parameters of the estimator at the fit.
     kept : bool
-        Whether what was learned is kept when counts change.
+        Whether the structure is kept when counts change.
     calibration : Calibration or None
+        Temperature and bias of the probabilities.
     """
 
     counts: JointCounts
@@ -123,18 +122,18 @@ class Fitted:
 
     @property
     def schema(self) -> Schema:
-        """What the columns are."""
+        """Categories, bin edges and class labels."""
         return self.counts.schema
 
     @property
     def structure(self) -> Structure:
-        """What depends on what."""
+        """Dependence structure."""
         return self.learned.structure
 
     def answer(
         self, codes: CodeArray, normalise: Normalise | None, out: FloatArray, n_jobs: int | None = 1
     ) -> None:
-        """Fill in the log joint of coded rows (n, k), or what ``normalise`` makes of it."""
+        """Write the log joint of coded rows (n, k), or its normalized form, into ``out``."""
         joint = self.tables.joint(codes, None, n_jobs)
         if normalise is not None:
             self.answer_hopeless(joint)
@@ -146,25 +145,25 @@ class Fitted:
             normalise(joint, out)
 
     def answer_hopeless(self, joint: FloatArray) -> None:
-        """Where no class has any chance, put the log prior."""
+        """Replace the log joint of rows of probability 0 in all classes by the log prior."""
         hopeless = np.isneginf(joint).all(axis=1)
         if hopeless.any():
             joint[hopeless] = self.prior
 
     @property
     def prior(self) -> FloatArray:
-        """Log-probabilities of the classes before any column is known; shape (k,)."""
+        """Log prior probabilities of the classes; shape (k,)."""
         return self.made_by.prior(self.counts, self.learned)
 
     def left_out_joint(self, rows: CodedRows, most_weights: int | None = None) -> FloatArray:
-        """Log joint of rows of the fit, each by the model without it, not calibrated; (n, k)."""
+        """Leave-one-out log joint of training rows, not calibrated; shape (n, k)."""
         out = np.empty((len(rows.classes), len(self.labels)))
         for group in by_weight(rows, most_weights):
             out[group.places] = self.left_out_of(group, self.left_out_tables(group.weight))
         return out
 
     def left_out_tables(self, weight: float) -> Tables:
-        """Make the tables of leave-one-out of rows of some weight."""
+        """Make the leave-one-out tables of rows of one weight."""
         if not self.made_by.maker.leaves_out:
             raise UnnaiveError(
                 f"{self.made_by.how.model} has no leave-one-out in closed form, so it cannot be "
@@ -173,7 +172,7 @@ class Fitted:
         return self.made_by.tables(self.counts, self.learned, weight)
 
     def left_out_of(self, group: LeftOut, tables: Tables, n_jobs: int | None = None) -> FloatArray:
-        """Log joint of rows of one weight, each looked up in tables without it; shape (m, k)."""
+        """Leave-one-out log joint of rows of one weight; shape (m, k)."""
         n_jobs = self.made_by.how.n_jobs if n_jobs is None else n_jobs
         joint = tables.joint(group.codes, group.classes, n_jobs)
         hopeless = np.isneginf(joint).all(axis=1)
@@ -183,14 +182,14 @@ class Fitted:
         return joint
 
     def terms(self, codes: CodeArray) -> Terms:
-        """Split the log joint of coded rows, as probabilities are made of it, into terms."""
-        found = self.tables.terms(codes)
-        answer = found.joint
-        self.answer_hopeless(answer)
-        found = found.answered(answer)
+        """Split the log joint of coded rows, as predicted, into terms of columns."""
+        terms = self.tables.terms(codes)
+        joint = terms.joint
+        self.answer_hopeless(joint)
+        terms = terms.answered(joint)
         if self.calibration is None:
-            return found
-        return found.scaled(self.calibration.temperature, self.calibration.bias)
+            return terms
+        return terms.scaled(self.calibration.temperature, self.calibration.bias)
 
     def log_conditionals(
         self, codes: CodeArray, mode: str, n_jobs: int | None
@@ -198,23 +197,23 @@ class Fitted:
         """Log P(x_i | others or parents, c), log P(x_i | c), both (n, k, d), and log prior (k,)."""
         alone = factors_alone(self.counts, codes, self.made_by.how.smoothing)
         if mode == "full-conditional":
-            given = full_conditionals(
+            conditional = full_conditionals(
                 lambda changed: self.tables.joint(changed, None, n_jobs), codes, self.schema.sizes
             )
         elif hasattr(self.tables, "factors"):
-            given = self.tables.factors(codes)
+            conditional = self.tables.factors(codes)
         else:
             raise UnnaiveError(
                 f"{self.made_by.how.model} has no parents: it averages over models, or over "
-                'parents; use mode="full-conditional"'
+                'parents; use mode="full-conditional" instead'
             )
         outside = np.setdiff1d(np.arange(len(codes)), self.structure.used)
-        given[:, :, outside] = alone[:, :, outside] = 0.0
+        conditional[:, :, outside] = alone[:, :, outside] = 0.0
         prior = self.prior
-        return given, alone, np.asarray(prior - np.logaddexp.reduce(prior))
+        return conditional, alone, np.asarray(prior - np.logaddexp.reduce(prior))
 
     def network(self) -> Network:
-        """Return the model as a Bayesian network; raises if it is none."""
+        """Return the model as a Bayesian network; raises if it is not one."""
         return self.made_by.maker.network(self.counts, self.learned, self.made_by.how)
 
     def light(self) -> Fitted:
@@ -222,7 +221,7 @@ class Fitted:
         return replace(self, counts=replace(self.counts.without_pairs(), families=(), triples=None))
 
     def state(self) -> State:
-        """Give what was learned as plain values and arrays for the store."""
+        """Return the fitted value as plain values and arrays for the store."""
         learned = {**self.structure.state(), **self.learned.parameters}
         state: State = {"counts": self.counts.state(), "structure": learned}
         if self.calibration is not None:
@@ -231,7 +230,7 @@ class Fitted:
 
 
 class Fitting(NamedTuple):
-    """One run of a recipe: its parts, how probabilities are estimated, and the fit before it."""
+    """One run of a recipe: its parts, how probabilities are estimated, and the previous fit."""
 
     recipe: Recipe
     how: Estimate
@@ -242,16 +241,12 @@ class Fitting(NamedTuple):
         self, rows: CodedRows, names: Names, labels: AnyArray, *, keep_all: bool = False
     ) -> Fitted:
         """Learn from rows, and count what the tables need; ``keep_all``: all pairs."""
-        return self.of_counts(*self._learned_of_rows(rows, keep_all=keep_all), names, labels)
+        return self.of_counts(*self.learned_of_rows(rows, keep_all=keep_all), names, labels)
 
-    def of_rows_and_left_out(
-        self, rows: CodedRows, names: Names, labels: AnyArray
-    ) -> tuple[Fitted, Callable[[], FloatArray | None] | None]:
-        """Learn from rows; also return how the learner itself leaves rows out, if it does."""
-        counts, learned = self._learned_of_rows(rows, keep_all=False)
-        return self.of_counts(counts, learned, names, labels), learned.left_out
-
-    def _learned_of_rows(self, rows: CodedRows, *, keep_all: bool) -> tuple[JointCounts, Learned]:
+    def learned_of_rows(
+        self, rows: CodedRows, *, keep_all: bool = False
+    ) -> tuple[JointCounts, Learned]:
+        """Learn from rows, as far as memory allows from their counts; also return the counts."""
         schema, most = rows.schema, self.how.max_memory
         values = 8 * len(schema.classes) * int(schema.sizes.sum())
         self.how.require(schema, values, "counting the values of all columns")
@@ -266,23 +261,21 @@ class Fitting(NamedTuple):
             if needed <= most:
                 counts = rows.count()
             else:
-                largest = largest_pair_bytes(schema)
-                require_memory(schema, largest, most, "one pair of columns alone")
+                require_memory(
+                    schema, largest_pair_bytes(schema), most, "one pair of columns alone"
+                )
         source: Source = rows if counts is None else counts
         learned = self.recipe.learned(source, rows, self.how)
         if learned is None:
             raise UnnaiveError(f"{self.how.model} learned nothing from these rows")
         if counts is None:
             counts = rows.select(learned.structure.pairs)
-        counts = replace(
-            counts,
-            families=rows.count_families(learned.structure.families),
-            triples=rows.count_triples() if self.recipe.counts == "triples" else None,
-        )
-        return counts, learned
+        families = rows.count_families(learned.structure.families)
+        triples = rows.count_triples() if self.recipe.counts == "triples" else None
+        return replace(counts, families=families, triples=triples), learned
 
     def learned_of(self, counts: JointCounts) -> Learned:
-        """Learn from counts alone, or keep what rows taught before."""
+        """Learn from counts only, or keep what was learned from rows before."""
         before, keeps = self.before, self.recipe.keeps
         if keeps and before is not None and before.kept:
             before.schema.require_same(counts.schema)
@@ -300,7 +293,7 @@ class Fitting(NamedTuple):
     def of_counts(
         self, counts: JointCounts, learned: Learned, names: Names, labels: AnyArray
     ) -> Fitted:
-        """Make the tables of counts and of what was learned."""
+        """Make the tables from counts and the learned structure."""
         if self.recipe.counts != "values":
             counts.select(learned.structure.pairs)  # raises if a pair was not counted
         made_by = Maker.of(self.recipe.tables, self.how)
@@ -311,7 +304,7 @@ class Fitting(NamedTuple):
 
 
 def calibrate(fitted: Fitted, rows: CodedRows) -> Fitted:
-    """Calibrate a model by left-out predictions of all rows."""
+    """Calibrate a model by leave-one-out predictions of all rows."""
     from unnaive.tables.calibration import calibrated  # noqa: PLC0415 - loads when asked
 
     joint = fitted.left_out_joint(rows, MOST_WEIGHTS)

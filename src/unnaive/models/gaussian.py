@@ -13,7 +13,6 @@ from unnaive._scikit import check_is_fitted
 from unnaive.counts.expectation import maximum_likelihood
 from unnaive.counts.moments import Moments, moments_of
 from unnaive.exceptions import UnnaiveError
-from unnaive.models.base import require_same_classes
 from unnaive.models.classifier import Classifier
 from unnaive.models.gaussian_parts import (
     GaussianFitted,
@@ -23,6 +22,7 @@ from unnaive.models.gaussian_parts import (
     schema_of,
     shares_of,
 )
+from unnaive.models.inputs import require_same_classes
 from unnaive.parameters import is_number, number, parameter
 from unnaive.schema import Schema, learn_target
 from unnaive.schema.columns import refuse_infinite
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from unnaive.models.nb import NaiveBayes
     from unnaive.models.trial import LeftOutRows, Trial
     from unnaive.tables.terms import Terms
+
+_LARGEST = 1e150  # squares of larger numbers overflow
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -163,10 +165,8 @@ class GaussianClassifier(Classifier):
     def _changed(self, action: str, X: object, y: object, sample_weight: object) -> Self:
         """Add samples to the moments (``partial_fit``), or subtract them (``forget``)."""
         fitted, batch = self.fitted_, self._given(X, y, sample_weight, first=False)
-        categories = self._changed_categories(action, batch)
-        codes, known = fitted.schema.encode_target(batch.target), fitted.moments
-        numbers = self.numbers(batch.frame, fitted.columns)
-        moments = moments_of(numbers, codes, known.schema, batch.weights, known.origin)
+        categories, moments = self._changed_categories(action, batch), self._moments(batch)
+        known = fitted.moments
         moments = known + moments if action == "partial_fit" else known - moments
         self._fitted = self.of_moments(
             moments, None, fitted.labels, fitted.names, fitted.columns, categories
@@ -270,6 +270,11 @@ class GaussianClassifier(Classifier):
         """Change the rows before the fit, as one paper does; other models do not."""
         return rows
 
+    def _moments(self, batch: Given) -> Moments:
+        codes, known = self.schema_.encode_target(batch.target), self.moments_
+        X = self.numbers(batch.frame, self.fitted_.columns)
+        return moments_of(X, codes, known.schema, batch.weights, known.origin)
+
     def numbers(self, frame: Frame, columns: IntArray) -> FloatArray:
         """Return numeric features as floats.
 
@@ -287,9 +292,8 @@ class GaussianClassifier(Classifier):
         """
         if frame.matrix is not None and len(columns) == len(frame.names):
             X = np.asarray(frame.matrix, dtype=np.float64)
-            if not np.isfinite(X.sum(axis=0)).all() and np.isinf(X).any():
-                at = int(np.argmax(np.isinf(X).any(axis=0)))
-                refuse_infinite(frame.names[at], X[:, at])
+            for wrong in np.flatnonzero(_extremes(X) > _LARGEST):
+                _refuse_huge(frame.names[wrong], X[:, wrong])
             return X
         X = np.empty((frame.n_rows, len(columns)))
         for place, index in enumerate(columns):
@@ -305,8 +309,9 @@ class GaussianClassifier(Classifier):
             )
         if column.is_text:
             return np.full(len(column.values), np.nan)
-        refuse_infinite(column.name, column.values)
-        return np.asarray(column.values, dtype=np.float64)
+        numbers = np.asarray(column.values, dtype=np.float64)
+        _refuse_huge(column.name, numbers)
+        return numbers
 
     def _predict_rows(self, frame: Frame, normalise: Normalise | None = None) -> FloatArray:
         fitted = self.fitted_
@@ -355,8 +360,7 @@ class GaussianClassifier(Classifier):
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that strings and categories are not accepted."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = False
-        tags.input_tags.categorical = False
+        tags.input_tags.string = tags.input_tags.categorical = False
         return tags
 
 
@@ -458,3 +462,20 @@ def _most_likely(spread: Spread, rows: NumberRows, label: int) -> tuple[FloatArr
     least = spread.added(moments.variances[used]) + 1e-12 * variances
     X, mean = rows.X[np.ix_(mine, used)], moments.means[label, used]
     return maximum_likelihood(X, weights, mean, variances, np.where(least > 0, least, 1.0))
+
+
+def _extremes(X: FloatArray) -> FloatArray:
+    """Largest absolute value of every column, missing cells ignored; shape (d,)."""
+    highest, lowest = np.fmax.reduce(X, axis=0, initial=0), np.fmin.reduce(X, axis=0, initial=0)
+    return np.asarray(np.maximum(highest, -lowest))
+
+
+def _refuse_huge(name: str, values: FloatArray) -> None:
+    """Raise an error if a number is infinite, or so large that squares of numbers overflow."""
+    refuse_infinite(name, values)
+    if len(values) and _extremes(values) > _LARGEST:
+        row = int(np.nanargmax(np.abs(values)))
+        raise UnnaiveError(
+            f"column {name!r} has value {values[row]:g} in row {row}, which is too large for "
+            f"variances; divide the column by {abs(values[row]):.0e}"
+        )

@@ -197,8 +197,7 @@ class GaussianNaiveBayes(GaussianClassifier):
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that strings and categories are accepted."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
 

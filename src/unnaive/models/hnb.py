@@ -79,7 +79,8 @@ class HNB(CountsClassifier):
 
     References
     ----------
-    Zhang, Jiang & Su, "Hidden naive Bayes", AAAI 2005; Jiang, Zhang & Cai, IEEE TKDE 21, 2009.
+    Zhang, Jiang & Su, "Hidden naive Bayes", AAAI 2005; Jiang, Zhang & Cai, "A novel
+    Bayes model: hidden naive Bayes", IEEE TKDE 21, 2009.
 
     Examples
     --------
@@ -159,7 +160,7 @@ class PHNB(HNB):
 
     References
     ----------
-    Ji, Yu & Zhang, "Packaged hidden naive Bayes"; its future work 1 and 2 are done here.
+    Ji, Yu & Zhang, "Packaged hidden naive Bayes".
 
     Examples
     --------

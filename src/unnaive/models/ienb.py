@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from unnaive.tables.intervals import Intervals
 
 _MOST_GENES = 50_000
+_MOST_DRAWS = 8_000_000  # random numbers of a search by default
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +100,14 @@ class Tuning:
         from unnaive.search import Box, UMDAc, require_algorithm  # noqa: PLC0415 - import time
         from unnaive.tables.intervals import IntervalFitness, Intervals  # noqa: PLC0415
 
-        by = self.by
-        algorithm = by.algorithm or (UMDAc.paper() if by.paper else UMDAc())
-        require_algorithm("algorithm", algorithm, Box)
-        sizes = rows.schema.sizes
+        by, sizes = self.by, rows.schema.sizes
         cells = sum(int(np.prod(sizes[list(g)].astype(object))) for g in graph.groups)
-        require_few_genes(rows.schema, rows.n_classes * (1 + cells), how.model)
+        genes = rows.n_classes * (1 + cells)
+        require_few_genes(rows.schema, genes, how.model)
+        most = max(5, min(UMDAc.max_generations, _MOST_DRAWS // (UMDAc.offspring * genes)))
+        default = UMDAc.paper() if by.paper else UMDAc(max_generations=most)
+        algorithm = by.algorithm or default
+        require_algorithm("algorithm", algorithm, Box)
         data = (rows.codes, rows.classes, rows.weights)
         intervals = Intervals.of(
             *(*data, sizes.tolist(), rows.n_classes),
@@ -178,11 +181,13 @@ class IENB(CountsClassifier):
         How probabilities are made to sum to 1: projected to the nearest that do within the
         intervals, or divided by their sum.
     algorithm : UMDAc, MIMICc, EGNA or EMNA of :mod:`unnaive.search`, default=None
-        Search algorithm; None: ``UMDAc()``.
+        Search algorithm; None: ``UMDAc()`` with at most 100 generations, and with fewer if more
+        than 800 probabilities are tuned: 80 000 divided by their number, but at least 5.
     paper : bool, default=False
         The setting of Robles et al.: 500 individuals, 1000 offspring, naive Bayes not among them.
-    random_state : int, Generator or None, default=None
-        Random seed of the search.
+    random_state : int, Generator, RandomState or None, default=0
+        Random seed of the search. With the default, two fits to the same samples agree. None
+        searches with a new seed in every fit, as in scikit-learn.
     {parameters}
 
     Attributes
@@ -214,7 +219,7 @@ class IENB(CountsClassifier):
     --------
     >>> from unnaive import IENB
     >>> X = [["a", "u"], ["a", "u"], ["a", "v"], ["b", "v"], ["b", "v"], ["b", "u"]] * 3
-    >>> model = IENB(random_state=0).fit(X, [0, 0, 1, 1, 1, 0] * 3)
+    >>> model = IENB().fit(X, [0, 0, 1, 1, 1, 0] * 3)
     >>> model.loo_score_ >= model.naive_loo_score_
     True
     """
@@ -225,7 +230,7 @@ class IENB(CountsClassifier):
     repair: str = one_of("project", "normalise")
     algorithm: EstimationOfDistribution | None = None
     paper: bool = flag(False)
-    random_state: Seed = None
+    random_state: Seed = 0
 
     family: ClassVar[str] = "groups"
     counts_twice: ClassVar[bool] = True

@@ -11,6 +11,7 @@ from unnaive._scikit import BaseEstimator, validate_data
 from unnaive.exceptions import SchemaMismatch
 from unnaive.io.frames import Frame, is_mappings, to_frame
 from unnaive.models.fitted import Names
+from unnaive.schema import sorted_labels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray, Label
     from unnaive.io.frames import Column
     from unnaive.models.classifier import Classifier
+    from unnaive.schema import Schema
 
 
 class Given(NamedTuple):
@@ -98,4 +100,13 @@ def _require_names(model: Classifier, names: list[str]) -> None:
         raise SchemaMismatch(
             "The feature names should match those that were passed during fit: "
             f"missing {missing}, not seen in fit {extra}, or in another order"
+        )
+
+
+def require_same_classes(classes: Sequence[Label] | None, schema: Schema) -> None:
+    """Raise an error if a later call of ``partial_fit`` names other classes than the first."""
+    if classes is not None and sorted_labels(set(classes)) != schema.classes:
+        raise ValueError(
+            f"classes={list(classes)!r} is not the same as on the first call to partial_fit: "
+            f"{list(schema.classes)!r}"
         )

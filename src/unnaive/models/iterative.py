@@ -133,8 +133,9 @@ class IterativeBayes(CountsClassifier):
         the labels and is what Robles et al. print.
     order : {"given", "shuffle"}, default="given"
         Order of the samples in a pass; "shuffle": a new random order in every pass.
-    random_state : int, Generator, RandomState or None, default=None
-        Random seed of ``order="shuffle"``.
+    random_state : int, Generator, RandomState or None, default=0
+        Random seed of ``order="shuffle"``. With the default, two fits to the same samples agree.
+        None uses a new seed in every fit, as in scikit-learn.
     {parameters}
 
     Attributes
@@ -180,7 +181,7 @@ class IterativeBayes(CountsClassifier):
     target: str = one_of("counts", "probabilities")
     criterion: str = one_of("true", "max")
     order: str = one_of("given", "shuffle")
-    random_state: Seed = None
+    random_state: Seed = 0
 
     family: ClassVar[str] = "naive"
     counts_twice: ClassVar[bool] = True

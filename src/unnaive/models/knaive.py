@@ -98,8 +98,8 @@ class KNaiveBayes(ShrinkingClassifier):
 
     References
     ----------
-    Barrow, "Between naive and full Bayes", thesis, 2011; Zhang, "The optimality of naive Bayes",
-    FLAIRS 2004.
+    Lionel R. Barrow, "A Method for Automatically Generating Network Structure in Bayesian
+    Classifiers", Bard College, 2011; Zhang, "The optimality of naive Bayes", FLAIRS 2004.
 
     Examples
     --------

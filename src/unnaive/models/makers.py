@@ -1,4 +1,4 @@
-"""How tables are made: the parts of recipes that several models share."""
+"""Makers of tables: the parts of recipes that several models share."""
 
 from __future__ import annotations
 
@@ -6,28 +6,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unnaive.exceptions import UnnaiveError
-from unnaive.models.recipe import TableMaker
+from unnaive.models.recipe import Estimate, Learned, TableMaker
 from unnaive.structure.graph import ClassGraphs, FamilyGraph, ParentGraph
 from unnaive.tables.families import FamilyTables, family_tables
 from unnaive.tables.forests import ClassTrees
 from unnaive.tables.trees import TreeTables, only_class, tree_bytes, tree_tables
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from unnaive._typing import FloatArray, State
     from unnaive.counts import JointCounts
-    from unnaive.models.recipe import Estimate, Learned
     from unnaive.tables.network import Network
     from unnaive.tables.trees import FactorOf, RootOf
 
 
 @dataclass(frozen=True, eq=False)
 class TreeFactors(TableMaker):
-    """One table a column, given the class and one parent at most; a tree for every class, too.
+    """Makes one table per column, given the class and at most one parent.
 
     Attributes
     ----------
     marginalize : bool
-        Whether missing cells that have children are summed out.
+        Whether missing values that have children are summed out.
     root_of, factor_of : callable, default=None
         How log P(c, x) of the root, and the factors below it, are estimated; see
         :func:`~unnaive.tables.trees.tree_tables`.
@@ -55,7 +54,7 @@ class TreeFactors(TableMaker):
         held_out: float | None,
         shared: dict[tuple[int, int, int], FloatArray] | None = None,
     ) -> TreeTables:
-        """Estimate the tables of one tree, once they are known to fit into memory."""
+        """Estimate the tables of one tree; raises if they do not fit into memory."""
         needed = tree_bytes(counts.schema.sizes, graph.parents, counts.n_classes)
         how.require(counts.schema, needed * (1 if held_out is None else 3))
         return tree_tables(
@@ -77,7 +76,7 @@ class TreeFactors(TableMaker):
 
 @dataclass(frozen=True, eq=False)
 class FamilyFactors(TableMaker):
-    """A table for every column and its several parents, of contexts that occurred."""
+    """Makes a table for every column given its parents, of the contexts that occurred."""
 
     marginalize: bool = True
 
@@ -87,13 +86,8 @@ class FamilyFactors(TableMaker):
         """Estimate the tables of all families."""
         if learned.structure.families:
             families_counted(counts, how.model)
-        return family_tables(
-            counts,
-            how.smoothing,
-            class_prior=how.class_prior,
-            marginalize=self.marginalize,
-            held_out=held_out,
-        )
+        fixed: State = {"marginalize": self.marginalize, "held_out": held_out}
+        return family_tables(counts, how.smoothing, class_prior=how.class_prior, **fixed)
 
     def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:
         """Return the families as a Bayesian network."""
@@ -104,8 +98,8 @@ def families_counted(counts: JointCounts, model: str) -> FamilyGraph:
     """Return the graph whose families were counted; raises if none were."""
     if not counts.families and (counts.schema.sizes > 0).any():
         raise UnnaiveError(
-            f"{model} needs counts of columns together with their parents, and these counts hold "
-            "pairs alone; fit it on rows, or on counts_ of a fitted one"
+            f"{model} needs counts of columns together with their parents, and these counts have "
+            "only pairs; fit it on rows, or on counts_ of a fitted one"
         )
     families = tuple(family.columns for family in counts.families)
     return FamilyGraph(counts.schema.names, counts.schema.target, families)
@@ -114,7 +108,7 @@ def families_counted(counts: JointCounts, model: str) -> FamilyGraph:
 def network_of_parents(
     maker: TableMaker, counts: JointCounts, learned: Learned, how: Estimate
 ) -> Network:
-    """Return a model in which every column has its parents as a Bayesian network."""
+    """Return a model in which every column has parents as a Bayesian network."""
     from unnaive.tables.export import network_of_graph  # noqa: PLC0415 - loads when asked
 
     graph = learned.structure

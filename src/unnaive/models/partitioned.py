@@ -1,4 +1,4 @@
-"""Models on partitions: learn from what an engine counts, answer partition by partition."""
+"""Models on Dask and Spark: learn from counts of partitions, predict partition by partition."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KINDS = {
 
 
 def on_partitions(method: Method) -> Method:
-    """Let a method that predicts take Dask and Spark frames, too."""
+    """Let a method that predicts also take Dask and Spark frames."""
 
     @wraps(method)
     def answer(self: Any, X: Any) -> Any:
@@ -48,10 +48,10 @@ def on_partitions(method: Method) -> Method:
 def fit_partitions(
     model: CountsClassifier, engine: Engine, target: object, sample_weight: object
 ) -> Fitted:
-    """Learn from counts of partitions; families and triples, if asked for, take a second pass."""
+    """Learn from counts of partitions; families and triples take a second pass."""
     if model.calibrate is not None:
         raise UnnaiveError(
-            'calibrate="loo" leaves rows out, and partitions give counts alone; use calibrate=None '
+            'calibrate="loo" leaves rows out, and partitions give only counts; use calibrate=None '
             "or fit on rows in memory, after which fit_counts keeps the calibration"
         )
     if model.min_frequency is not None or model.max_categories is not None:
@@ -71,7 +71,7 @@ def fit_partitions(
         categorical_features=model.categorical_features,
         categories=model.categories,
     )
-    fitting = model.fitting(counts.schema)._replace(before=None)  # what is kept is of other rows
+    fitting = model.fitting(counts.schema)._replace(before=None)  # a previous fit is of other rows
     fitting.recipe.tables.require(counts.schema, fitting.how)
     learned = fitting.learned_of(counts)
     counts = count_more(
@@ -88,14 +88,14 @@ def fit_partitions(
 
 @dataclass(frozen=True)
 class ModelPrediction:
-    """A model without its counts, and what is asked of it; this is what travels to workers."""
+    """A model without its counts, and the method to call; this is what is sent to workers."""
 
     model: Classifier
     method: str
 
     @property
     def kind(self) -> str:
-        """What the answers are: "prediction", "probability", …."""
+        """Kind of the predictions: "prediction", "probability", …."""
         return KINDS[self.method]
 
     @cached_property
@@ -105,19 +105,19 @@ class ModelPrediction:
 
     @property
     def empty(self) -> AnyArray:
-        """Answers for no rows, which tell shape and type."""
+        """Predictions of no rows, which show shape and type."""
         if self.method == "predict":
             return np.asarray(self.model.classes_[:0])
         return np.empty((0, len(self.labels)))
 
     def columns_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Choose from a wider frame the columns that the model knows."""
+        """Choose the columns of the model from a frame that may have more."""
         known = tuple(map(str, getattr(self.model, "feature_names_in_", ())))
         known = known or self.model.schema_.names
         return known if set(known) <= set(names) else names
 
     def __call__(self, part: Any) -> AnyArray:
-        """Answer for the rows of a partition."""
+        """Predict the rows of a partition."""
         if not (part.n_rows if isinstance(part, Frame) else len(part)):
             return self.empty
         return np.asarray(getattr(self.model, self.method)(to_frame(part)))
@@ -136,9 +136,9 @@ def _predict(model: Classifier, engine: Engine, method: str) -> object:
 
 
 def compact(model: Classifier) -> Classifier:
-    """Copy a fitted model without what only learning needs: counts of pairs and more.
+    """Copy a fitted model without the counts of pairs, families and triples.
 
-    A copy runs in one thread: the scheduler has others for other partitions.
+    The copy runs in one thread, since the scheduler runs other partitions in others.
     """
     light = copy(model)
     light.n_jobs = 1

@@ -74,8 +74,9 @@ class PazzaniNB(CountsClassifier):
         the settings.
     paper : bool, default=False
         The setting of Robles et al.: 500 individuals, 1000 offspring, no seeds.
-    random_state : int, Generator or None, default=None
-        Random seed of the estimation-of-distribution algorithm.
+    random_state : int, Generator, RandomState or None, default=0
+        Random seed of the estimation-of-distribution algorithm. With the default, two fits to
+        the same samples agree. None uses a new seed in every fit, as in scikit-learn.
     {parameters}
 
     Attributes
@@ -107,8 +108,8 @@ class PazzaniNB(CountsClassifier):
     References
     ----------
     Pazzani, "Searching for dependencies in Bayesian classifiers", AI & Statistics 1996.
-    Robles, Larrañaga, Peña, Menasalvas, Pérez & Herves, "Learning semi naive Bayes structures by
-    estimation of distribution algorithms", EPIA 2003.
+    Robles, Larrañaga, Peña, Pérez, Menasalvas & Herves, "Learning semi naïve Bayes structures by
+    estimation of distribution algorithms", LNCS 2902, 2003.
 
     Examples
     --------
@@ -132,7 +133,7 @@ class PazzaniNB(CountsClassifier):
         None, "an IENB()", also=("intervals", None), test=lambda value: isinstance(value, IENB)
     )
     paper: bool = flag(False)
-    random_state: Seed = None
+    random_state: Seed = 0
 
     family: ClassVar[str] = "groups"
 

@@ -1,4 +1,4 @@
-"""Models as plain values: what is saved, and how a model is made of it again."""
+"""Models as plain values: the state that is saved, and how a model is restored from it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     ClassOf = Callable[[str], type[Classifier]]
 
 Value = TypeVar("Value")
-_LIVE = ("handle_unknown", "threshold_bias", "n_jobs")  # parameters that answer at once
-_VALUES: dict[str, type] = {}  # dataclasses of settings that parameters may be
+_LIVE = ("handle_unknown", "threshold_bias", "n_jobs")  # parameters that act at prediction
+_VALUES: dict[str, type] = {}  # dataclasses that may be values of parameters
 
 
 def storable(cls: type[Value]) -> type[Value]:
-    """Let objects of a dataclass be saved as parameters of models, by their fields."""
+    """Register a dataclass whose objects are parameters of models, so that they can be saved."""
     _VALUES[cls.__name__] = cls
     return cls
 
@@ -46,7 +46,7 @@ def save_model(path: str | Path, model: Classifier) -> None:
 def state_of(model: Classifier) -> dict[str, Any]:
     """Describe a fitted model by plain values and arrays."""
     now = model.settings()
-    model.bias_of(model.classes_.tolist())  # raises before a file is written that cannot be read
+    model.bias_of(model.classes_.tolist())  # raises before an unreadable file is written
     parameters = {**model.fitted_.settings, **{key: now[key] for key in _LIVE if key in now}}
     return {
         "model": type(model).__name__,
@@ -60,7 +60,7 @@ def state_of(model: Classifier) -> dict[str, Any]:
 
 
 def load_model(path: str | Path, class_of: ClassOf) -> Classifier:
-    """Read a model that :func:`save_model` wrote; nothing in the file is ever run."""
+    """Read a model that :func:`save_model` wrote; nothing in the file is executed."""
     state = store.load(path, kind="model")
     try:
         return model_of(state, class_of)
@@ -75,9 +75,9 @@ def load_model(path: str | Path, class_of: ClassOf) -> Classifier:
 
 
 def model_of(state: dict[str, Any], class_of: ClassOf) -> Classifier:
-    """Make the model that :func:`state_of` described."""
+    """Restore the model that :func:`state_of` described."""
     check_state(state)
-    made = class_of(state["model"])  # first: its module says which values can be restored
+    made = class_of(state["model"])  # first: its module registers values that can be restored
     parameters = {key: _object(value, class_of) for key, value in state["parameters"].items()}
     model = made(**_known(made, parameters))
     labels = label_array(state["labels"])
@@ -90,10 +90,10 @@ def model_of(state: dict[str, Any], class_of: ClassOf) -> Classifier:
     return model
 
 
-def _known(made: type[Classifier], given: State) -> State:
-    """Read the parameters of a model; one that it no longer has may be at what was its default."""
+def _known(made: type[Classifier], saved: State) -> State:
+    """Return the saved parameters; one that the model no longer has must be False, its default."""
     known = {declared.name for declared in fields(made)}
-    gone = [key for key, value in given.items() if key not in known and value is not False]
+    gone = [key for key, value in saved.items() if key not in known and value is not False]
     if gone:
         hint = "; the thesis' programs are models of unnaive.papers.barrow: fit one of these"
         hint = hint if gone[0] == "paper" else "; is it of another package with the same name?"
@@ -101,7 +101,7 @@ def _known(made: type[Classifier], given: State) -> State:
             f"a saved {made.__name__} has the parameter {gone[0]!r}, which that class does not "
             f"have here{hint}"
         )
-    return {key: value for key, value in given.items() if key in known}
+    return {key: value for key, value in saved.items() if key in known}
 
 
 def plain(value: Any) -> Any:
@@ -119,10 +119,10 @@ def plain(value: Any) -> Any:
 
 
 def _tagged(value: Any) -> tuple[str, Any]:
-    """Return what kind of object of this library a parameter is, and its settings."""
+    """Return the tag of an object of this library, and its settings."""
     if isinstance(value, Smoothing):
         if POLICIES.get(value.key) is not type(value):
-            raise TypeError(f"smoothing={value!r} is no policy of this library and cannot be saved")
+            raise TypeError(f"smoothing={value!r} is not of this library and cannot be saved")
         return "__smoothing__", value.state()
     if _VALUES.get(type(value).__name__) is type(value):
         return "__value__", [type(value).__name__, asdict(value)]  # type: ignore[call-overload]
@@ -135,7 +135,7 @@ def _tagged(value: Any) -> tuple[str, Any]:
 
 
 def _object(value: Any, class_of: ClassOf) -> Any:
-    """Undo :func:`plain`; only what this library knows is made."""
+    """Undo :func:`plain`; only objects of this library are made."""
     if isinstance(value, list):
         return [_object(entry, class_of) for entry in value]
     if not isinstance(value, dict):
@@ -153,7 +153,7 @@ def _object(value: Any, class_of: ClassOf) -> Any:
 
 
 def _named(tag: str, content: list[Any], class_of: ClassOf) -> Any:
-    """Make a discretiser, a model or an algorithm by its name."""
+    """Make a discretizer, a model or an algorithm by its name."""
     name, parameters = content[0], _object(content[1], class_of)
     if tag == "__model__":
         made = class_of(name)

@@ -1,6 +1,6 @@
-"""What makes a model of counts: a recipe of named parts.
+"""Recipes: a model of counts is defined by its parts.
 
-A model is a dataclass of parameters with a method ``recipe``, which says how its structure is
+A model is a dataclass of parameters with a method ``recipe``, which returns how its structure is
 learned and how its tables are made. One estimator, :class:`~unnaive.models.base.CountsClassifier`,
 runs any recipe: it counts what the recipe needs, learns, chooses by leave-one-out, makes the
 tables and calibrates them.
@@ -42,20 +42,20 @@ Kind = TypeVar("Kind")
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What a learner found.
+    """Result of a learner.
 
     Attributes
     ----------
     structure : Graph
-        What depends on what.
+        Dependence structure.
     parameters : mapping
-        Numbers that were learned beside counts and structure; they are saved.
+        Learned numbers besides counts and structure, such as weights; they are saved.
     trace : mapping
-        How it went: paths, scores and results of searches, by the names of the attributes that
-        show them. They are not saved.
+        Paths, scores and results of searches, by the names of the attributes that show them; they
+        are not saved.
     left_out : callable, default=None
-        Log joint of the rows (n, k), each by a model that was learned without it, where leaving
-        the row out of the tables is not enough; it may give None.
+        Held-out log joint of the rows (n, k), where leaving a row out of the tables is not
+        enough; it may return None.
     """
 
     structure: Structure
@@ -64,17 +64,17 @@ class Learned:
     left_out: Callable[[], FloatArray | None] | None = None
 
     def graph(self, kind: type[Kind]) -> Kind:
-        """Return the structure, which must be of some kind."""
+        """Return the structure; raises if it is of another kind."""
         if not isinstance(self.structure, kind):
-            raise UnnaiveError(f"the structure is no {kind.__name__}")
+            raise UnnaiveError(f"the structure is not a {kind.__name__}")
         return self.structure
 
     def array(self, key: str) -> FloatArray:
         """Return a learned array."""
-        found = self.parameters[key]
-        if not isinstance(found, np.ndarray):
-            raise UnnaiveError(f"the learned {key} is no array")
-        return found
+        array = self.parameters[key]
+        if not isinstance(array, np.ndarray):
+            raise UnnaiveError(f"the learned {key} is not an array")
+        return array
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,14 +84,15 @@ class Estimate:
     Attributes
     ----------
     smoothing : Smoothing
+        Smoothing policy.
     class_prior : ndarray of shape (k,), or None
-        Given prior probabilities of the classes; None: they are estimated.
+        Prior probabilities of the classes; None: they are estimated.
     max_memory : int
-        Bytes that tables may take.
+        Most bytes that tables may take.
     n_jobs : int or None
-        Threads.
+        Number of threads.
     model : str
-        Whose tables they are, for messages.
+        Name of the model, for messages.
     """
 
     smoothing: Smoothing
@@ -105,12 +106,12 @@ class Estimate:
         return log_prior(counts, self.smoothing, self.class_prior, held)
 
     def require(self, schema: Schema, needed: int, what: str = "") -> None:
-        """Raise an error if tables of so many bytes are too large."""
+        """Raise an error if tables of that many bytes are too large."""
         require_memory(schema, needed, self.max_memory, what or f"the tables of {self.model}")
 
 
 class TableMaker(ABC):
-    """How tables are made of counts and of what was learned."""
+    """Makes tables from counts and the learned structure."""
 
     leaves_out: ClassVar[bool] = True  # whether leaving a row out has a closed form
 
@@ -118,14 +119,14 @@ class TableMaker(ABC):
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> Tables:
-        """Estimate the tables; with ``held_out``, a row's weight, those of leave-one-out."""
+        """Estimate the tables; with ``held_out``, the weight of a row, those of leave-one-out."""
 
     def estimate(self, how: Estimate) -> Estimate:
-        """Say how probabilities are estimated, if not as the parameters of the model say."""
+        """Return how probabilities are estimated, if not by the parameters of the model."""
         return how
 
     def require(self, schema: Schema, how: Estimate, sets: int = 1) -> None:  # noqa: B027
-        """Raise an error if tables would be too large, as far as columns tell before counting.
+        """Raise an error if tables would be too large, as far as that is known before counting.
 
         Leave-one-out takes two sets of tables.
         """
@@ -133,27 +134,27 @@ class TableMaker(ABC):
     def log_prior(
         self, counts: JointCounts, learned: Learned, how: Estimate, held: HeldOut = PLAIN
     ) -> FloatArray:
-        """Log-probabilities of the classes before any column is known; shape (k,)."""
+        """Log prior probabilities of the classes; shape (k,)."""
         return how.log_prior(counts, held)
 
     def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:
-        """Return the model as a Bayesian network; raises if it is none."""
+        """Return the model as a Bayesian network; raises if it is not one."""
         raise UnnaiveError(
-            f"{how.model} is no single network of columns: it averages over models or parents, or "
-            "joins columns; TAN, KDB, GeneralizedNB and others are"
+            f"{how.model} is not a single network of columns: it averages over models or parents, "
+            "or joins columns; TAN, KDB, GeneralizedNB and others are"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Maker:
-    """A table maker with all that it needs but counts and structure."""
+    """A table maker with everything it needs except counts and structure."""
 
     maker: TableMaker
     how: Estimate
 
     @classmethod
     def of(cls, maker: TableMaker, how: Estimate) -> Maker:
-        """Join the two; a maker may insist on an estimate of its own."""
+        """Join the two; a maker may replace the estimate."""
         return cls(maker, maker.estimate(how))
 
     def tables(
@@ -168,25 +169,22 @@ class Maker:
 
     def left_out_prior(self, counts: JointCounts, learned: Learned, rows: LeftOut) -> FloatArray:
         """Log-probabilities of the classes without each row; shape (n, k)."""
-        others, own = (
-            self.maker.log_prior(counts, learned, self.how, held)
-            for held in leave_one_out_sets(rows.weight)[:2]
-        )
-        return rows.among(others, own)
+        sets = leave_one_out_sets(rows.weight)[:2]
+        return rows.among(*(self.maker.log_prior(counts, learned, self.how, held) for held in sets))
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What a choice among models is made by.
+    """What a choice among candidates is made with.
 
     Attributes
     ----------
     source : JointCounts or CodedRows
         What the structure was learned from.
     given : CodedRows or None
-        The rows, or None where there are counts alone.
+        The rows, or None if there are only counts.
     maker : Maker
-        How tables are made.
+        Maker of the tables.
     """
 
     source: Source
@@ -195,7 +193,7 @@ class Task:
 
     @property
     def rows(self) -> CodedRows:
-        """The rows; raises where there are counts alone."""
+        """The rows; raises if there are only counts."""
         if self.given is None:
             raise UnnaiveError("counts alone have no rows to classify; fit on rows")
         return self.given
@@ -214,22 +212,21 @@ class Recipe:
     Attributes
     ----------
     learn : callable (source, rows) -> Learned or None
-        Learns the structure from ``source``, counts or, where tables of all pairs do not fit into
-        memory, rows that are scored tile by tile. ``rows`` are the rows, or None where there are
-        counts alone; a learner that needs rows then returns None.
+        Learns the structure from ``source``: counts or, if tables of all pairs do not fit into
+        memory, rows that are scored tile by tile. ``rows`` are the rows, or None if there are only
+        counts; a learner that needs rows then returns None.
     tables : TableMaker
         Makes the tables.
     choose : callable (learned, task) -> Learned, default=None
-        Chooses among models that are parts of the one learned, or finds weights for it, by
-        classifying the rows of a :class:`Task`. A recipe that ``keeps`` is not asked to choose
-        without rows.
+        Chooses among candidates, or learns weights, by classifying the rows of a :class:`Task`.
+        It is not called without rows if ``keeps``.
     structure : type, default=ParentGraph
-        What the learner finds; saved models are restored by its ``of_state``.
+        Class of the structure; saved models are restored by its ``of_state``.
     counts : {"values", "pairs", "triples"}, default="pairs"
         What is counted before the structure is known.
     keeps : bool, default=False
         Whether ``partial_fit``, ``forget`` and ``fit_counts`` keep what was learned from rows,
-        rather than learn anew from counts.
+        rather than learn again from counts.
     """
 
     learn: Learner
@@ -240,30 +237,17 @@ class Recipe:
     keeps: bool = False
 
     def learned(self, source: Source, rows: CodedRows | None, how: Estimate) -> Learned | None:
-        """Learn, and choose; None where that takes rows and there are none."""
-        found = self.learn(source, rows)
-        if found is None or self.choose is None or (rows is None and self.keeps):
-            return found
-        return self.choose(found, Task(source, rows, Maker.of(self.tables, how)))
+        """Learn, and choose; None if that needs rows and there are none."""
+        learned = self.learn(source, rows)
+        if learned is None or self.choose is None or (rows is None and self.keeps):
+            return learned
+        return self.choose(learned, Task(source, rows, Maker.of(self.tables, how)))
 
     def restored(self, state: State | None, counts: JointCounts) -> Learned | None:
-        """Make what was learned from what was saved: the structure's own keys, and parameters."""
-        if state is None:  # as version 0.1 wrote it where all columns are everyone's parents
+        """Restore the structure, whose class names its keys, and the learned parameters."""
+        if state is None:  # as version 0.1 wrote it if every column is a super-parent
             return self.learn(counts, None)
-        schema = counts.schema
-        structure = self.structure.of_state(
-            {key: value for key, value in state.items() if key in _keys(self.structure, state)},
-            schema.names,
-            schema.target,
-        )
-        rest = {
-            key: value
-            for key, value in state.items()
-            if key not in _keys(self.structure, state) and value is not None
-        }
-        return Learned(structure, rest)
-
-
-def _keys(structure: type[Structure], state: State) -> tuple[str, ...]:
-    """Keys of a state that are the structure's own; all of them where it does not say."""
-    return getattr(structure, "keys", ()) or tuple(state)
+        schema, keys = counts.schema, getattr(self.structure, "keys", ()) or tuple(state)
+        saved = {key: value for key, value in state.items() if key in keys}
+        rest = {k: value for k, value in state.items() if k not in keys and value is not None}
+        return Learned(self.structure.of_state(saved, schema.names, schema.target), rest)

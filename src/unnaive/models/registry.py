@@ -1,13 +1,13 @@
-"""The one register of models: keys for the command line, classes for saved files.
+"""The register of models: keys for the command line, classes for saved files.
 
-Models of other packages come in by :func:`register`, or by an entry point of the group
+Models of other packages are added by :func:`register`, or by an entry point of the group
 ``unnaive.models`` whose name is the key and whose value is the class::
 
     [project.entry-points."unnaive.models"]
     sp-tan = "my_package.models:SuperParentTAN"
 
-They then have a key like those of this library: in ``make``, on the command line, in the demo, in
-reports, and when a saved model is loaded.
+They then have a key like the models of this library: in ``make``, on the command line, in the demo,
+in reports, and when a saved model is loaded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _GROUP = "unnaive.models"
 
 
 class Entry(NamedTuple):
-    """A model by its key: its class, or where that is, and the settings that make it."""
+    """A model: its class, or the module to import it from, and its settings."""
 
     name: str
     home: str = ""
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
     kind: type[Classifier] | None = None
 
     def load(self) -> type[Classifier]:
-        """Return the class; its module is imported if it was not yet."""
+        """Return the class; its module is imported if necessary."""
         if self.kind is not None:
             return self.kind
         try:
@@ -44,7 +44,7 @@ class Entry(NamedTuple):
         except (ImportError, AttributeError) as error:
             raise UnnaiveError(
                 f"the model class {self.name!r} of {self.home!r} cannot be imported ({error}); "
-                "mend or remove the package that registers it"
+                "repair or remove the package that registers it"
             ) from error
         return checked(kind)
 
@@ -114,12 +114,8 @@ _KEYS: dict[str, str | tuple[str, State]] = {
 }
 
 
-def _entry(known: str | tuple[str, State]) -> Entry:
-    name, settings = (known, {}) if isinstance(known, str) else known
-    return Entry(name, HOMES[name], settings)
-
-
-_REGISTER = {key: _entry(known) for key, known in _KEYS.items()}
+_PLAIN = {key: (known, {}) if isinstance(known, str) else known for key, known in _KEYS.items()}
+_REGISTER = {key: Entry(name, HOMES[name], settings) for key, (name, settings) in _PLAIN.items()}
 
 
 def register(key: str, kind: Kind, **settings: object) -> Kind:
@@ -128,18 +124,23 @@ def register(key: str, kind: Kind, **settings: object) -> Kind:
     Parameters
     ----------
     key : str
-        What the model is called by ``make``, on the command line and in reports.
+        Name of the model in ``make``, on the command line and in reports.
     kind : type
-        Its class, below :class:`~unnaive.models.CountsClassifier` or another base of this library.
-        The first line of its docstring, and its attributes ``family`` and ``assumption``, describe
-        it in lists and reports.
+        Class of the model, a subclass of :class:`~unnaive.models.CountsClassifier` or of another
+        base of this library. The first line of its docstring, and its attributes ``family`` and
+        ``assumption``, describe it in lists and reports.
     **settings
-        Parameters that make this model of the class.
+        Parameters of the class that the key stands for.
 
     Returns
     -------
     type
-        The class itself.
+        The class.
+
+    See Also
+    --------
+    unregister : Remove the key.
+    make : Build a model by its key.
 
     Examples
     --------
@@ -157,23 +158,41 @@ def register(key: str, kind: Kind, **settings: object) -> Kind:
     if name in HOMES or name in _PAPERS or (known and known.name != name) or same:
         raise ValueError(
             f"the key {key!r} or the class name {name!r} is taken; saved models are found by these "
-            "names, so give it others"
+            "names, so choose others"
         )
     _REGISTER[key] = Entry(name, settings=dict(settings), kind=kind)
     return kind
 
 
 def checked(kind: Kind) -> Kind:
-    """Return a class; raises if it is none of a model."""
+    """Return a class; raises if it is not the class of a model."""
     from unnaive.models.classifier import Classifier  # noqa: PLC0415 - loads when asked
 
     if not (isinstance(kind, type) and issubclass(kind, Classifier)):
-        raise TypeError(f"{kind!r} is no class of a model; it must be one below unnaive's bases")
+        raise TypeError(f"{kind!r} is not the class of a model; derive it from CountsClassifier")
     return kind
 
 
 def unregister(key: str) -> None:
-    """Take a model out of the register that :func:`register` put there."""
+    """Remove a model that :func:`register` added.
+
+    Parameters
+    ----------
+    key : str
+        Key of the model.
+
+    See Also
+    --------
+    register : Add a model.
+
+    Examples
+    --------
+    >>> import unnaive
+    >>> class MyTAN(unnaive.TAN):
+    ...     "TAN as I like it."
+    >>> _ = unnaive.register("my-tan", MyTAN)
+    >>> unnaive.unregister("my-tan")
+    """
     if key in _KEYS:
         raise ValueError(f"{key!r} is a model of this library and stays registered")
     if _REGISTER.pop(key, None) is None:
@@ -185,31 +204,28 @@ def _discovered() -> dict[str, Entry]:
     """Read the models of installed packages from their entry points; none is imported."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - costs import time
 
-    found = {}
-    for point in entry_points(group=_GROUP):
-        home, _, name = point.value.partition(":")
-        if point.name not in _KEYS and name not in HOMES and name not in _PAPERS:
-            found[point.name] = Entry(name, home)
-    return found
+    points = [(point.name, point.value.partition(":")) for point in entry_points(group=_GROUP)]
+    return {
+        key: Entry(name, home)
+        for key, (home, _, name) in points
+        if key not in _KEYS and name not in HOMES and name not in _PAPERS
+    }
 
 
 def entries() -> dict[str, Entry]:
-    """All models by key: this library's, those that were registered, and installed packages'."""
+    """All models by key: of this library, registered ones, and those of installed packages."""
     return {**_discovered(), **_REGISTER}
 
 
 def entry_of(key: str) -> Entry:
-    """Return a model's entry by its key; raises if there is none."""
-    found = _REGISTER.get(key) or _discovered().get(key)
-    if found is None:
-        raise ValueError(
-            f"there is no model {key!r}; the models are {', '.join(sorted(entries()))}"
-        )
-    return found
+    """Return the entry of a key; raises if there is none."""
+    if entry := _REGISTER.get(key) or _discovered().get(key):
+        return entry
+    raise ValueError(f"there is no model {key!r}; the models are {', '.join(sorted(entries()))}")
 
 
 def class_of(name: str) -> type[Classifier]:
-    """Return a model's class by its name, that of this library or one that was registered."""
+    """Return the class of a model by its name, of this library or registered."""
     home = HOMES.get(name) or _PAPERS.get(name)
     if home is not None:
         return Entry(name, home).load()

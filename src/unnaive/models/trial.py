@@ -1,4 +1,4 @@
-"""How candidates are judged: left-out predictions, calibrated, and weights of a blend."""
+"""How candidates are compared: held-out predictions, calibration, and weights of a blend."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from unnaive.models.inputs import Given
 
 FOLDS = 5
-MOST_ROWS = 20_000  # that candidates are judged by; of more, an equal share of every class
+MOST_ROWS = 20_000  # held-out predictions; with more rows, an equal share of every class
 _LEAST_SHARE = 0.05
-_NO_CHANCE = 1e-300  # of a row that a member rules out
+_NO_CHANCE = 1e-300  # instead of probability 0
 _ROUNDS = 200
-_ENOUGH = 1e-5  # no further round after one that moves no share by more
+_ENOUGH = 1e-5  # rounds stop if no share changes by more
 
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A model that answers, how its log joint is calibrated, and its share of the blend."""
+    """A model of a blend, the calibration of its log joint, and its weight."""
 
     name: str
     model: Classifier
@@ -61,7 +61,7 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A member, and its log posteriors (n, k) of rows that it was judged by."""
+    """A member, and its held-out log posteriors (n, k)."""
 
     member: Member
     left_out: FloatArray
@@ -70,12 +70,16 @@ class Judged:
 
     @property
     def log_loss(self) -> float:
-        """Mean left-out log loss."""
-        own = self.left_out[np.arange(len(self.classes)), self.classes]
-        return -float(np.average(own, weights=self.importance))
+        """Mean held-out log loss."""
+        return -float(np.average(self.of_true_class, weights=self.importance))
+
+    @property
+    def of_true_class(self) -> FloatArray:
+        """Held-out log posterior of the true classes; shape (n,)."""
+        return np.asarray(self.left_out[np.arange(len(self.classes)), self.classes])
 
     def measures(self) -> State:
-        """Left-out log loss and accuracy."""
+        """Held-out log loss and accuracy."""
         right = first_of_the_best(self.left_out) == self.classes
         accuracy = float(np.average(right, weights=self.importance))
         return {"log_loss": self.log_loss, "accuracy": accuracy}
@@ -84,14 +88,13 @@ class Judged:
 def judge(
     name: str, model: Classifier, joint: FloatArray, classes: IntArray, importance: FloatArray
 ) -> Judged:
-    """Calibrate a model by left-out log joints of some rows, and keep what it then says."""
-    found = calibrated(joint, classes, importance, model.n_jobs)
-    member = Member(name, model, found)
+    """Calibrate a model by held-out log joints, and keep its calibrated posteriors."""
+    member = Member(name, model, calibrated(joint, classes, importance, model.n_jobs))
     return Judged(member, member.calibrate(joint), classes, importance)
 
 
 class LeftOutRows(NamedTuple):
-    """Left-out log joints (m, k) of some rows, which rows they are, and their classes (m,)."""
+    """Held-out log joints (m, k) of some rows, their positions, and their classes (m,)."""
 
     joint: FloatArray
     chosen: IntArray
@@ -99,7 +102,7 @@ class LeftOutRows(NamedTuple):
 
 
 class Trial:
-    """Rows to try candidates on; those that cut columns alike share the codes."""
+    """Rows to compare candidates on; candidates with the same bins share the codes."""
 
     def __init__(self, given: Given) -> None:
         self.given = given
@@ -107,7 +110,7 @@ class Trial:
         self._folds: NumberFolds | None = None
 
     def judge(self, name: str, model: Classifier) -> Judged:
-        """Fit a candidate and judge it."""
+        """Fit a candidate, and compute its held-out predictions."""
         joint, chosen, classes = model.fit_and_leave_out(self)
         weights = self.given.weights
         importance = np.ones(len(chosen)) if weights is None else weights[chosen]
@@ -125,14 +128,15 @@ class Trial:
         rows, labels = self._coded[key]
         chosen = some_rows(rows.classes, MOST_ROWS)
         fitting = model.fitting(rows.schema)
-        fitting.recipe.tables.require(rows.schema, fitting.how, 2)  # before it fits in vain
-        fitted, left_out = fitting.of_rows_and_left_out(rows, self.given.names, labels)
+        fitting.recipe.tables.require(rows.schema, fitting.how, 2)  # before the fit
+        counts, learned = fitting.learned_of_rows(rows)
+        fitted = fitting.of_counts(counts, learned, self.given.names, labels)
         model._fitted = fitted = fitted if model.calibrate is None else calibrate(fitted, rows)
-        whole = None if left_out is None else left_out()
-        if whole is None:
+        every = None if learned.left_out is None else learned.left_out()
+        if every is None:
             joint = fitted.left_out_joint(rows.take(chosen), MOST_WEIGHTS)
         else:
-            joint = whole[chosen]
+            joint = every[chosen]
         if fitted.calibration is not None:
             fitted.calibration.apply(joint)
         return LeftOutRows(joint, chosen, rows.classes[chosen])
@@ -167,7 +171,7 @@ class Trial:
 
 
 def folds_of(classes: IntArray) -> IntArray:
-    """Deal rows out to folds, those of every class in turns; shape (n,)."""
+    """Assign rows to stratified folds; shape (n,)."""
     order = np.argsort(classes, kind="stable")
     fold = np.empty(len(order), dtype=np.int64)
     fold[order] = np.arange(len(order)) % FOLDS
@@ -175,13 +179,13 @@ def folds_of(classes: IntArray) -> IntArray:
 
 
 def blend_weights(judged: list[Judged]) -> FloatArray:
-    """Shares of largest left-out likelihood; small ones are dropped, and the rest fitted anew.
+    """Weights of largest held-out likelihood; small ones are dropped, and the rest fitted again.
 
-    The likelihood is concave in the shares, so any start leads to the same.
+    The likelihood is concave in the weights, so the start does not matter.
     """
-    own = np.stack([j.left_out[np.arange(len(j.classes)), j.classes] for j in judged], axis=1)
-    top = own.max(axis=1, keepdims=True)
-    level = own - np.where(np.isneginf(top), 0.0, top)
+    logs = np.stack([one.of_true_class for one in judged], axis=1)
+    top = logs.max(axis=1, keepdims=True)
+    level = logs - np.where(np.isneginf(top), 0.0, top)
     chances = np.maximum(np.exp(level), _NO_CHANCE)
     importance = judged[0].importance / judged[0].importance.sum()
     alive = np.ones(len(judged), dtype=bool)
@@ -195,7 +199,7 @@ def blend_weights(judged: list[Judged]) -> FloatArray:
 
 
 def _or_the_best(shares: FloatArray, chances: FloatArray, importance: FloatArray) -> FloatArray:
-    """Return the shares, or one member alone, if rounds were too few to come as near."""
+    """Return the weights, or a single member if it is better, as after too few rounds."""
     alone = importance @ np.log(chances)
     best = first_best(alone)
     if importance @ np.log(chances @ shares) > alone[best]:

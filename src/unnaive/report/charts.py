@@ -49,7 +49,7 @@ def _path(points: Sequence[Sequence[float]]) -> str:
 
 
 def _chart(parts: Sequence[str], label: str, bottom: float = 0.0) -> str:
-    size = _LEFT + _SIZE + 16, _TOP + _SIZE + bottom + _BOTTOM
+    size = _LEFT + _SIZE + 24, _TOP + _SIZE + bottom + _BOTTOM
     return picture(*size, *parts, class_="chart", role="img", aria_label=label)
 
 

@@ -9,7 +9,7 @@ from scipy.special import logit
 
 from unnaive.explain.wording import plural
 from unnaive.report.svg import element, line, picture, rect, shortened, text, width_of, words
-from unnaive.report.writing import percent, signed
+from unnaive.report.writing import signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def draw_effect(curve: State, limit: float) -> str:
         parts.append(element("g", element("title", words(_story(value))), *inside))
     parts.append(line(_LEFT, middle, _WIDE, middle, class_="axis"))
     label = f"{curve['name']}: " + "; ".join(_story(value) for value in values)
-    tall = _TALL + _ROOM + (22 if turned else -14)
+    tall = _TALL + _ROOM + (30 if turned else -14)
     return picture(_WIDE, tall, *parts, class_="effect", role="img", aria_label=label)
 
 
@@ -122,7 +122,9 @@ def draw_nomogram(nomogram: State, positive: str) -> str:
     totals = [float(at) for at in range(-(-int(first) // size) * size, int(last) + 1, size)]
     spread = 100 / max(last - first, 1e-9)
     parts += _scale("total points", [((at - first) * spread, f"{at:.0f}") for at in totals], y)
-    chances = [((float(logit(share)) - base) / unit, percent(share)) for share in _SHARES]
+    chances = [
+        ((float(logit(p)) - base) / unit, f"{100 * p:g}\N{NO-BREAK SPACE}%") for p in _SHARES
+    ]
     inside = [((at - first) * spread, label) for at, label in chances if first <= at <= last]
     parts += _scale(f"P({positive})", inside, y + _STEP)
     story = "nomogram; the effect charts above have its numbers"

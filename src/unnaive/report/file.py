@@ -83,23 +83,40 @@ class Report:
         """
         return render_markdown(self.summary)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: str | os.PathLike[str], to: str | None = None) -> None:
         """Write the report to a file.
 
         Parameters
         ----------
         path : str or path
-            The file; ``.md`` or ``.markdown`` for Markdown, anything else for HTML. An old file is
-            replaced when the new one is complete.
+            The file. An old file is replaced when the new one is complete.
+        to : {"html", "markdown"}, default=None
+            The format; None: Markdown for names that end in ``.md`` or ``.markdown``, else HTML.
         """
-        content = self.markdown() if is_markdown(path) else self.html()
+        content = self.markdown() if self.is_markdown(path, to) else self.html()
         with replacing(Path(path)) as stream:
             stream.write(content.encode())
 
+    @staticmethod
+    def is_markdown(path: str | os.PathLike[str], to: str | None = None) -> bool:
+        """Whether a file is written as Markdown.
 
-def is_markdown(path: str | os.PathLike[str]) -> bool:
-    """Whether the name of a file is one of Markdown."""
-    return Path(path).suffix.lower() in {".md", ".markdown"}
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        to : {"html", "markdown"}, default=None
+            The format; None: by the name of the file.
+
+        Returns
+        -------
+        bool
+            True for Markdown, False for HTML.
+        """
+        if to not in {None, "html", "markdown"}:
+            raise ValueError(f"to={to!r}; it must be 'html', 'markdown' or None")
+        by_name = Path(path).suffix.lower() in {".md", ".markdown"}
+        return by_name if to is None else to == "markdown"
 
 
 def report_on(

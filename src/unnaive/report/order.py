@@ -34,5 +34,5 @@ def shown_order(labels: Sequence[str]) -> list[int]:
 
 def _natural(label: str) -> list[tuple[int, float, str]]:
     """Split a label into texts and numbers, so that 2 comes before 10."""
-    parts = [part for part in _NUMBER.split(label) if part]
+    parts = [part for part in _NUMBER.split(label.lstrip("<≤>≥ ")) if part]
     return [(0, float(part), "") if _NUMBER.fullmatch(part) else (1, 0.0, part) for part in parts]

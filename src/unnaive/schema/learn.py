@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Protocol
@@ -425,10 +425,11 @@ def declared_categories(
             raise ValueError(f"categories= names {unknown[0]!r}, which is not a column of X")
         declared = dict(categories)
     else:
-        if isinstance(categories, str) or len(categories) != len(names):
+        wrong = isinstance(categories, str) or not isinstance(categories, Sized)
+        if wrong or len(categories) != len(names):
             raise ValueError(
-                f"categories= must be a mapping from column names or a list of {len(names)} "
-                "entries, one per column (None: learn them)"
+                f"categories={categories!r}; it must be a mapping from column names or a list of "
+                f"{len(names)} entries, one per column (None: learn them)"
             )
         pairs = zip(names, categories, strict=True)
         declared = {name: labels for name, labels in pairs if labels is not None}
@@ -458,7 +459,8 @@ def categorical_mask(features: Features, names: Sequence[str]) -> BoolArray | No
     if isinstance(features, str) and features == "auto":
         return None
     mask = np.zeros(len(names), dtype=bool)
-    if features is None or (not isinstance(features, str) and not len(features)):
+    empty = isinstance(features, Sized) and not isinstance(features, str) and not len(features)
+    if features is None or empty:
         return mask
     chosen: AnyArray = np.asarray(features)
     if chosen.ndim != 1 or (chosen.dtype == bool and len(chosen) != len(names)):

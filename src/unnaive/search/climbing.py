@@ -68,4 +68,6 @@ def sampling_order(parents: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     >>> sampling_order([(1,), (2,), ()])
     (2, 1, 0)
     """
+    if not any(parents):
+        return tuple(range(len(parents)))
     return tuple(TopologicalSorter(dict(enumerate(parents))).static_order())

@@ -92,17 +92,19 @@ class GaussianNetwork:
             centres = np.full(n, self.means[gene])
             if above:
                 centres += self.slopes[gene] @ (genes[above] - self.means[above, None])
-            genes[gene] = self._draw(gene, centres, random)
+            self._draw(gene, centres, random, genes[gene])
         return np.ascontiguousarray(genes.T)
 
-    def _draw(self, gene: int, centres: FloatArray, random: np.random.Generator) -> FloatArray:
-        """Draw a gene around its centres, within its bounds; shape (n,)."""
+    def _draw(
+        self, gene: int, centres: FloatArray, random: np.random.Generator, out: FloatArray
+    ) -> None:
+        """Draw a gene around its centres, within its bounds, into ``out`` (n,)."""
         least, most = self.space.low[gene], self.space.high[gene]
         deviation = self.deviations[gene]
         drawn = centres + deviation * random.standard_normal(len(centres))
         if self.bounds == "redraw":
             for _ in range(_REDRAWS):
-                outside = np.flatnonzero((drawn < least) | (drawn > most))
+                outside = ((drawn < least) | (drawn > most)).nonzero()[0]
                 if not len(outside):
                     break
                 noise = random.standard_normal(len(outside))
@@ -110,7 +112,7 @@ class GaussianNetwork:
         elif self.bounds == "reflect" and most > least:
             width = most - least
             drawn = least + width - np.abs((drawn - least) % (2 * width) - width)
-        return np.asarray(np.clip(drawn, least, most))
+        np.minimum(np.maximum(drawn, least, out=drawn), most, out=out)
 
 
 @dataclass(frozen=True, kw_only=True)

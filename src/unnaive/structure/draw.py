@@ -1,24 +1,63 @@
-"""Pictures of graphs: the class on top, below it the columns as trees of their first parents."""
+"""Drawings of structures: layers, bags, groups, circles and stars.
+
+The class is above a frame: it is a parent of every column in the frame. Edges between columns
+are as wide as they are informative. No new figure is larger than a page.
+"""
 
 from __future__ import annotations
 
-from math import cos, pi, sin
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from unnaive._axes import new_axes
+from unnaive.structure.bags import HiddenParents
+from unnaive.structure.compose import (
+    Wish,
+    below_class,
+    flowed,
+    in_lines,
+    largest_weight,
+    legend_of,
+    share_of,
+    strongest,
+)
 from unnaive.structure.dag import DAG
-from unnaive.structure.graph import ClassGraphs, topological
+from unnaive.structure.draw_sets import (
+    bags,
+    circle,
+    groups,
+    has_bags,
+    super_parents,
+    without_edges,
+)
+from unnaive.structure.graph import ClassGraphs
+from unnaive.structure.groups import GroupGraph
+from unnaive.structure.layout import layered
+from unnaive.structure.parents import SuperParents
+from unnaive.structure.picture import (
+    CLASS,
+    LINE,
+    PAGE,
+    Label,
+    Line,
+    Picture,
+    page_scale,
+    paint,
+    width_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
 
+    from unnaive.structure.compose import Drawing
     from unnaive.structure.graph import Edge, Graph
 
-_WIDEST, _NARROWEST = 6.0, 0.8  # points
-_LONGEST_NAME = 18
-EDGES_A_COLUMN = 3  # of a picture in which every column is joined with every other
+MOST_EDGES = 120  # drawn by default
+MOST_NODES = 120  # beyond this, columns without a drawn edge are not drawn
+MOST_PANELS = 6  # classes that get a picture each
+_GAP = 0.13
+# Orientation and most nodes of a layer, in order of preference.
+_ARRANGEMENTS = ((False, None), (True, None), (False, 14), (True, 36), (True, 24), (True, 14))
 
 
 def tree_positions(graph: Graph) -> dict[str, tuple[float, float]]:
@@ -57,161 +96,165 @@ def _ancestors(parent: str, first_parent: dict[str, str], child: str) -> set[str
     return set()
 
 
-def draw_structure(graph: Graph | DAG, ax: Axes | None = None) -> Axes:
-    """Draw any structure as suits its kind; returns matplotlib axes."""
-    if isinstance(graph, DAG):
-        return draw_layers(graph, graph.edges, ax)
-    if isinstance(graph, ClassGraphs):
-        named = [(f"{graph.target} {place}", each) for place, each in enumerate(graph.graphs)]
-        return draw_side_by_side(named, ax)
-    used = [graph.names[column] for column in graph.used]
-    if len(graph.edges) > EDGES_A_COLUMN * len(used):
-        return draw_circle(graph.target, used, _lines(graph.edges), {}, ax)
-    return draw_graph(graph, ax)
-
-
-def _lines(edges: Sequence[Edge]) -> list[Edge]:
-    """One edge for both directions, by the larger weight; none has a weight if all are alike."""
-    weights: dict[tuple[str, str], float] = {}
-    for parent, child, *weight in edges:
-        ends = (min(parent, child), max(parent, child))
-        weights[ends] = max(weights.get(ends, 0.0), *weight, 0.0)
-    if len(set(weights.values())) == 1:
-        return list(weights)
-    return [(*ends, weight) for ends, weight in weights.items()]
-
-
-def draw_graph(graph: Graph, ax: Axes | None = None) -> Axes:
-    """Draw a graph, its edges as wide as they are informative; returns matplotlib axes."""
-    return draw_side_by_side([(graph.target, graph)], ax)
-
-
-def draw_side_by_side(graphs: Sequence[tuple[str, Graph]], ax: Axes | None = None) -> Axes:
-    """Draw graphs next to each other, each below its name; returns matplotlib axes."""
-    placed = [tree_positions(graph) for _, graph in graphs]
-    widths = [max((x for x, _ in places.values()), default=0.0) + 1 for places in placed]
-    deepest = -min((y for places in placed for _, y in places.values()), default=0.0)
-    if ax is None:
-        ax = new_axes(
-            figsize=(max(6.0, 1.5 * sum(widths)), max(3.0, 0.7 * (deepest + 1))), layout=None
-        )
-        ax.set_position((0.0, 0.0, 1.0, 1.0))
-    weights = [edge[2] for _, graph in graphs for edge in graph.edges if len(edge) > 2]
-    largest = max(weights, default=0.0) or 1.0
-    left = 0.0
-    for (name, graph), places, width in zip(graphs, placed, widths, strict=True):
-        moved = {column: (left + x, y) for column, (x, y) in places.items()}
-        _draw_below(ax, name, graph, moved, (left + (width - 1) / 2, largest))
-        left += width
-    ax.set_axis_off()
-    ax.set_xlim(-0.7, left - 0.3)
-    ax.set_ylim(-deepest - 0.5, 0.5)
-    return ax
-
-
-def _draw_below(
-    ax: Axes,
-    name: str,
-    graph: Graph,
-    positions: dict[str, tuple[float, float]],
-    scale: tuple[float, float],
-) -> None:
-    """Draw one graph below its name, which stands at ``scale[0]``; the widest edge is scale[1]."""
-    top = (scale[0], 0.0)
-    for x, y in positions.values():
-        ax.plot([top[0], x], [top[1], y], color="0.85", linewidth=0.7, zorder=0)
-    for parent, child, *information in graph.edges:
-        ends = zip(positions[parent], positions[child], strict=True)
-        width = edge_width(information[0] / scale[1] if information else 0.3)
-        ax.plot(*ends, color="C0", linewidth=width, solid_capstyle="round", zorder=1)
-    draw_label(ax, name, top, "C1")
-    for column, place in positions.items():
-        draw_label(ax, column, place, "white")
-
-
-def edge_width(share: float) -> float:
-    """Width in points of an edge that has a share of the largest information."""
-    return _NARROWEST + (_WIDEST - _NARROWEST) * share
-
-
-def draw_label(ax: Axes, name: str, place: tuple[float, float], colour: str) -> None:
-    """Draw a name in a box, shortened if it is long."""
-    short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-    box = {"boxstyle": "round", "facecolor": colour, "edgecolor": "0.3"}
-    ax.text(*place, short.replace("$", r"\$"), ha="center", va="center", fontsize=9, bbox=box)
-
-
-def weighed_width(edge: Edge, largest: float) -> float:
-    """Width in points of an edge, which may have no information."""
-    share = edge[2] / largest if len(edge) > 2 and largest > 0 else 0.3
-    return edge_width(float(share))
-
-
-def draw_circle(
-    target: str,
-    used: Sequence[str],
-    edges: Sequence[Edge],
-    relevance: Mapping[str, float],
-    ax: Axes | None,
+def draw_structure(
+    graph: Any, ax: Axes | None = None, wish: Wish | None = None, title: str = ""
 ) -> Axes:
-    """Draw columns around the class, each joined with those it hears.
+    """Draw a structure in the way that suits its kind.
 
-    Lines from the class are as wide as what a column tells about it, its ``relevance``.
+    Parameters
+    ----------
+    graph : Graph or DAG
+        The structure.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw into; None: a new figure.
+    wish : Wish, default=None
+        Weights of edges and what else is known; None: the edges of the structure.
+    title : str
+        Beginning of the title.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Axes with the drawing.
     """
-    strongest = sorted(edges, key=lambda edge: -edge[2] if len(edge) > 2 else 0.0)
-    if any(len(edge) > 2 for edge in edges):
-        strongest = strongest[: max(EDGES_A_COLUMN * len(used), 20)]
-    largest = max((edge[2] for edge in strongest if len(edge) > 2), default=0.0)
-    size = max(4.5, 0.42 * len(used))
-    ax = new_axes(ax, figsize=(size, size))
-    turn = 2 * pi / max(len(used), 1)
-    places = {name: (sin(turn * i), cos(turn * i)) for i, name in enumerate(used)}
-    most = max(relevance.values(), default=0.0) or 1.0
-    for name, (x, y) in places.items():
-        width = edge_width(relevance.get(name, 0.0) / most)
-        ax.plot([0, x], [0, y], color="0.85", linewidth=width, zorder=0)
-    for edge in strongest:
-        ends = zip(places[edge[0]], places[edge[1]], strict=True)
-        width = weighed_width(edge, largest)
-        ax.plot(*ends, color="C0", linewidth=width, alpha=0.7, solid_capstyle="round", zorder=1)
-    draw_label(ax, target, (0.0, 0.0), "C1")
-    for name, place in places.items():
-        draw_label(ax, name, place, "white")
-    if len(strongest) < len(edges):
-        ax.set_title(f"the strongest {len(strongest)} of {len(edges)} edges", fontsize=10)
-    ax.set_axis_off()
-    ax.set_xlim(-1.3, 1.3)
-    ax.set_ylim(-1.2, 1.2)
-    return ax
+    wish = Wish(graph.edges) if wish is None else wish
+    build = _builder(graph, wish)
+    picture, told, legend = build(graph, wish)
+    if isinstance(graph, ClassGraphs) and build is not by_class:
+        told += f" of {len(graph.graphs)} classes together"
+    return paint(picture, ax, ": ".join(filter(None, (title, told))), legend)
 
 
-def draw_layers(dag: DAG, edges: Sequence[Edge], ax: Axes | None) -> Axes:
-    """Draw nodes in layers, parents above their children, with arrows."""
-    order = topological(dag.parents, range(len(dag.names)))
-    depth: dict[int, int] = {}
-    places: dict[str, tuple[float, float]] = {}
-    filled: dict[int, int] = {}
-    for node in order:
-        depth[node] = 1 + max((depth[parent] for parent in dag.parents[node]), default=-1)
-        across = filled.get(depth[node], 0)
-        filled[depth[node]] = across + 1
-        # Every other layer is moved by half a place, so that fewer arrows run through names.
-        places[dag.names[node]] = (across + 0.5 * (depth[node] % 2), -float(depth[node]))
-    wide, deep = max(filled.values()), max(filled)
-    ax = new_axes(ax, figsize=(max(5.0, 1.4 * wide), max(3.0, 1.1 * (deep + 1))))
-    largest = max((edge[2] for edge in edges if len(edge) > 2), default=0.0)
-    for edge in edges:
-        arrow = {
-            "arrowstyle": "-|>",
-            "color": "C0",
-            "linewidth": weighed_width(edge, largest),
-            "shrinkA": 12,
-            "shrinkB": 12,
-        }
-        ax.annotate("", places[edge[1]], places[edge[0]], arrowprops=arrow, zorder=1)
-    for node, (name, place) in enumerate((name, places[name]) for name in dag.names):
-        draw_label(ax, name, place, "C1" if node == len(dag.names) - 1 else "white")
-    ax.set_axis_off()
-    ax.set_xlim(-0.7, wide + 0.2)
-    ax.set_ylim(-deep - 0.6, 0.6)
-    return ax
+def _builder(graph: Any, wish: Wish) -> Callable[[Any, Wish], Drawing]:
+    """Choose the kind of drawing."""
+    hidden = isinstance(graph, HiddenParents)
+    kinds: dict[Callable[[Any, Wish], Drawing], bool] = {
+        network: isinstance(graph, DAG),
+        by_class: isinstance(graph, ClassGraphs) and len(graph.graphs) <= MOST_PANELS,
+        super_parents: isinstance(graph, SuperParents),
+        without_edges: not wish.edges and bool(wish.relevance),
+        groups: isinstance(graph, GroupGraph) and bool(graph.edges),
+        bags: hidden and has_bags(graph),
+        circle: hidden or len(wish.edges) > 3 * len(graph.used),
+        layers: True,
+    }
+    return next(build for build, holds in kinds.items() if holds)
+
+
+def layers(graph: Graph, wish: Wish) -> Drawing:
+    """Draw columns in layers below the class."""
+    used = [graph.names[column] for column in graph.used]
+    shown, told = strongest(wish.edges, wish.most or MOST_EDGES)
+    picture, hidden = layers_of(used, shown)
+    return below_class(picture, graph.target), told + hidden, legend_of(shown, wish.unit)
+
+
+def by_class(graph: ClassGraphs, wish: Wish) -> Drawing:
+    """Draw the structure of every class, each below its class."""
+    labels = wish.labels or [f"{graph.target} {place}" for place in range(len(graph.graphs))]
+    largest = largest_weight(graph.edges)
+    panels, drawn = [], 0
+    for label, one in zip(labels, graph.graphs, strict=True):
+        shown, _ = strongest(one.edges, wish.most or MOST_EDGES)
+        drawn += len(shown)
+        picture, _ = layers_of([one.names[column] for column in one.used], shown, largest=largest)
+        panels.append(below_class(picture, label))
+    total = sum(len(one.edges) for one in graph.graphs)
+    told = f"{drawn} edges" if drawn == total else f"the strongest {drawn} of {total} edges"
+    return flowed(panels), told, legend_of(graph.edges, wish.unit)
+
+
+def network(dag: DAG, wish: Wish) -> Drawing:
+    """Draw a network over columns and class; the class is a node unless all are below it."""
+    target, most = dag.names[-1], wish.most or MOST_EDGES
+    if not dag.parents[-1] and len(dag.children[-1]) == len(dag.names) - 1:
+        shown, told = strongest([edge for edge in wish.edges if target not in edge[:2]], most)
+        picture, hidden = layers_of(dag.names[:-1], shown)
+        return below_class(picture, target), told + hidden, legend_of(shown, wish.unit)
+    shown, told = strongest(wish.edges, most)
+    picture, hidden = layers_of(dag.names, shown, {target: CLASS})
+    widths = list(legend_of(shown, wish.unit).items())[1:]
+    return picture, told + hidden, {"class": CLASS, **dict(widths)}
+
+
+def layers_of(
+    names: Sequence[str],
+    edges: Sequence[Edge],
+    colours: Mapping[str, str] | None = None,
+    largest: float | None = None,
+) -> tuple[Picture, str]:
+    """Arrange columns in layers, in the orientation that leaves the text largest on a page.
+
+    Columns without edges follow in lines below. If there are too many, they are not drawn, and
+    the text that is returned says so. ``largest`` is the weight of the widest edge.
+    """
+    joined = {name for edge in edges for name in edge[:2]}
+    inside = [name for name in names if name in joined]
+    others = [name for name in names if name not in joined]
+    hidden = ""
+    if others and joined and len(names) > MOST_NODES:
+        hidden = f"; {len(others)} columns without a drawn edge are not shown"
+    largest = largest_weight(edges) if largest is None else largest
+    widths = {edge[:2]: share_of(edge, largest) for edge in edges}
+    picture = Picture()
+    for sideways, most in _ARRANGEMENTS if inside else ():
+        candidate = _layered_picture(inside, widths, colours or {}, sideways=sideways, most=most)
+        scale = page_scale(candidate.width + 0.5, candidate.height + 1.2)
+        if not picture.labels or scale > 1.05 * page_scale(
+            picture.width + 0.5, picture.height + 1.2
+        ):
+            picture = candidate
+        if scale == 1.0:
+            break
+    if others and not hidden:
+        lines = in_lines(others, max(picture.width, 0.9 * PAGE[0] if len(others) > 30 else 6.0))
+        x, y = max(0.0, (picture.width - lines.width) / 2), picture.height
+        picture.put(lines, x, -y - (0.15 if y else 0.0))
+    return picture, hidden
+
+
+def _layered_picture(
+    names: Sequence[str],
+    shares: Mapping[tuple[str, str], float],
+    colours: Mapping[str, str],
+    *,
+    sideways: bool,
+    most: int | None,
+) -> Picture:
+    """Arrange columns in layers; ``shares`` are the widths of the edges."""
+    widths = {name: width_of(name) for name in names}
+    sizes = dict.fromkeys(names, LINE - 0.04) if sideways else widths
+    found = layered(names, list(shares), sizes, gap=0.06 if sideways else _GAP, most=most)
+    deep = max(layer for layer, _ in found.places.values()) + 1
+    thick = [LINE] * deep
+    if sideways:
+        thick = [0.05] * deep
+        for name, (layer, _) in found.places.items():
+            thick[layer] = max(thick[layer], widths[name])
+    distance = 0.45 if sideways else 0.36
+    starts = [sum(thick[:layer]) + distance * layer for layer in range(deep)]
+
+    def at(layer: int, across: float, edge: float) -> tuple[float, float]:
+        along = starts[layer] + edge * thick[layer]
+        return (along, -across) if sideways else (across, -along)
+
+    picture = Picture()
+    for edge, share in shares.items():
+        turned = edge not in found.routes
+        route = found.routes[edge[::-1] if turned else edge]
+        inner = [at(layer, across, side) for layer, across in route[1:-1] for side in (0.0, 1.0)]
+        points = [at(*route[0], 1.0), *inner, at(*route[-1], 0.0)]
+        if sideways:
+            upper = edge[1] if turned else edge[0]
+            points.insert(0, (starts[route[0][0]] + widths[upper], points[0][1]))
+        curve = "columns" if sideways else "layers"
+        picture.lines.append(Line(points[::-1] if turned else points, share, curve=curve))
+    for name, (layer, across) in found.places.items():
+        x, y = at(layer, across, 0.5)
+        place = (starts[layer] + widths[name] / 2, y) if sideways else (x, y)
+        picture.labels.append(Label(name, place, colours.get(name, "white")))
+    across = max(position + sizes[name] / 2 for name, (_, position) in found.places.items())
+    across = max([across, *(p for route in found.routes.values() for _, p in route)])
+    along = starts[-1] + thick[-1]
+    picture.width, picture.height = (along, across) if sideways else (across, along)
+    return picture

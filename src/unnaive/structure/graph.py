@@ -35,26 +35,30 @@ class Shown(ABC):
     def edges(self) -> Sequence[Edge]:
         """Edges between columns: parent, child and, if it is known, a weight."""
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, max_edges: int | None = None) -> Axes:
         """Draw the structure; needs matplotlib.
 
-        The class is at the top and every column below its first parent. The width of an edge
-        shows its information. If there are many edges, the columns form a circle and only the
-        strongest edges are drawn.
+        The class is above a frame: it is a parent of every column in the frame. Columns are
+        drawn in layers, parents before children, and the width of an edge shows its weight. If
+        there are very many edges, the columns form a circle and the strongest edges are chords.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
-            Axes to draw into; None: a new figure.
+            Axes to draw into; None: a new figure, never larger than a page.
+        max_edges : int, default=None
+            Maximum number of edges drawn, the strongest first; the title says how many of how
+            many. None: a number that stays readable.
 
         Returns
         -------
         matplotlib.axes.Axes
             Axes with the drawing.
         """
+        from unnaive.structure.compose import Wish  # noqa: PLC0415 - matplotlib is optional
         from unnaive.structure.draw import draw_structure  # noqa: PLC0415 - matplotlib is optional
 
-        drawn: Axes = draw_structure(self, ax)  # type: ignore[arg-type]
+        drawn: Axes = draw_structure(self, ax, Wish(self.edges, max_edges))
         return drawn
 
     def _repr_html_(self) -> str:

@@ -19,6 +19,8 @@ import numpy as np
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, State
 
+_LARGEST = 1e100  # sums of larger pseudo-counts overflow; such estimates are uniform long before
+
 
 @dataclass(frozen=True)
 class Smoothing:
@@ -75,7 +77,7 @@ class Smoothing:
         shared : float
             Pseudo-count that all values of a context share.
         """
-        return 0.0, self.strength / (n_contexts if self.splits_contexts else 1)
+        return 0.0, self.strength / (max(n_contexts, 1) if self.splits_contexts else 1)
 
     def pseudo_counts(
         self, n_values: int, n_contexts: int, frequencies: FloatArray
@@ -103,8 +105,8 @@ class Smoothing:
         return each + shared * parts, each * n_values + shared
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.strength) or self.strength < 0:
-            raise ValueError(f"{self}: the strength of smoothing must be a number of at least 0")
+        if not 0 <= self.strength <= _LARGEST:
+            raise ValueError(f"{self}: the strength of smoothing must be a number from 0 to 1e100")
 
     def state(self) -> State:
         """Return plain values for saved files.

@@ -358,7 +358,7 @@ def only_class(tree: TreeTables, label: int) -> TreeTables:
 def tree_bytes(sizes: IntArray, parents: IntArray, n_classes: int) -> int:
     """Bytes that one set of a graph's tables takes."""
     slots = np.where(parents > LEFT_OUT, sizes + 1, 0).astype(object)
-    contexts = np.where(parents >= 0, slots[parents], 1)
+    contexts = np.where(parents >= 0, slots[np.maximum(parents, 0)], 1)
     return int((slots * contexts).sum()) * n_classes * 8
 
 
@@ -404,7 +404,7 @@ def tree_tables(
         Ready for look-ups.
     """
     sizes, parents, n_classes = counts.schema.sizes, graph.parents, counts.n_classes
-    contexts = np.where(parents >= 0, sizes[parents] + 1, 1)
+    contexts = np.where(parents >= 0, sizes[np.maximum(parents, 0)] + 1, 1)
     starts = 1 + starts_of(np.where(parents > LEFT_OUT, (sizes + 1) * contexts, 0))
     roots = np.flatnonzero(parents == -1)
     together = root_of is not None and class_prior is None and len(roots) == 1

@@ -16,6 +16,7 @@ from unnaive.counts.joint import JointCounts
 from unnaive.counts.sizes import pair_bytes, require_memory
 from unnaive.exceptions import DataFileError, DataWarning, UnnaiveError
 from unnaive.io.parts import entries
+from unnaive.io.reading import Reading
 from unnaive.schema import Schema
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class FileOptions(TypedDict, total=False):
     skip_bad_files: bool
     watch: Callable[[CountProgress], None] | None
     batch_rows: int
+    reading: Reading
 
 
 def count_files(
@@ -55,6 +57,7 @@ def count_files(
     skip_bad_files: bool = False,
     watch: Callable[[CountProgress], None] | None = None,
     batch_rows: int = BATCH_ROWS,
+    reading: Reading = Reading(),  # noqa: B008 - is immutable
     **learning: Unpack[SketchLearning],
 ) -> JointCounts:
     """Count files in batches; for the other parameters see :func:`unnaive.count`.
@@ -75,6 +78,8 @@ def count_files(
         :class:`~unnaive.counts.engines.streaming.CountProgress`.
     batch_rows : int, default=131072
         Number of rows that are counted together.
+    reading : Reading, default=Reading()
+        Encoding, number style and spellings of missing values of text files.
     **learning
         How a schema is learned: the settings of the models, ``classes`` and ``accuracy``.
 
@@ -91,12 +96,13 @@ def count_files(
     if unknown := set(learning) - set(SketchLearning.__annotations__):
         raise TypeError(f"count() got an unexpected keyword argument {min(unknown)!r}")
     columns = {"target": target, "sample_weight": weight, "pairs": pairs}
-    listed = entries(source)
+    if reading != Reading():
+        columns["reading"] = repr(reading)
+    listed = entries(source, reading)
     notes = _notes(checkpoint, listed, columns, schema, learning)
     if not skip_bad_files:
         notes.skipped = {}
-    reading = (n_jobs, batch_rows, skip_bad_files, watch)
-    files = Files(listed, notes, target, weight, *reading)
+    files = Files(listed, notes, target, weight, n_jobs, batch_rows, skip_bad_files, watch)
     if schema is None:
         schema = _learn(files, {"target": target, "n_jobs": n_jobs, **learning})
     if pairs == "all":

@@ -98,7 +98,10 @@ class Files:
         self.notes.skipped[name] = text
 
     def warn(self) -> None:
-        """Warn about the files that were skipped, and why."""
+        """Warn about the files that were skipped, and note how text files were read."""
+        notes = [note for part in self.parts.values() for note in part.notes()]
+        for note in {(note.kind, note.names): note for note in reversed(notes)}.values():
+            warnings.warn(note, stacklevel=4)
         if self.notes.skipped:
             names, reasons = zip(*self.notes.skipped.items(), strict=True)
             what = f"{len(names)} of {len(self.entries)} files are bad and were left out"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from glob import has_magic
+from importlib import import_module
 from itertools import pairwise
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,7 +15,9 @@ from unnaive.exceptions import DataFileError
 from unnaive.io.content import ENDINGS, checked_ending
 from unnaive.io.parts.base import RESTART, Part
 from unnaive.io.parts.parquet import FragmentPart, ParquetPart, WholePart
+from unnaive.io.parts.plain import ExcelPart, JsonPart, PlainCsvPart
 from unnaive.io.parts.text import CsvPart
+from unnaive.io.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,27 +101,41 @@ class Entry:
             return [-1, -1]
 
 
-def entries(source: Paths | dataset.Dataset) -> list[Entry]:
+def entries(
+    source: Paths | dataset.Dataset,
+    reading: Reading = Reading(),  # noqa: B008 - is immutable
+) -> list[Entry]:
     """List the files or fragments of a source, in order."""
     if is_dataset(source):
         return _fragments(source)
-    return [Entry(str(p), partial(open_part, p), partial(_look, p)) for p in list_files(source)]
+    paths = list_files(source)
+    return [Entry(str(p), partial(open_part, p, reading), partial(_look, p)) for p in paths]
 
 
-def open_part(path: Path) -> Part:
+def open_part(path: Path, reading: Reading = Reading()) -> Part:  # noqa: B008 - is immutable
     """Open one file and check its extension, its first bytes and its column names."""
     try:
-        ending = checked_ending(path)
+        ending = checked_ending(path, reading.encoding)
     except OSError as error:
         raise DataFileError(f"{path}: {error.strerror or error}") from error
-    return part_of(path, ending)
+    return part_of(path, ending, reading)
 
 
-def part_of(path: Path, ending: str) -> Part:
+def part_of(path: Path, ending: str, reading: Reading) -> Part:
     """Open a file of a known format."""
     if ending == ".parquet":
         return ParquetPart(path)
-    return WholePart(path) if ending == ".arff" else CsvPart(path, ending)
+    if ending == ".arff":
+        return WholePart(path, reading)
+    if ending == ".xlsx":
+        return ExcelPart(path, reading)
+    if ending in {".jsonl", ".ndjson"}:
+        return JsonPart(path, reading)
+    try:
+        import_module("pyarrow.csv")
+    except ImportError:
+        return PlainCsvPart(path, ending, reading)
+    return CsvPart(path, ending, reading)
 
 
 def _look(path: Path) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unnaive.io.arff import parse_arff
 from unnaive.io.arrow import column_names, frame_of, is_text, text_names
-from unnaive.io.content import arrow_for, check_names, text_of
+from unnaive.io.content import arrow_for, check_names, encoding_of, text_of
 from unnaive.io.parts.base import Part, naming
 
 if TYPE_CHECKING:
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import dataset
 
+    from unnaive.exceptions import DataWarning
+    from unnaive.io.frames import Frame
     from unnaive.io.parts.base import Frames, Told
+    from unnaive.io.reading import Reading
 
 
 class ArrowPart(Part):
@@ -78,17 +81,26 @@ class FragmentPart(ArrowPart):
 class WholePart(Part):
     """An ARFF file, which can only be read as a whole."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, reading: Reading) -> None:
         self.path, self.name = path, str(path)
-        frame = parse_arff(text_of(path), self.name)
+        self.encoding = encoding_of(path, reading)
+        frame = self.parse()
         self.columns, self.kinds = frame.names, {}
         for column in frame.columns:
             if not column.missing.all():
                 self.kinds[column.name] = "text" if column.is_text else "number"
 
+    def parse(self) -> Frame:
+        """Parse the whole file."""
+        return parse_arff(text_of(self.path, self.encoding.name), self.name)
+
+    def notes(self) -> list[DataWarning]:
+        """Return the note on the encoding, if there is one."""
+        return list(self.encoding.note(self.name))
+
     def read(self, rows: int, columns: list[str], _: bool, __: Told) -> Frames:
         """Yield blocks of rows."""
-        frame = parse_arff(text_of(self.path), self.name).select(columns)
+        frame = self.parse().select(columns)
         for start in range(0, frame.n_rows, rows):
             yield frame.block(start, min(start + rows, frame.n_rows))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+import re
+from codecs import BOM_UTF8
+from contextlib import closing, contextmanager, suppress
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, TypeVar
 
@@ -13,12 +15,13 @@ from unnaive._core.coding import has_quote, row_end
 from unnaive.exceptions import DataFileError
 from unnaive.io import cells
 from unnaive.io.arrow import frame_of, strings
-from unnaive.io.cells import MISSING, arrow_type, kind_of, trimmed
-from unnaive.io.content import arrow_for, check_names, open_bytes
-from unnaive.io.parts.base import RESTART, Part, naming
+from unnaive.io.cells import arrow_type, trimmed
+from unnaive.io.content import Encoding, arrow_for, check_names, encoding_of, open_bytes
+from unnaive.io.parts.base import RESTART, TextPart, naming, one_line
+from unnaive.io.reading import FALSE, PLAIN, TRUE, Format, Tally, fitting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray
     from unnaive.io.frames import Frame
     from unnaive.io.parts.base import Frames, Told
+    from unnaive.io.reading import Reading
 
 PIECE = 1 << 23  # bytes that one thread reads at a time
 _WORKERS = 8
@@ -38,112 +42,121 @@ _SMALL = 1 << 28  # bytes: what may be read whole to say which line is wrong
 Used = TypeVar("Used")
 
 
-class CsvPart(Part):
+class CsvPart(TextPart):
     """A CSV or TSV file; opening it reads the header and the first block.
 
-    The kind of a column follows from the first block. If a later cell does not fit, all cells of
-    the file are examined, and the file is read again.
+    The formats of the columns follow from the first block, or from all cells if a column has
+    both numbers and words, or numbers that are ambiguous. If a later cell does not fit, all
+    cells of the file are examined, and the file is read again.
     """
 
-    typed = False
-
-    def __init__(self, path: Path, ending: str) -> None:
-        self.path, self.name = path, str(path)
-        self.separator = cells.sniff(path, ending)
+    def __init__(self, path: Path, ending: str, reading: Reading) -> None:
+        super().__init__(path, reading)
+        self.encoding = encoding_of(path, reading, _LOOKED_AT)
+        self.separator = cells.sniff(path, ending, self.encoding.name)
         with self._explained():
             header = next(self._lines())
-            self._header = len(header)
+            self._header, self._ascii = len(header), header.removeprefix(BOM_UTF8).isascii()
             self._raw = self._parse(import_module("pyarrow").py_buffer(header), {}).column_names
         self.columns = tuple(name.strip() for name in self._raw)
         check_names(self.columns, path)
         with self._explained():
-            first = self._tables("text", {}, list(self.columns), self._look, size=_LOOKED_AT)
-            self._kinds = next(first, {})
-
-    @property
-    def kinds(self) -> dict[str, str]:  # type: ignore[override]
-        """The kinds of the columns, as far as the file was read."""
-        numbers = {"int": "number", "float": "number", "comma": "number"}
-        return {n: numbers.get(kind, kind) for n, kind in self._kinds.items() if kind != "none"}
+            with closing(self._pieces(_LOOKED_AT)) as pieces:
+                first, more = next(pieces, None), next(pieces, None)
+            if first is not None:
+                types = dict.fromkeys(self._raw, arrow_type("text"))
+                table = self._parse(first, types, names=self._raw)
+                self.tallies = self._look(table, list(self.columns))
+            self.decide()
+            self._watched = {n for n, t in self.tallies.items() if t.words and more is not None}
+            mixed = [n for n in self.columns if n in self._watched and self.tallies[n].numbers]
+            if more is not None and (mixed or self.ambiguous):
+                self._examine(list(self.columns) if self.ambiguous else mixed, threads=True)
 
     def read(self, rows: int, columns: list[str], threads: bool, told: Told) -> Frames:
-        """Yield frames; the kinds of columns that are not ``told`` follow from their cells."""
+        """Yield frames; the formats of columns that are not ``told`` follow from their cells."""
         try:
-            kinds = {**self._kinds, **told}
-            yield from self._read(rows, kinds, columns, by_arrow=True, threads=threads)
+            yield from self._read(rows, columns, told, by_arrow=True, threads=threads)
         except arrow_for(self.path).ArrowInvalid:
             yield RESTART
-            yield from self._read_carefully(rows, columns, threads, told)
+            with self._explained():
+                self._check_encoding()
+                self._examine(columns, threads=threads)
+                yield from self._read(rows, columns, told, by_arrow=False, threads=threads)
 
-    def _read_carefully(self, rows: int, chosen: list[str], threads: bool, told: Told) -> Frames:
-        """Examine every cell, then read all columns as text and convert them."""
-        with self._explained():
-            for kinds in self._tables("text", {}, chosen, self._look, threads=threads):
-                for name, kind in kinds.items():
-                    self._kinds[name] = _join(self._kinds.get(name, "none"), kind)
-            kinds = {**self._kinds, **told}
-            yield from self._read(rows, kinds, chosen, by_arrow=False, threads=threads)
+    def _check_encoding(self) -> None:
+        """Find the encoding from the whole file, since more than its first block is needed."""
+        if self.encoding == Encoding():
+            encoding = encoding_of(self.path, self.reading)
+            if encoding.line and not self._ascii:  # the header is UTF-8, and so is its meaning
+                what = f"line {encoding.line} has the byte 0x{encoding.byte:02x}"
+                cure = "save it as UTF-8, or name its encoding (--encoding)"
+                raise DataFileError(f"{self.path}: {what}, which is not UTF-8; {cure}")
+            self.encoding = encoding
+
+    def _examine(self, chosen: list[str], *, threads: bool) -> None:
+        """Tally all cells of some columns of the file, and choose the formats again."""
+        self.tallies |= {name: Tally() for name in chosen}
+        text = dict.fromkeys(chosen, Format("text"))
+        for tallies in self._tables(text, self._look, encoded=False, threads=threads):
+            for name, tally in tallies.items():
+                self.tallies[name].merge(tally)
+        self.decide()
 
     def _read(
-        self,
-        rows: int,
-        kinds: Mapping[str, str],
-        chosen: list[str],
-        *,
-        by_arrow: bool,
-        threads: bool,
+        self, rows: int, chosen: list[str], told: Told, *, by_arrow: bool, threads: bool
     ) -> Iterator[Frame]:
-        """Yield frames of known kinds; ``by_arrow`` is fast and refuses cells that do not fit."""
+        """Yield frames; ``by_arrow`` is fast and refuses cells that do not fit."""
+        formats = self.choose(chosen, told)
         labels = {"text"} if by_arrow else {"text", "none"}
-        text = {name for name in chosen if kinds.get(name, "none") in labels}
+        text = {name for name, form in formats.items() if form.kind in labels}
+        watched = (self._watched & text) - set(told) - self.reading.keep_text
 
         def frames(table: pa.Table, _: list[str]) -> list[Frame]:
             starts = range(0, table.num_rows, rows)
-            return [self._frame(table.slice(i, rows), kinds, chosen, text) for i in starts]
+            made = [self._frame(table.slice(i, rows), formats, text, by_arrow) for i in starts]
+            if by_arrow:
+                for frame in made:
+                    _require_words(frame, watched)
+            return made
 
-        every = "" if by_arrow else "text"
-        for some in self._tables(every, kinds, chosen, frames, threads=threads):
+        every = formats if by_arrow else dict.fromkeys(formats, Format("text"))
+        for some in self._tables(every, frames, encoded=by_arrow, threads=threads):
             yield from some
 
     def _frame(
-        self, table: pa.Table, kinds: Mapping[str, str], chosen: list[str], text: set[str]
+        self, table: pa.Table, formats: Mapping[str, Format], text: set[str], by_arrow: bool
     ) -> Frame:
         columns = [
-            column if name in text else self._convert(name, column, kinds.get(name, "none"))
-            for name, column in zip(chosen, table.itercolumns(), strict=True)
+            column if name in text else self._convert(name, column, form, by_arrow)
+            for (name, form), column in zip(formats.items(), table.itercolumns(), strict=True)
         ]
-        table = import_module("pyarrow").table(columns, names=chosen)
+        table = import_module("pyarrow").table(columns, names=list(formats))
         with naming(self.name):
-            return frame_of(table.combine_chunks(), text, MISSING)
+            return frame_of(table.combine_chunks(), text, self.reading.spellings)
 
-    def _convert(self, name: str, column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
+    def _convert(
+        self, name: str, column: pa.ChunkedArray, form: Format, by_arrow: bool
+    ) -> pa.ChunkedArray:
         """Convert a column of text to numbers or booleans."""
         arrow = import_module("pyarrow")
         if not arrow.types.is_string(column.type):
             return column
-        plain = trimmed(column)
+        plain = trimmed(column, self.reading.spellings)
         try:
-            return cells.converted(plain, kind)
+            return cells.converted(plain, form)
         except arrow.ArrowInvalid as error:
-            if kind == "float" and self.separator == ";":
-                return self._convert(name, column, "comma")
-            wanted = "true or false" if kind == "bool" else "a number"
-            held = plain.unique().to_pylist()
-            odd = next((cell for cell in held if not _casts(cell, kind)), str(error))
-            what = f"column {name!r} has {odd!r}, where it should have {wanted}"
-            raise DataFileError(f"{self.path}: {what}; correct it, or leave it empty") from error
+            if by_arrow:
+                raise  # all cells are examined before the file is read again
+            distinct = plain.unique().to_pylist()
+            odd = next((cell for cell in distinct if not _casts(cell, form)), str(error))
+            raise self.misfit(name, odd, form.kind) from error
 
-    def check_quotes(self) -> None:
-        """Raise if a quote is not closed, so that the last cell may have swallowed rows."""
-        with open_bytes(self.path) as stream:
-            quotes = sum(piece.count(b'"') for piece in iter(lambda: stream.read(PIECE), b""))
-        if quotes % 2:
-            cells.diagnose(self.path, self.separator)
-
-    def _look(self, table: pa.Table, chosen: list[str]) -> dict[str, str]:
-        """Return the kind of each column of a table of text."""
+    def _look(self, table: pa.Table, chosen: list[str]) -> dict[str, Tally]:
+        """Tally the cells of each column of a table of text."""
+        missing = self.reading.spellings
         columns = zip(chosen, table.columns, strict=True)
-        return {name: kind_of(trimmed(column), self.separator) for name, column in columns}
+        return {name: cells.tally(trimmed(column, missing)) for name, column in columns}
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -152,59 +165,74 @@ class CsvPart(Part):
             yield
         except (arrow_for(self.path).ArrowInvalid, UnicodeDecodeError) as error:
             if self.path.stat().st_size < _SMALL:
-                cells.diagnose(self.path, self.separator)
-            raise DataFileError(f"{self.path}: {error}; check that line") from error
+                cells.diagnose(self.path, self.separator, self.encoding.name)
+            raise DataFileError(f"{self.path}: {one_line(error)}; check that line") from error
 
     def _tables(
         self,
-        every: str,
-        kinds: Mapping[str, str],
-        chosen: list[str],
+        formats: Mapping[str, Format],
         use: Callable[[pa.Table, list[str]], Used],
         *,
-        threads: bool = False,
-        size: int | None = None,
+        encoded: bool,
+        threads: bool,
     ) -> Iterator[Used]:
         """Yield ``use`` of the arrow table of every piece of the file, in parallel.
 
-        If ``every`` is given, all columns are read as this kind.
+        Text is dictionary-encoded if ``encoded``.
         """
+        plain = not any(fitting(word) for word in self.reading.missing if word)
         types = {
-            raw: arrow_type(every) if every else _encoded_type(kinds.get(name, "none"))
+            raw: _type_of(formats[name], encoded=encoded, plain=plain)
             for raw, name in zip(self._raw, self.columns, strict=True)
-            if name in chosen
+            if name in formats
         }
 
         def read(piece: pa.Buffer) -> Used:
-            return use(self._parse(piece, types, names=self._raw), chosen)
+            return use(self._parse(piece, types, names=self._raw), list(formats))
 
         workers = min(_WORKERS, _parallel.effective_n_jobs(-1)) if threads else 1
-        yield from _parallel.map_ahead(read, self._pieces(size or PIECE), workers)
+        yield from _parallel.map_ahead(read, self._pieces(PIECE), workers)
 
-    def _pieces(self, size: int) -> Iterator[pa.Buffer]:
+    def _pieces(self, size: int) -> Generator[pa.Buffer]:
         """Yield the bytes after the header in pieces of whole rows."""
         rest: AnyArray = np.empty(0, np.uint8)
-        with open_bytes(self.path) as stream:
-            stream.seek(self._header)
+        self.empty_rows = 0
+        with open_bytes(self.path, self.encoding.name) as stream:
+            stream.read(self._header)
             while True:
                 text = np.empty(len(rest) + size, np.uint8)
                 text[: len(rest)] = rest
                 filled = len(rest) + _fill(stream, text[len(rest) :])
                 text, last = text[:filled], filled < len(text)
                 end = len(text) if last else _row_end(text, len(text) // size)
-                if end:
-                    yield import_module("pyarrow").py_buffer(text[:end])
+                if piece := self._without_empty_rows(text[:end]):
+                    yield piece
                 if last:
                     return
                 rest = text[end:]
 
+    def _without_empty_rows(self, text: AnyArray) -> pa.Buffer | None:
+        """Return the rows without those of separators and blanks; None if no row is left."""
+        mark, content = self.separator.encode(), text.tobytes()
+        if content.startswith(mark) or b"\n" + mark in content:
+            blank = b"[ \t" + re.escape(mark) + b"]*"
+            row = b'(?m)"[^"]*"|^' + blank + re.escape(mark) + blank + rb"(?:\r?\n|\Z)"
+            content = re.sub(row, self._count_empty_row, content)
+        return import_module("pyarrow").py_buffer(content) if content else None
+
+    def _count_empty_row(self, row: re.Match[bytes]) -> bytes:
+        if row[0].startswith(b'"'):  # a quoted cell, which may hold several lines
+            return row[0]
+        self.empty_rows += 1
+        return b""
+
     def _lines(self) -> Iterator[bytes]:
         """Yield the first lines of the file, each with the blank ones before it."""
         line = b""
-        with open_bytes(self.path) as stream:
+        with open_bytes(self.path, self.encoding.name) as stream:
             for more in stream:
                 line += more
-                if line.strip(b"\xef\xbb\xbf \t\r\n") and not line.count(b'"') % 2:
+                if line.strip(BOM_UTF8 + b" \t\r\n") and not line.count(b'"') % 2:
                     yield line
                     line = b""
         yield line
@@ -215,10 +243,10 @@ class CsvPart(Part):
         """Parse some rows with pyarrow; without ``names`` the first row is the header."""
         arrow, arrow_csv = arrow_for(self.path), arrow_for(self.path, "pyarrow.csv")
         convert = arrow_csv.ConvertOptions(
-            null_values=MISSING,
+            null_values=self.reading.spellings,
             strings_can_be_null=True,
-            true_values=cells.TRUE,
-            false_values=cells.FALSE,
+            true_values=TRUE,
+            false_values=FALSE,
             column_types=types,
             include_columns=list(types),
         )
@@ -249,27 +277,26 @@ def _fill(stream: IO[bytes], room: AnyArray) -> int:
     return filled
 
 
-def _casts(cell: str | None, kind: str) -> bool:
-    """Whether a cell is missing or of a kind."""
+def _casts(cell: str | None, form: Format) -> bool:
+    """Whether a cell is missing or fits a format."""
     if cell is None:
         return True
     with suppress(import_module("pyarrow").ArrowInvalid):
-        return len(cells.converted(strings([cell]), kind)) == 1
+        return len(cells.converted(strings([cell]), form)) == 1
     return False
 
 
-def _encoded_type(kind: str) -> pa.DataType:
-    """Return the arrow type in which columns of a kind are read; labels are dictionaries."""
+def _require_words(frame: Frame, watched: set[str]) -> None:
+    """Raise ``ArrowInvalid`` if a column that had only words so far has numbers, too."""
+    for column in frame.columns:
+        if column.name in watched and any(fitting(str(label)) for label in column.categories or ()):
+            raise import_module("pyarrow").ArrowInvalid(f"column {column.name!r} has numbers")
+
+
+def _type_of(form: Format, *, encoded: bool, plain: bool) -> pa.DataType:
+    """Return the arrow type in which a column is read; text is converted later."""
     arrow = import_module("pyarrow")
-    encoded = arrow.dictionary(arrow.int32(), arrow.string())
-    return encoded if kind == "text" else arrow_type(kind)
-
-
-def _join(first: str, second: str) -> str:
-    """Return the kind of a column from the kinds of two of its pieces."""
-    both = {first, second} - {"none"}
-    if len(both) <= 1:
-        return both.pop() if both else "none"
-    if both == {"int", "float"}:
-        return "float"
-    return "comma" if both == {"int", "comma"} else "text"
+    if form.kind == "text" and encoded:
+        return arrow.dictionary(arrow.int32(), arrow.string())
+    plain &= form.style == PLAIN and not form.words
+    return arrow_type(form.kind) if plain else arrow.string()

@@ -233,7 +233,7 @@
         make("th", { scope: "row" }, isolated(shortened(classes[code]))),
         make("td", {}, bar(0, chances[code], code === best ? "best" : "total", [prior[code]], "prior")),
         make("td", { class: "n" }, percent(chances[code])),
-        make("td", { class: "n share" }, percent(given.shares[code])),
+        make("td", { class: "share" }, percent(given.shares[code])),
       );
       return line;
     });

@@ -1,0 +1,59 @@
+"""Predictions in blocks of rows: the codes of an array are never all in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unnaive import _parallel
+from unnaive._core.tables import posterior
+from unnaive.counts import CodedRows
+from unnaive.tables.left_out import by_weight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unnaive._typing import FloatArray
+    from unnaive.io.frames import Frame
+    from unnaive.models.base import CountsClassifier
+    from unnaive.models.inputs import Given
+
+_BLOCK_ROWS = 1 << 13
+
+
+def in_blocks(
+    frame: Frame, work: Callable[[tuple[int, int], int | None], None], n_jobs: int | None
+) -> None:
+    """Process blocks of an array's rows in threads, or a whole table with threads inside."""
+    if frame.matrix is None:
+        work((0, frame.n_rows), n_jobs)
+        return
+    pieces = 4 * _parallel.effective_n_jobs(n_jobs)
+    size = max(1, min(_BLOCK_ROWS, -(-frame.n_rows // pieces)))
+    blocks = _parallel.row_blocks(frame.n_rows, size)
+    _parallel.run(lambda rows: work(rows, 1), blocks, n_jobs)
+
+
+def left_out_posteriors(model: CountsClassifier, batch: Given) -> FloatArray:
+    """Leave-one-out posterior probabilities of training rows; shape (n, k)."""
+    fitted = model.fitted_
+    weights = np.ones(1) if batch.weights is None else np.unique(batch.weights)
+    tables = {weight: fitted.left_out_tables(weight) for weight in weights.tolist()}
+    classes = fitted.schema.encode_target(batch.target)
+    chances = np.empty((batch.frame.n_rows, len(fitted.labels)))
+
+    def predict_block(bounds: tuple[int, int], n_jobs: int | None) -> None:
+        block = slice(*bounds)
+        codes = model.codes_of(batch.frame.block(*bounds), n_jobs, fitted.schema)
+        weights = None if batch.weights is None else batch.weights[block]
+        for group in by_weight(CodedRows(fitted.schema, codes, classes[block], weights)):
+            joint = fitted.left_out_of(group, tables[group.weight], n_jobs or 1)
+            if fitted.calibration is not None:
+                fitted.calibration.apply(joint)
+            out = np.empty_like(joint)
+            posterior(joint, out)
+            chances[block][group.places] = out
+
+    in_blocks(batch.frame, predict_block, model.n_jobs)
+    return chances
