@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 _SHOWN = 3  # findings that a command that fits models shows
 
 
+@options.expand
 def check(
     data: options.Data,
     *,
     target: options.Target,
     ignore: options.Ignore = None,
+    cells: options.Cells,
     json: options.AsJson = False,
 ) -> None:
     """Look for problems in a file before a model is fitted.
@@ -39,7 +41,7 @@ def check(
     from unnaive.checks import check_data  # noqa: PLC0415 - see app.py
 
     with progress(f"reading {data.name}"):
-        rows = read_training(data, target, options.Training(ignore=ignore))
+        rows = read_training(data, target, options.Training(**vars(cells), ignore=ignore))
         result = check_data(rows.frame, rows.target)
     if json:
         print_json({"data": str(data), "target": target, **result.to_dict()})
