@@ -58,7 +58,7 @@ def check_data(X: object, y: object = None, *, target: str | None = None) -> Dat
     1 warning in 60 rows and 1 column
     warning Column 'pulse' has 57 numbers and 3 × 'not measured'; it is read as text.
             Make these words missing values: pandas.to_numeric(X['pulse'], errors='coerce') in
-            Python; for the command line, leave these cells of the file empty.
+            Python, --missing 'not measured' on the command line.
     """
     frame, labels = _read(X, y, target)
     every = [Facts.of(frame.column(index)) for index in range(len(frame.names))]

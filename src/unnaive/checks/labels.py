@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -139,14 +140,14 @@ def check_numbers(facts: Facts, kinds: LabelKinds, subject: str) -> Finding | No
             WARNING,
             f"{subject} has numbers with {what} in {n:,} of {total:,} cells, such as "
             f"{listed(separated, 2)}; it is read as text.",
-            f"Convert it to numbers: X[{name!r}].str{replaced}.astype(float) in pandas; for the "
-            f"command line, write numbers such as {_plain(separated[0], decimal=decimal)} into the "
-            "file.",
+            f"Convert it to numbers: X[{name!r}].str{replaced}.astype(float) in pandas, "
+            f"{'--decimal' if decimal else '--thousands'} , on the command line.",
         )
     n_numbers = len(kinds.labels.get("number", ()))
     if words and n_numbers > _FEW_NUMBERS and len(words) <= _FEW_WORDS:
         shown = ", ".join(f"{kinds.times[word]:,} × {word!r}" for word in words[:4])  # noqa: RUF001
         more = f" and {len(words) - 4} more words" if len(words) > 4 else ""
+        missing = " ".join(f"--missing {shlex.quote(word)}" for word in words[:4])
         return Finding(
             NUMBERS_AND_WORDS,
             (name,),
@@ -154,7 +155,7 @@ def check_numbers(facts: Facts, kinds: LabelKinds, subject: str) -> Finding | No
             f"{subject} has {kinds.cells['number']:,} numbers and {shown}{more}; it is read as "
             "text.",
             f"Make these words missing values: pandas.to_numeric(X[{name!r}], errors='coerce') in "
-            "Python; for the command line, leave these cells of the file empty.",
+            f"Python, {missing} on the command line.",
         )
     leading_zero = any(text[0] == "0" and text[1:2].isdigit() for text in kinds.labels["number"])
     if not words and n_numbers > _FEW_NUMBERS and not leading_zero:
@@ -167,15 +168,6 @@ def check_numbers(facts: Facts, kinds: LabelKinds, subject: str) -> Finding | No
             f"Convert it to numbers, for example with pandas.to_numeric(X[{name!r}]).",
         )
     return None
-
-
-def _plain(text: str, *, decimal: bool) -> str:
-    """Return a number as a program reads it.
-
-    >>> _plain("1,5", decimal=True), _plain("1,234.5", decimal=False)
-    ('1.5', '1234.5')
-    """
-    return text.replace(",", ".") if decimal else re.sub(r"[,'\u2019 \u00a0\u202f]", "", text)
 
 
 def check_dates(facts: Facts, kinds: LabelKinds) -> Finding | None:

@@ -9,6 +9,8 @@ from unnaive.cli.rows import read_training
 from unnaive.cli.terminal import console, listed, note, print_json, print_table, progress
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from unnaive._typing import State
     from unnaive.checks import DataCheck, Finding
     from unnaive.cli.rows import TrainingRows
@@ -69,26 +71,29 @@ def read_checked(
     if len(left_out) == len(rows.frame.names):
         left_out = []
     kept = [name for name in rows.frame.names if name not in left_out]
-    _note_findings(
-        result, left_out, f"unnaive check {shlex.quote(str(path))} -t {shlex.quote(target)}"
-    )
+    command = f"unnaive check {shlex.quote(str(path))} -t {shlex.quote(target)}"
+    _note_findings(result, left_out, wanted, command)
     state = {"findings": result.to_dict()["findings"], "left_out": left_out}
     return rows._replace(frame=rows.frame.select(kept) if left_out else rows.frame), state
 
 
-def _note_findings(result: "DataCheck", left_out: list[str], command: str) -> None:
-    """Note which columns are left out and why, and the first findings of weight."""
+def _note_findings(
+    result: "DataCheck", left_out: list[str], wanted: "Collection[str]", command: str
+) -> None:
+    """Note which columns are left out and why, and the first findings about other columns."""
     why = {name: finding.kind for finding in result.findings for name in finding.columns}
     if left_out:
         kinds = [f"{name!r} ({why[name]})" for name in left_out[:_SHOWN]]
         more = f" and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
-        cure = f"to use a column, --keep {shlex.quote(left_out[0])}"
-        note(f"left out: {', '.join(kinds)}{more}; {cure}")
-    others = [finding for finding in result.findings if not set(finding.columns) & set(left_out)]
+        keep = f"--keep {shlex.quote(left_out[0])}"
+        note(f"left out: {', '.join(kinds)}{more}; to use a column, {keep}")
+    known = {*left_out, *wanted}
+    others = [finding for finding in result.findings if not known.intersection(finding.columns)]
     severe = [finding for finding in others if finding.severity != "note"][:_SHOWN]
     for finding in severe:
         note(_brief(finding))
-    hidden = [finding.kind for finding in others if finding not in severe]
+    # Models warn of columns without values themselves.
+    hidden = [one.kind for one in others if one not in severe and one.kind != "all missing"]
     if hidden:
         kinds = list(dict.fromkeys(hidden))
         note(f"also found: {listed(kinds).replace(chr(39), '')}; details: {command}")

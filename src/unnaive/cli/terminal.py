@@ -117,11 +117,15 @@ def _print_record(screen: "Console", header: Sequence[str], line: Sequence[str],
 @contextmanager
 def notes() -> Iterator[None]:
     """Show each of the library's warnings once, as a note."""
-    seen: set[str] = set()
+    seen: set[object] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        if str(message) not in seen:
-            seen.add(str(message))
+        # A warning about a column has other figures in every fold.
+        key: object = str(message)
+        if isinstance(message, DataWarning):
+            key = (message.kind, message.names)
+        if key not in seen:
+            seen.add(key)
             note(_with_option(message))
 
     with warnings.catch_warnings():

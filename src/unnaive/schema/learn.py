@@ -134,7 +134,7 @@ def learn_schema(
     frame: Frame,
     target: Column,
     *,
-    discretizer: Discretizer | None = None,
+    discretizer: Discretizer | ByColumn | None = None,
     categorical_features: Features = "auto",
     categories: Categories = None,
     min_frequency: float | None = None,
@@ -154,8 +154,7 @@ def learn_schema(
     discretizer : Discretizer or None, default=None
         Finds the bin edges. None: the distinct values of every column are its categories.
     categorical_features, categories, min_frequency, max_categories : object, default=None
-        As in the models: which numeric columns are categorical, declared categories of some
-        columns, and which rare categories are grouped.
+        As in the models: what is categorical, declared categories, and which are grouped.
     classes : sequence of str, int, float or bool, or None, default=None
         All class labels. None: those that occur.
     weights : array of shape (n,), float64, or None, default=None
