@@ -14,11 +14,11 @@ from unnaive.counts.engines.dispatch import engine_of
 from unnaive.discretize import discretizer
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import is_few_rows, is_mappings
-from unnaive.models.blocks import in_blocks, left_out_posteriors
+from unnaive.models import likelihood
+from unnaive.models.blocks import counted, in_blocks, left_out_posteriors
 from unnaive.models.classifier import Classifier
 from unnaive.models.fitted import Fitting, Names, Shown, calibrate
 from unnaive.models.inputs import has_names_of, require_same_classes
-from unnaive.models.likelihood import Likelihood
 from unnaive.models.partitioned import fit_partitions
 from unnaive.models.recipe import Estimate
 from unnaive.parameters import frequency, number, one_of, whole
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class CountsClassifier(Likelihood, Classifier):
+class CountsClassifier(Classifier):
     """Base class of the classifiers that learn from :class:`~unnaive.counts.JointCounts`.
 
     A model returns the parts that define it by :meth:`recipe`; this class runs the recipe: code
@@ -130,6 +130,10 @@ class CountsClassifier(Likelihood, Classifier):
     default_smoothing: ClassVar[Smoothing] = Laplace(1.0)
 
     path_ = Shown("Candidates that leave-one-out compared, and their scores.")
+    log_likelihood = likelihood.log_likelihood
+    n_parameters_ = property(likelihood.n_parameters)
+    aic_ = property(likelihood.aic)
+    bic_ = property(likelihood.bic)
 
     @abstractmethod
     def recipe(self) -> Recipe:
@@ -219,7 +223,7 @@ class CountsClassifier(Likelihood, Classifier):
             rows, labels = self.coded(batch, classes)
             return self._fit_rows(rows, labels, batch.names, keep_all=True)
         require_same_classes(classes, self.schema_)
-        return self._refit(self._counts_to_change() + self.count(batch))
+        return self._refit(self._counts_to_change() + counted(self, batch))
 
     def forget(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Unlearn samples: the model becomes what it would be without them.
@@ -244,7 +248,7 @@ class CountsClassifier(Likelihood, Classifier):
         check_is_fitted(self)
         self._check()
         batch = self._given(X, y, sample_weight, first=False)
-        return self._refit(self._counts_to_change() - self.count(batch))
+        return self._refit(self._counts_to_change() - counted(self, batch))
 
     def _counts_to_change(self) -> JointCounts:
         """Return the counts; raises if they lack pairs that other samples could need."""
@@ -410,27 +414,6 @@ class CountsClassifier(Likelihood, Classifier):
         )
         rows = CodedRows(schema, codes, class_codes, batch.weights, self.n_jobs)
         return rows, label_array(schema.classes, batch.target)
-
-    def count(self, batch: Given) -> JointCounts:
-        """Count samples in the tables that ``counts_`` has.
-
-        Parameters
-        ----------
-        batch : Given
-            Checked samples.
-
-        Returns
-        -------
-        JointCounts
-            Counts that can be added to ``counts_`` or subtracted from them.
-        """
-        known = self.counts_
-        codes = self.codes_of(batch.frame, self.n_jobs, known.schema)
-        classes = known.schema.encode_target(batch.target)
-        rows = CodedRows(known.schema, codes, classes, batch.weights, self.n_jobs)
-        families = rows.count_families([family.columns for family in known.families])
-        triples = None if known.triples is None else rows.count_triples()
-        return replace(rows.select(known.pair_columns), families=families, triples=triples)
 
     def fitting(self, schema: Schema) -> Fitting:
         """Prepare a run of the recipe for some features and classes.

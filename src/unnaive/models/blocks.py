@@ -1,7 +1,8 @@
-"""Predictions in blocks of rows: the codes of an array are never all in memory."""
+"""Rows of models of counts: predicted in blocks, left out, and counted."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from unnaive._typing import FloatArray
+    from unnaive.counts import JointCounts
     from unnaive.io.frames import Frame
     from unnaive.models.base import CountsClassifier
     from unnaive.models.inputs import Given
@@ -57,3 +59,14 @@ def left_out_posteriors(model: CountsClassifier, batch: Given) -> FloatArray:
 
     in_blocks(batch.frame, predict_block, model.n_jobs)
     return chances
+
+
+def counted(model: CountsClassifier, batch: Given) -> JointCounts:
+    """Count samples in the tables that ``counts_`` of a model has."""
+    known = model.counts_
+    codes = model.codes_of(batch.frame, model.n_jobs, known.schema)
+    classes = known.schema.encode_target(batch.target)
+    rows = CodedRows(known.schema, codes, classes, batch.weights, model.n_jobs)
+    families = rows.count_families([family.columns for family in known.families])
+    triples = None if known.triples is None else rows.count_triples()
+    return replace(rows.select(known.pair_columns), families=families, triples=triples)

@@ -19,10 +19,9 @@ from unnaive._scikit import (
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.count import weighted_rows
 from unnaive.io.frames import Frame, to_column
-from unnaive.models import docstrings, persistence
+from unnaive.models import docstrings, persistence, predictions
 from unnaive.models.inputs import Given, known_frame, named_frame, numbers_of_classes
 from unnaive.models.partitioned import on_partitions
-from unnaive.models.predictions import Predictions
 from unnaive.parameters import check_parameters, is_whole, parameter
 from unnaive.schema import refuse_unusable_target
 
@@ -62,7 +61,7 @@ def chosen_classes(model: Classifier, chances: FloatArray) -> IntArray:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Classifier(Predictions, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base class of all classifiers.
 
     A model adds how it learns (``fit``) and the log joint probability of samples; predictions,
@@ -147,6 +146,14 @@ class Classifier(Predictions, ClassifierMixin, BaseEstimator, ABC):  # type: ign
     def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
         """Let pickle, joblib and copy keep all attributes, also traces that are not saved."""
         return copyreg.__newobj__, (type(self),), {**self.__dict__}  # type: ignore[attr-defined]
+
+    predict_joint_log_proba = predictions.predict_joint_log_proba
+    predict_log_proba = predictions.predict_log_proba
+    predict_proba = predictions.predict_proba
+    predict_one = predictions.predict_one
+    predict_proba_one = predictions.predict_proba_one
+    predict_log_conditionals = predictions.predict_log_conditionals
+    explain = predictions.explain
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete the docstring with what all models of one kind share."""

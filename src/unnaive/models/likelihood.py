@@ -1,4 +1,7 @@
-"""Likelihood of the models that are one Bayesian network, and criteria made of it."""
+"""Log likelihood, AIC and BIC of the models that are one Bayesian network.
+
+The first functions are methods and properties of :class:`~unnaive.models.CountsClassifier`.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,7 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.models.makers import TreeFactors
 
 if TYPE_CHECKING:
-    from typing import Any
-
+    from unnaive.models.base import CountsClassifier
     from unnaive.models.fitted import Fitted
 
 
@@ -28,65 +30,59 @@ class Fit(NamedTuple):
     total: float
 
 
-class Likelihood:
-    """Log likelihood, AIC and BIC of models that are one distribution P(c, x)."""
+def log_likelihood(
+    model: CountsClassifier, X: object, y: object, sample_weight: object = None
+) -> float:
+    r"""Compute the log likelihood of samples and their classes.
 
-    if TYPE_CHECKING:
-        fitted_: Any
-        _given: Any
-        predict_joint_log_proba: Any
+    .. math:: \sum_n w_n \log P(y_n, x_n)
 
-    def log_likelihood(self, X: object, y: object, sample_weight: object = None) -> float:
-        r"""Compute the log likelihood of samples and their classes.
+    in nats, with missing values marginalized out. It is defined for models that are one
+    Bayesian network, such as naive Bayes, TAN, KDB and BayesNet.
 
-        .. math:: \sum_n w_n \log P(y_n, x_n)
+    Parameters
+    ----------
+    X : array or table of shape (n, d)
+        Samples.
+    y : array of shape (n,)
+        Their class labels.
+    sample_weight : array of shape (n,), default=None
+        Their weights; None: 1.
 
-        in nats, with missing values marginalized out. It is defined for models that are one
-        Bayesian network, such as naive Bayes, TAN, KDB and BayesNet.
+    Returns
+    -------
+    float
+        The log likelihood; larger is better.
 
-        Parameters
-        ----------
-        X : array or table of shape (n, d)
-            Samples.
-        y : array of shape (n,)
-            Their class labels.
-        sample_weight : array of shape (n,), default=None
-            Their weights; None: 1.
+    Raises
+    ------
+    UnnaiveError
+        If the model is not a distribution over samples: it averages models or parents, weights
+        factors, or is calibrated.
+    """
+    check_is_fitted(model)
+    require_distribution(model.fitted_)
+    batch = model._given(X, y, sample_weight, first=False, keep_all=True)
+    classes = model.fitted_.schema.encode_target(batch.target)
+    logs = model.predict_joint_log_proba(X)[np.arange(len(classes)), classes]
+    return float(logs.sum() if batch.weights is None else logs @ batch.weights)
 
-        Returns
-        -------
-        float
-            The log likelihood; larger is better.
 
-        Raises
-        ------
-        UnnaiveError
-            If the model is not a distribution over samples: it averages models or parents, weights
-            factors, or is calibrated.
-        """
-        check_is_fitted(self)
-        require_distribution(self.fitted_)
-        batch = self._given(X, y, sample_weight, first=False, keep_all=True)
-        classes = self.fitted_.schema.encode_target(batch.target)
-        logs = self.predict_joint_log_proba(X)[np.arange(len(classes)), classes]
-        return float(logs.sum() if batch.weights is None else logs @ batch.weights)
+def n_parameters(model: CountsClassifier) -> int:
+    """Count the free parameters: (values − 1) × contexts of every table, and the prior."""
+    return training_fit(model.fitted_).n_parameters
 
-    @property
-    def n_parameters_(self) -> int:
-        """Number of free parameters: (values − 1) × contexts of every table, and the prior."""
-        return training_fit(self.fitted_).n_parameters
 
-    @property
-    def aic_(self) -> float:
-        """Akaike's criterion 2 p − 2 log L of the training samples; smaller is better."""
-        fit = training_fit(self.fitted_)
-        return 2.0 * fit.n_parameters - 2.0 * fit.log_likelihood
+def aic(model: CountsClassifier) -> float:
+    """Akaike's criterion 2 p − 2 log L of the training samples; smaller is better."""
+    fit = training_fit(model.fitted_)
+    return 2.0 * fit.n_parameters - 2.0 * fit.log_likelihood
 
-    @property
-    def bic_(self) -> float:
-        """Bayesian information criterion p log n − 2 log L of the training samples."""
-        fit = training_fit(self.fitted_)
-        return fit.n_parameters * log(max(fit.total, 1.0)) - 2.0 * fit.log_likelihood
+
+def bic(model: CountsClassifier) -> float:
+    """Bayesian information criterion p log n − 2 log L of the training samples."""
+    fit = training_fit(model.fitted_)
+    return fit.n_parameters * log(max(fit.total, 1.0)) - 2.0 * fit.log_likelihood
 
 
 def require_distribution(fitted: Fitted) -> None:
