@@ -120,6 +120,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     assumption: ClassVar[str] = ""
     without_graph: ClassVar[str] = "This model has no graph of columns to draw."
     counts_twice: ClassVar[bool] = False  # whether evidence of dependent features is counted twice
+    refuses_missing: ClassVar[bool] = False  # at prediction
     own_docstring: ClassVar[str] = ""  # before placeholders were filled in
 
     __signature__ = docstrings.Signature()

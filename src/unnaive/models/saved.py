@@ -280,10 +280,11 @@ def require_answers(model: Classifier) -> None:
     columns = model.schema_.columns
     known = [entry for entry in columns if getattr(entry, "categories", True)]
     rows = [{entry.name: _cell(entry, last) for entry in known} for last in (0, -1)]
+    rows += [] if model.refuses_missing else [{}]
     try:
-        chances = model.predict_proba([{}, *rows])
+        chances = model.predict_proba(rows)
         model.bias_of(model.classes_.tolist())
-        whole = chances.shape == (3, len(model.classes_)) and np.isfinite(chances).all()
+        whole = chances.shape == (len(rows), len(model.classes_)) and np.isfinite(chances).all()
     except BROKEN:
         whole = False
     _require(whole, "the model", "whole: it gives no probabilities")

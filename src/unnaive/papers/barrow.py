@@ -249,6 +249,7 @@ def sorted_columns(X: FloatArray, classes: IntArray) -> tuple[FloatArray, IntArr
 class BarrowPrograms(GaussianClassifier):
     """Base of the thesis' programs: preparation of rows, and tables."""
 
+    refuses_missing = True
     quirks: Quirks | None = parameter(
         None, "Quirks(…)", also=(None,), test=lambda value: isinstance(value, Quirks)
     )
