@@ -307,7 +307,7 @@ def test_a_first_batch_is_a_fit():
     assert np.array_equal(
         first.predict_proba(X), AutoBayes(candidates=FEW).fit(X, y).predict_proba(X)
     )
-    with pytest.raises(UnnaiveError, match="hold every class; give more rows"):
+    with pytest.raises(UnnaiveError, match="contain every class; give more rows"):
         AutoBayes(candidates=FEW).partial_fit(X, y, classes=[0, 1, 2])
 
 
@@ -371,7 +371,7 @@ def test_members_are_models_that_can_be_asked():
     (member,) = model.members_
     assert member.model.score(X, y) > 0.6  # of an array, without a word about names
     assert model.schema_ is member.model.schema_
-    with pytest.raises(UnnaiveError, match=r"ask its members, model\.members_\[0\]\.model"):
+    with pytest.raises(UnnaiveError, match=r"use its members, model\.members_\[0\]\.model"):
         model.predict_log_conditionals(X)
     named = AutoBayes(candidates=FEW).fit(pd.DataFrame(X, columns=list("abcde")), y)
     assert named.feature_names_in_.tolist() == list("abcde")

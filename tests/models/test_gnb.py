@@ -343,7 +343,7 @@ def test_bad_parameters(parameters, message):
 
 def test_edmonds_on_many_columns_is_refused():
     X = np.random.default_rng(0).integers(0, 2, (40, 300))
-    with pytest.raises(TableTooLarge, match=r"300 columns would take some 8\.0 GiB"):
+    with pytest.raises(TableTooLarge, match=r"300 columns would take about 8\.0 GiB"):
         GeneralizedNB(method="edmonds", discretize=None).fit(X, X[:, 0])
 
 

@@ -233,7 +233,8 @@ def test_hostile_shapes_give_probabilities(name, key):
     model = unnaive.make(key, max_memory=2**33)
     too_wide = {"aode", "aode-sr", "waode", "a2de", "hnb", "phnb", "ienb"}
     if name == "70,000 categories" and key in too_wide:
-        with pytest.raises(unnaive.exceptions.TableTooLarge, match="70,000 values"):
+        told = r"70,000 values|most values \(70,000\)"
+        with pytest.raises(unnaive.exceptions.TableTooLarge, match=told):
             fitted(model, problem)
         return
     fitted(model, problem)

@@ -351,6 +351,4 @@ def test_the_command_line_tells_of_the_search(tmp_path, monkeypatch):
         with terminal.progress("learning"):
             fitted(PazzaniNB(search=search, random_state=0), problem)
     texts = [how["description"] for how in shown]
-    assert texts[0].startswith("learning: step 1, best ")
-    assert any(text.startswith("learning: generation 0, best ") for text in texts)
-    assert all(text.endswith("a second") for text in texts)
+    assert set(texts) == {"learning: searching"}, "no internals of the search"

@@ -352,7 +352,7 @@ def test_fewer_parents_where_memory_is_short():
         (NaiveBayes(n_features="all"), "n_features='all'; it must be 'loo', a share"),
         (TAN(n_features=-1), "n_features=-1; it must be 'loo', a share"),
         (TAN(n_features="loo", criterion="bic"), "criterion='bic'; it must be 'log_loss'"),
-        (TAN(n_features=2, per_class=True), "a tree for every class.* leave n_features out"),
+        (TAN(n_features=2, per_class=True), "every class has its own tree.* leave n_features out"),
     ],
     ids=str,
 )
