@@ -123,7 +123,7 @@ def test_what_cannot_be():
         found.log_ddr(positive=9)
     with pytest.raises(ValueError, match="weighting='median'"):
         found.weights(weighting="median")
-    with pytest.raises(UnnaiveError, match="models of unnaive.papers.barrow have no densities"):
+    with pytest.raises(UnnaiveError, match=r"models of unnaive\.papers\.barrow have no densities"):
         dependence_derivatives(BarrowFullBayes().fit(X, y), X)
 
 

@@ -31,7 +31,7 @@ class Fit(NamedTuple):
 
 
 def log_likelihood(
-    model: CountsClassifier, X: object, y: object, sample_weight: object = None
+    self: CountsClassifier, X: object, y: object, sample_weight: object = None
 ) -> float:
     r"""Compute the log likelihood of samples and their classes.
 
@@ -60,28 +60,28 @@ def log_likelihood(
         If the model is not a distribution over samples: it averages models or parents, weights
         factors, or is calibrated.
     """
-    check_is_fitted(model)
-    require_distribution(model.fitted_)
-    batch = model._given(X, y, sample_weight, first=False, keep_all=True)
-    classes = model.fitted_.schema.encode_target(batch.target)
-    logs = model.predict_joint_log_proba(X)[np.arange(len(classes)), classes]
+    check_is_fitted(self)
+    require_distribution(self.fitted_)
+    batch = self._given(X, y, sample_weight, first=False, keep_all=True)
+    classes = self.fitted_.schema.encode_target(batch.target)
+    logs = self.predict_joint_log_proba(X)[np.arange(len(classes)), classes]
     return float(logs.sum() if batch.weights is None else logs @ batch.weights)
 
 
-def n_parameters(model: CountsClassifier) -> int:
+def n_parameters(self: CountsClassifier) -> int:
     """Count the free parameters: (values − 1) × contexts of every table, and the prior."""
-    return training_fit(model.fitted_).n_parameters
+    return training_fit(self.fitted_).n_parameters
 
 
-def aic(model: CountsClassifier) -> float:
+def aic(self: CountsClassifier) -> float:
     """Akaike's criterion 2 p − 2 log L of the training samples; smaller is better."""
-    fit = training_fit(model.fitted_)
+    fit = training_fit(self.fitted_)
     return 2.0 * fit.n_parameters - 2.0 * fit.log_likelihood
 
 
-def bic(model: CountsClassifier) -> float:
+def bic(self: CountsClassifier) -> float:
     """Bayesian information criterion p log n − 2 log L of the training samples."""
-    fit = training_fit(model.fitted_)
+    fit = training_fit(self.fitted_)
     return fit.n_parameters * log(max(fit.total, 1.0)) - 2.0 * fit.log_likelihood
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @on_partitions
-def predict_joint_log_proba(model: Classifier, X: object) -> FloatArray:
+def predict_joint_log_proba(self: Classifier, X: object) -> FloatArray:
     """Compute the log joint probability log P(c, x) of samples.
 
     Parameters
@@ -33,11 +33,11 @@ def predict_joint_log_proba(model: Classifier, X: object) -> FloatArray:
     ndarray of shape (n, k)
         Logarithms, not normalized over the classes.
     """
-    return model._answer(X)
+    return self._answer(X)
 
 
 @on_partitions
-def predict_log_proba(model: Classifier, X: object) -> FloatArray:
+def predict_log_proba(self: Classifier, X: object) -> FloatArray:
     """Compute the log posterior probability log P(c | x) of samples.
 
     Parameters
@@ -50,11 +50,11 @@ def predict_log_proba(model: Classifier, X: object) -> FloatArray:
     ndarray of shape (n, k)
         Logarithms of the posterior probabilities, classes in the order of ``classes_``.
     """
-    return model._answer(X, log_posterior)
+    return self._answer(X, log_posterior)
 
 
 @on_partitions
-def predict_proba(model: Classifier, X: object) -> FloatArray:
+def predict_proba(self: Classifier, X: object) -> FloatArray:
     """Compute the posterior probability P(c | x) of samples.
 
     Missing values and unseen categories are marginalized out, unless
@@ -70,10 +70,10 @@ def predict_proba(model: Classifier, X: object) -> FloatArray:
     ndarray of shape (n, k)
         Posterior probabilities, classes in the order of ``classes_``.
     """
-    return model._answer(X, posterior)
+    return self._answer(X, posterior)
 
 
-def predict_one(model: Classifier, row: Mapping[str, object]) -> Label:
+def predict_one(self: Classifier, row: Mapping[str, object]) -> Label:
     """Predict the class of one sample.
 
     Parameters
@@ -94,11 +94,11 @@ def predict_one(model: Classifier, row: Mapping[str, object]) -> Label:
     >>> model.predict_one({"wind": "gale"}), model.predict_proba_one({})
     ('stay', {'sail': 0.5, 'stay': 0.5})
     """
-    label: Label = model.predict([row]).tolist()[0]
+    label: Label = self.predict([row]).tolist()[0]
     return label
 
 
-def predict_proba_one(model: Classifier, row: Mapping[str, object]) -> dict[Label, float]:
+def predict_proba_one(self: Classifier, row: Mapping[str, object]) -> dict[Label, float]:
     """Compute the posterior probability P(c | x) of one sample.
 
     Parameters
@@ -111,12 +111,12 @@ def predict_proba_one(model: Classifier, row: Mapping[str, object]) -> dict[Labe
     dict
         Probability by class label.
     """
-    chances = model.predict_proba([row]).tolist()[0]
-    return dict(zip(model.classes_.tolist(), chances, strict=True))
+    chances = self.predict_proba([row]).tolist()[0]
+    return dict(zip(self.classes_.tolist(), chances, strict=True))
 
 
 def predict_log_conditionals(
-    model: Classifier, X: object, mode: str = "full-conditional"
+    self: Classifier, X: object, mode: str = "full-conditional"
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Compute the log conditional probability of every value of samples.
 
@@ -138,10 +138,10 @@ def predict_log_conditionals(
     """
     if mode not in {"parents", "full-conditional"}:
         raise ValueError(f"mode={mode!r}; it must be 'full-conditional' or 'parents'")
-    return model._log_conditionals(model.known_frame(X), mode)
+    return self._log_conditionals(self.known_frame(X), mode)
 
 
-def explain(model: Classifier, X: object) -> Explanation:
+def explain(self: Classifier, X: object) -> Explanation:
     """Explain predictions by the contribution of every feature.
 
     Together with the prior, the contributions add up to the log joint and to the log odds that
@@ -170,5 +170,5 @@ def explain(model: Classifier, X: object) -> Explanation:
     """
     from unnaive.explain.explanation import explanation_of  # noqa: PLC0415 - loads when asked
 
-    same = copy(model)  # as it is fitted now, whatever another thread does meanwhile
+    same = copy(self)  # as it is fitted now, whatever another thread does meanwhile
     return explanation_of(same, same.known_frame(X))
