@@ -255,9 +255,9 @@ def test_min_cell_must_be_a_whole_number(min_cell):
 def test_weights_are_refused():
     X, y = rows(30)
     counts = unnaive.count(X, y, sample_weight=np.full(30, 0.5))
-    with pytest.raises(UnnaiveError, match="sums of weights, and noise speaks of rows; count"):
+    with pytest.raises(UnnaiveError, match="sums of weights, and noise applies to rows; count"):
         noisy(counts, 1.0)
-    with pytest.raises(UnnaiveError, match="sums of weights, and suppression speaks of rows"):
+    with pytest.raises(UnnaiveError, match="sums of weights, and suppression applies to rows"):
         suppress(counts, 5)
 
 

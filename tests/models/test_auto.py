@@ -239,7 +239,10 @@ def test_failures_are_listed_with_why():
 def test_the_time_is_up():
     X, y = told()
     model = AutoBayes(candidates=FEW, time_budget=1e-9).fit(X, y)
-    assert [line.get("why") for line in model.leaderboard_] == [None, *["the time was up"] * 2]
+    assert [line.get("why") for line in model.leaderboard_] == [
+        None,
+        *["time_budget was reached"] * 2,
+    ]
     assert [member.name for member in model.members_] == ["nb"]
     assert AutoBayes(candidates=FEW, time_budget=60).fit(X, y).leaderboard_[2]["log_loss"] > 0
     late = AutoBayes(candidates=["iterative", "nb", "tan"], time_budget=1e-9).fit(X, y)

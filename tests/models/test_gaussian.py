@@ -251,7 +251,7 @@ def test_shrinkage():
     model.set_params(shrinkage=1)
     same = log_joint(X, y, lambda part: np.diag(np.full(6, part.var(axis=0).mean())))
     assert_close(joint(model, X, y), same)
-    with pytest.raises(UnnaiveError, match="looks at whole rows without weights"):
+    with pytest.raises(UnnaiveError, match="needs whole rows without weights"):
         FullBayes(shrinkage="ledoit-wolf").fit(X, y, np.ones(40))
     with pytest.raises(UnnaiveError, match="call fit, or give the number"):
         FullBayes(shrinkage="ledoit-wolf").fit(X, y).partial_fit(X, y)
@@ -442,7 +442,7 @@ def test_batches_and_forgetting_equal_one_fit(model):
     batches.partial_fit(more, labels).forget(X, y)
     expected = joint(clone(model), more, labels, X)
     assert_close(batches.predict_joint_log_proba(X), expected)
-    with pytest.raises(UnnaiveError, match="more rows were taken out than there are"):
+    with pytest.raises(UnnaiveError, match="more rows would be removed than were learned"):
         batches.forget(X, y)
     with pytest.raises(ValueError, match="not the same as on the first call to partial_fit"):
         batches.partial_fit(X, y, classes=[0, 1])

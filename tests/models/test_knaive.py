@@ -196,7 +196,7 @@ def test_what_needs_rows_says_so(tmp_path):
     X, y = made()
     gapped = with_gaps(X, 0.2)
     for model, said in (
-        (KNaiveBayes(weighting="mean"), "looks at rows; call fit with all of them"),
+        (KNaiveBayes(weighting="mean"), "needs rows; call fit with all of them"),
         (BarrowKNaiveBayes(), "rows can neither be added nor removed; call fit with all"),
     ):
         with pytest.raises(UnnaiveError, match=said):
@@ -204,7 +204,7 @@ def test_what_needs_rows_says_so(tmp_path):
         with pytest.raises(UnnaiveError, match="fill or drop them"):
             clone(model).fit(gapped, y)
     model = KNaiveBayes(k="cv").fit(X, y)
-    with pytest.raises(UnnaiveError, match='k="cv" looks at rows'):
+    with pytest.raises(UnnaiveError, match='k="cv" needs rows'):
         model.forget(X[:5], y[:5])
     model.save(tmp_path / "model")  # the failure left it whole
     np.testing.assert_array_equal(load(tmp_path / "model").predict_proba(X), model.predict_proba(X))
@@ -412,7 +412,7 @@ def test_threshold_bias(model):
 @pytest.mark.parametrize(
     ("bias", "message"),
     [
-        ({"maybe": 1}, r"threshold_bias names 'maybe', which is no class; they are \[0, 1\]"),
+        ({"maybe": 1}, r"names 'maybe', which is not a class; the classes are \[0, 1\]"),
         ([0.5], r"threshold_bias=\[0.5\]; it needs one number for each of the 2 classes \[0, 1\]"),
         ([0, np.nan], "it needs one number for each"),
         (0.5, "it needs one number for each"),

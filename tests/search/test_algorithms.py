@@ -408,7 +408,7 @@ def test_bad_spaces(make, message):
         ([[0, 3]], r"seeds\[0\], gene 1: 3 is outside of the space; .* whole number of 0 to 2"),
         ([[0, 1], [0.5, 1]], r"seeds\[1\], gene 0: 0.5 is outside"),
         ([[0, math.nan]], r"seeds\[0\], gene 1: nan"),
-        ([0, 1], r"seeds has shape \(2,\); it must have one genome a row, of 2 genes"),
+        ([0, 1], r"seeds has shape \(2,\); it must have one genome per row, of 2 genes"),
         ([["a", "b"]], "seeds must be an array of numbers"),
         ([[0, 0]] * 101, "seeds has 101 genomes, more than population=100; raise population"),
     ],

@@ -238,7 +238,9 @@ def all_and_without_each(parts: Sequence[Moments]) -> tuple[Moments, list[Moment
 def _left(weights: FloatArray, slack: float) -> FloatArray:
     """Weights after rows were added or removed, with 0 for what is only rounding."""
     if (weights < -slack).any():
-        raise UnnaiveError("more rows were taken out than there are; only rows learned can go")
+        raise UnnaiveError(
+            "more rows would be removed than were learned; forget only rows that were learned"
+        )
     return np.where(weights > slack, weights, 0.0)
 
 

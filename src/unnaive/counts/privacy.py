@@ -197,8 +197,8 @@ def _calibrated(kind: str, tables: int, epsilon: Fraction) -> Noise:
     scale = float(tables / epsilon)
     if not scale <= _LARGEST_SCALE:
         raise ValueError(
-            f"epsilon={float(epsilon):.3g} for {tables} tables of {kind} asks for noise of scale "
-            f"{scale:.3g}, which leaves nothing of any count; use a larger epsilon"
+            f"epsilon={float(epsilon):.3g} for {tables} tables of {kind} needs noise of scale "
+            f"{scale:.3g}, which is larger than the counts; use a larger epsilon"
         )
     while Fraction(_sampler(scale).map(tables)) > epsilon:
         scale = math.nextafter(scale, math.inf)
@@ -243,7 +243,7 @@ def _with_noise(table: CountArray, scale: float) -> IntArray:
 def _refuse_weights(counts: JointCounts, what: str) -> None:
     if any(table.dtype.kind == "f" for table in counts.tables):
         raise UnnaiveError(
-            f"these counts are sums of weights, and {what} speaks of rows; count the rows without "
+            f"these counts are sums of weights, and {what} applies to rows; count the rows without "
             "weights"
         )
 

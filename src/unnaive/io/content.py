@@ -113,7 +113,9 @@ def _check_content(path: Path, ending: str) -> None:
         if re.match(signature, head):
             if what == _OWN.get(ending):
                 return
-            raise DataFileError(f"{path} is {what}, which its ending does not say; {cure}")
+            raise DataFileError(
+                f"{path} is {what}, but its ending is that of another format; {cure}"
+            )
     if ending in {".parquet", ".xlsx"}:
         raise DataFileError(f"{path} is text, not {_OWN[ending]}; give it the ending of its format")
 

@@ -258,7 +258,7 @@ class AutoBayes(Classifier):
         for name, candidate in self._candidates(batch.frame).items():
             begun = time.perf_counter()
             if judged and self.time_budget is not None and begun - started > self.time_budget:
-                lines.append({"name": name, "why": "the time was up"})
+                lines.append({"name": name, "why": "time_budget was reached"})
                 continue
             try:
                 result = trial.judge(name, candidate)

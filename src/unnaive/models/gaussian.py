@@ -449,7 +449,7 @@ class ShrinkingClassifier(GaussianClassifier):
             return np.full(k, float(self.shrinkage or 0.0))
         if rows is None or rows.weights is not None:
             raise UnnaiveError(
-                'shrinkage="ledoit-wolf" looks at whole rows without weights; call fit, or give '
+                'shrinkage="ledoit-wolf" needs whole rows without weights; call fit, or give '
                 "the number that it found there"
             )
         from sklearn.covariance import ledoit_wolf_shrinkage  # noqa: PLC0415 - slow to import

@@ -40,7 +40,8 @@ def numbers_of_classes(
     """
     if isinstance(values, Mapping):
         if strange := [label for label in values if label not in labels]:
-            raise ValueError(f"{name} names {strange[0]!r}, which is no class; they are {labels}")
+            what = f"{name} names {strange[0]!r}, which is not a class"
+            raise ValueError(f"{what}; the classes are {labels}")
         values = [values.get(label, 0.0) for label in labels]
     try:
         numbers = np.asarray(values, dtype=np.float64)

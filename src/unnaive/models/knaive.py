@@ -224,7 +224,7 @@ class KNaiveBayes(ShrinkingClassifier):
     def _cross_validated(self, rows: NumberRows | None, n_columns: int) -> int:
         """Size with the best accuracy over folds, the smallest one on ties."""
         if rows is None:
-            raise UnnaiveError('k="cv" looks at rows; call fit with all of them')
+            raise UnnaiveError('k="cv" needs rows; call fit with all of them')
         from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415 - slow to import
 
         folds = min(_FOLDS, int(np.bincount(rows.classes).max()))
@@ -275,7 +275,7 @@ def pairs_of_classes(spread: Spread) -> Pairs:
 def whole_rows(rows: NumberRows | None, used: IntArray) -> NumberRows:
     """Return the rows; raises if there are none, or if values are missing."""
     if rows is None:
-        raise UnnaiveError('weighting="mean" looks at rows; call fit with all of them')
+        raise UnnaiveError('weighting="mean" needs rows; call fit with all of them')
     if np.isnan(rows.X[:, used]).any():
         raise UnnaiveError('weighting="mean" needs rows without missing values; fill or drop them')
     return rows

@@ -74,7 +74,7 @@ class Evaluations:
             if not rows.ndim or len(rows) != len(genomes) or rows.dtype.kind not in "iub":
                 raise UnnaiveError(
                     f"key returned an array of shape {rows.shape} and type {rows.dtype} for "
-                    f"{len(genomes)} genomes; it must return whole numbers, one row a genome"
+                    f"{len(genomes)} genomes; it must return whole numbers, one row per genome"
                 )
             rows = rows.reshape(len(rows), -1).astype(np.int64)
         if not rows.shape[1]:
@@ -91,12 +91,12 @@ class Evaluations:
         except (TypeError, ValueError):
             raise UnnaiveError(
                 f"fitness returned {type(answers).__name__}, which is not an array of numbers; it "
-                f"must return one number a genome, here {m}"
+                f"must return one number per genome, here {m}"
             ) from None
         if scores.ndim not in {1, 2} or len(scores) != m or not scores.size:
             raise UnnaiveError(
                 f"fitness returned an array of shape {scores.shape} for {m} genomes; it must "
-                f"return one number a genome, shape ({m},), or more that break ties, ({m}, t)"
+                f"return one number per genome, shape ({m},), or more that break ties, ({m}, t)"
             )
         scores = scores.reshape(m, -1)
         if self._columns not in {0, scores.shape[1]}:

@@ -108,10 +108,10 @@ class Space(ABC):
         try:
             numbers = np.asarray(genomes, dtype=np.float64)
         except (TypeError, ValueError):
-            raise UnnaiveError(f"{name} must be an array of numbers, one genome a row") from None
+            raise UnnaiveError(f"{name} must be an array of numbers, one genome per row") from None
         if numbers.ndim != 2 or numbers.shape[1] != self.n_genes:
             raise UnnaiveError(
-                f"{name} has shape {numbers.shape}; it must have one genome a row, of "
+                f"{name} has shape {numbers.shape}; it must have one genome per row, of "
                 f"{self.n_genes} genes: shape (m, {self.n_genes})"
             )
         converted, outside = self._converted(numbers)
@@ -247,10 +247,10 @@ class Box(Space):
         try:
             low, high = (tuple(float(bound) for bound in side) for side in (self.low, self.high))
         except (TypeError, ValueError):
-            raise UnnaiveError("low and high must list numbers, one a gene") from None
+            raise UnnaiveError("low and high must list numbers, one per gene") from None
         if len(low) != len(high):
             raise UnnaiveError(
-                f"low has {len(low)} numbers and high {len(high)}; both need one a gene"
+                f"low has {len(low)} numbers and high {len(high)}; both need one number per gene"
             )
         for gene, (least, most) in enumerate(zip(low, high, strict=True)):
             if not (least <= most and np.isfinite(most - least)):

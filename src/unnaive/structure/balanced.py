@@ -96,7 +96,7 @@ def balanced_sets(
     n_columns = lines.shape[1]
     wanted = sorted({index(size) for size in sizes})
     if not wanted or wanted[0] < 1 or wanted[-1] > n_columns:
-        raise ValueError(f"sizes={wanted}; there must be some, within 1 and {n_columns} columns")
+        raise ValueError(f"sizes={wanted}; there must be at least one, each from 1 to {n_columns}")
     if objective == "smallest" and len(lines) == 1:
         return {size: _smallest(lines[0], size) for size in wanted}
     if objective != "balanced":

@@ -234,7 +234,7 @@ class ParentGraph(Graph):
         while (above >= 0).any():
             depth += above >= 0
             if depth.max() > len(self.parents):
-                raise UnnaiveError("the parents make a cycle, so they are no tree")
+                raise UnnaiveError("the parents make a cycle, so they do not form a tree")
             above = np.where(above >= 0, self.parents[above], -1)
         return depth
 

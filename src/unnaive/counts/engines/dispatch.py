@@ -298,7 +298,7 @@ def fold(engine: Engine, work: Work[Result], target: object, sample_weight: obje
     result = engine.fold(work, labels, weights)
     if result is None:
         weighted = "" if sample_weight is None else " of a weight above 0"
-        raise UnnaiveError(f"no partition has any row{weighted}; nothing is there to learn from")
+        raise UnnaiveError(f"no partition has any row{weighted}; there is nothing to learn from")
     return result
 
 
@@ -341,7 +341,7 @@ def arranged(frame: Frame, names: Sequence[str] | None) -> Frame:
         )
     if extra:
         raise SchemaMismatch(
-            f"column {extra[0]!r} is none of {list(names)}; drop it, or count all rows with it"
+            f"column {extra[0]!r} is not one of {list(names)}; drop it, or count all rows with it"
         )
     columns = tuple(frame.column(frame.names.index(name)) for name in names)
     return Frame(tuple(names), frame.n_rows, columns)
@@ -351,7 +351,7 @@ def _weighted(rows: Rows, weights: Column) -> Rows | None:
     """Check weights and drop rows of weight 0."""
     if weights.is_text or len(weights.values) != rows.frame.n_rows:
         raise UnnaiveError(
-            f"sample_weight {weights.name!r} must be numbers, one a row; convert the column"
+            f"sample_weight {weights.name!r} must be numbers, one per row; convert the column"
         )
     numbers = np.asarray(weights.values, dtype=np.float64)
     wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
