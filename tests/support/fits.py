@@ -5,6 +5,8 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 
+from unnaive.models.blocks import counted
+
 
 def with_counts(model, counts, structure=None):
     """A copy of a fitted model with other counts, which keeps all else that was learned."""
@@ -21,7 +23,7 @@ def without_row(model, X, y, row, weights=None):
     one = slice(row, row + 1)
     some = None if weights is None else weights[one]
     given = model._given(X[one], y[one], some, first=False)
-    return with_counts(model, model.counts_ - model.count(given))
+    return with_counts(model, model.counts_ - counted(model, given))
 
 
 def tables_of(model, held_out=None):
