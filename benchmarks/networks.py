@@ -101,7 +101,7 @@ def run(*, jobs: int, only: Sequence[str] | None = None, json_file: str | None =
         try:
             spent, arcs = timed(lambda rows=rows, f=theirs_of: f(rows), ROUNDS)
         except ImportError:
-            print(f'{name} is not installed: pip install "unnaive[peers]"')
+            print(f"{name} is not installed: pip install --group peers")
             continue
         sizes = codes.max(axis=1).astype(np.int64) + 1
         scores = FamilyScores(codes, sizes, "bic")

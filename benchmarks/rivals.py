@@ -30,7 +30,7 @@ OURS: dict[str, dict[str, Any]] = {
     "WAODE": {},
     "KDB": {"k": 2},
 }
-PIP = 'pip install "unnaive[peers]"'
+PIP = "pip install --group peers"
 
 
 def measure_ours(job: Job, found: Finding) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import unnaive
+from unnaive.schema.document import load_schema
 
 FOLDER = Path(__file__).parents[1] / "golden" / "models"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
@@ -36,3 +37,13 @@ def test_answers_as_it_did(name: str) -> None:
         model.predict_proba(asked), told["posterior"], rtol=1e-12, atol=1e-12
     )
     assert model.predict(asked).tolist() == told["predicted"]
+
+
+def test_counts_and_schema_of_version_0_1_load() -> None:
+    counts = unnaive.JointCounts.load(FOLDER.parent / "files" / "weather.counts")
+    schema = load_schema(FOLDER.parent / "files" / "weather.json")
+    assert counts.schema == schema
+    assert counts.class_counts.tolist() == [5, 9]
+    model = unnaive.TAN().fit_counts(counts)
+    row = {"outlook": "sunny", "temperature": 66, "humidity": 90, "windy": True}
+    np.testing.assert_allclose(model.predict_proba_one(row)["no"], 0.7377049180327869, rtol=1e-12)
