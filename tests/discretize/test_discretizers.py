@@ -3,9 +3,7 @@
 import csv
 import gzip
 import json
-import os
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,9 +15,14 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive
+from datafiles import MADE, folder_of
 from unnaive.discretize import MDLP, EqualFrequency, EqualWidth, Quantile, discretizer
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "cuts.json").read_text())["data"]
+GOLDEN = {
+    name: columns
+    for folder in (MADE.parent, MADE)
+    for name, columns in json.loads((folder / "cuts.json").read_text())["data"].items()
+}
 ALL = [EqualWidth(), EqualFrequency(), Quantile(), MDLP(), MDLP(better_encoding=True)]
 each = pytest.mark.parametrize("method", ALL, ids=repr)
 quick = settings(database=None, max_examples=150)
@@ -95,9 +98,7 @@ def test_equal_frequency_worked():
 
 @pytest.mark.parametrize("name", list(GOLDEN))
 def test_cuts_equal_weka(name):
-    if "UNNAIVE_DATA" not in os.environ:
-        pytest.skip("UNNAIVE_DATA does not say where the papers' data sets are")
-    with gzip.open(Path(os.environ["UNNAIVE_DATA"]) / f"{name}.csv.gz", "rt") as file:
+    with gzip.open(folder_of(name) / f"{name}.csv.gz", "rt") as file:
         table = list(csv.DictReader(file))
     names = list(GOLDEN[name])
     X = np.array([[float(row[column]) for column in names] for row in table])

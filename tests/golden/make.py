@@ -42,6 +42,7 @@ MODELS = {
 }
 COMPLETE_ONLY = {"hnb", "waode"}
 CUT_DATA = ("iris", "glass", "wdbc")
+MADE = HERE / "made"  # drawn by draw.py, and committed
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,10 @@ GOLDEN = (
     Golden("soybean-large", "soybean-large", step=3, replace=True),
     Golden("soybean-large-missing", "soybean-large", ("nb", "aode", "aodesr"), step=3),
     Golden("nursery", "nursery", step=8),
+)
+GOLDEN_OF_MADE = (
+    Golden("made", "made"),
+    Golden("made-missing", "made-missing", tuple(m for m in MODELS if m not in COMPLETE_ONLY)),
 )
 
 
@@ -156,14 +161,14 @@ def golden_file(weka: Weka, golden: Golden) -> dict[str, Any]:
     return content
 
 
-def cut_points(weka: Weka) -> dict[str, Any]:
-    """Cut points of both Discretize filters for every numeric column of ``CUT_DATA``."""
+def cut_points(weka: Weka, data: tuple[str, ...]) -> dict[str, Any]:
+    """Cut points of both Discretize filters for every numeric column of the data sets."""
     content: dict[str, Any] = {
         "mdlp": "weka.filters.supervised.attribute.Discretize",
         "width": "weka.filters.unsupervised.attribute.Discretize -B 10",
         "data": {},
     }
-    for name in CUT_DATA:
+    for name in data:
         records = weka.run("cuts", name)
         content["weka"] = records["version"][0]
         columns = [c["name"] for c in weka.schema[name] if c["type"] == "numeric"]
@@ -189,12 +194,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weka", type=Path, required=True, help="path of weka.jar, 3.6.14")
     jar = parser.parse_args().weka
+    write(jar, MADE, GOLDEN_OF_MADE, ("made-numbers",), MADE / "cuts.json")
+    if "UNNAIVE_DATA" in os.environ:
+        data = Path(os.environ["UNNAIVE_DATA"])
+        write(jar, data, GOLDEN, CUT_DATA, HERE / "cuts.json")
+
+
+def write(
+    jar: Path, data: Path, models: tuple[Golden, ...], cut: tuple[str, ...], cuts: Path
+) -> None:
+    """Write the golden files of one folder of data sets."""
     with tempfile.TemporaryDirectory() as folder:
-        weka = Weka(jar, Path(folder), Path(os.environ["UNNAIVE_DATA"]))
-        for golden in GOLDEN:
+        weka = Weka(jar, Path(folder), data)
+        for golden in models:
             (HERE / f"{golden.name}.json.gz").write_bytes(gzipped(golden_file(weka, golden)))
-        cuts = json.dumps(cut_points(weka), indent=1, allow_nan=False)
-        (HERE / "cuts.json").write_text(cuts + "\n")
+        cuts.write_text(json.dumps(cut_points(weka, cut), indent=1, allow_nan=False) + "\n")
 
 
 if __name__ == "__main__":
