@@ -129,26 +129,41 @@ inline double parse_slowly(const std::string &plain) {
     return std::strtod(plain.c_str(), nullptr);
 }
 
-// A number. Up to 2^53 · 10^±22 one multiplication or division gives the nearest double (Clinger 1990).
-INLINE bool parse_number(string_view cell, Style style, double &number) {
-    const char *at = cell.data(), *end = at + cell.size();
-    const bool negative = at < end && *at == '-';
-    at += negative;
+// A number without an exponent or marks between thousands: its digits, and how many are decimals.
+struct Plain {
     u64 digits = 0;
-    const char *first = at;
-    while (at < end && is_digit(*at)) digits = digits * 10 + u64(*at++ - '0');
-    i64 length = at - first, decimals = 0;
-    if (at + 1 < end && *at == style.point) {
-        const char *behind = ++at;
-        while (at < end && is_digit(*at)) digits = digits * 10 + u64(*at++ - '0');
-        decimals = at - behind;
-        length += decimals;
-    }
-    if (at == end && length > 0 && length < 19 && digits <= u64(EXACT) && decimals < i64(POWERS_END)) {
+    i64 length = 0, decimals = 0;
+    bool negative = false;
+
+    // Up to 2^53 · 10^±22 one division gives the nearest double (Clinger 1990); false beyond.
+    INLINE bool as_float(double &number) const {
+        if (length == 0 || length >= 19 || digits > u64(EXACT) || decimals >= i64(POWERS_END)) return false;
         number = double(digits) / POWERS[decimals];
         if (negative) number = -number;
         return true;
     }
+};
+
+// Take the plain number that starts at some place, and go behind it.
+INLINE Plain take_plain(const char *&at, const char *end, char point) {
+    Plain plain;
+    plain.negative = at < end && *at == '-';
+    at += plain.negative;
+    const char *first = at;
+    while (at < end && is_digit(*at)) plain.digits = plain.digits * 10 + u64(*at++ - '0');
+    plain.length = at - first;
+    if (end - at > 1 && *at == point && is_digit(at[1])) {
+        first = ++at;
+        while (at < end && is_digit(*at)) plain.digits = plain.digits * 10 + u64(*at++ - '0');
+        plain.decimals = at - first;
+        plain.length += plain.decimals;
+    }
+    return plain;
+}
+
+INLINE bool parse_number(string_view cell, Style style, double &number) {
+    const char *at = cell.data(), *end = at + cell.size();
+    if (take_plain(at, end, style.point).as_float(number) && at == end) return true;
     std::string plain;
     if (!spell(cell, style, plain)) return false;
     number = parse_slowly(plain);

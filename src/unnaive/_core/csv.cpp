@@ -9,12 +9,12 @@
 #include <nanobind/stl/string.h>
 
 #include "cells.h"
+#include "labels.h"
 #include "levels.h"
 
 namespace unnaive {
 namespace {
 
-using Texts = nb::typed<nb::list, nb::str>;
 using TextsOfColumns = nb::typed<nb::list, Texts>;
 using Fault = std::tuple<i64, i64, i64, nb::bytes>;  // line, cells of the row, column, cell
 
@@ -37,84 +37,13 @@ class Missing {
     }
 
     INLINE bool operator()(string_view cell) const {
-        return cell.empty() || (starts_[u8(cell[0])] && std::binary_search(words_.begin(), words_.end(), cell));
+        return cell.empty() || (may_start(cell[0]) && std::binary_search(words_.begin(), words_.end(), cell));
     }
+    INLINE bool may_start(char c) const { return starts_[u8(c)]; }
 
   private:
     std::vector<std::string> words_;
     bool starts_[256] = {};  // whether a word starts with a character
-};
-
-// Texts numbered in the order of their first appearance: open addressing, one cache line a look.
-class Labels {
-  public:
-    Labels() : slots_(64, -1) {}
-
-    // The number of a text. A new one gets the next number, or what `judge` returns if that is below 0.
-    template <class Judge> INLINE std::int32_t number(string_view text, Judge judge) {
-        u64 slot = hash_of(text) & (slots_.size() - 1);
-        while (slots_[slot] >= 0) {
-            const Entry &known = entries_[std::size_t(slots_[slot])];
-            if (known.text == text) return known.number;
-            slot = (slot + 1) & (slots_.size() - 1);
-        }
-        const std::int32_t judged = judge(text);
-        return insert(text, slot, judged < 0 ? judged : size_++);
-    }
-
-    std::int32_t size() const { return size_; }
-
-    Texts texts() const {
-        Texts texts;
-        for (const Entry &entry : entries_)
-            if (entry.number >= 0) texts.append(nb::str(entry.text.data(), entry.text.size()));
-        return texts;
-    }
-
-  private:
-    struct Entry {
-        string_view text;
-        std::int32_t number;
-    };
-    std::vector<std::int32_t> slots_;
-    std::vector<Entry> entries_;
-    std::int32_t size_ = 0;
-
-    static INLINE u64 hash_of(string_view text) {
-        u64 hash = text.size() * 0x9e3779b97f4a7c15ULL;
-        const char *at = text.data();
-        std::size_t left = text.size();
-        for (; left >= 8; left -= 8, at += 8) {
-            u64 word;
-            std::memcpy(&word, at, 8);
-            hash = mixed(hash ^ word);
-        }
-        u64 word = 0;
-        for (std::size_t i = 0; i < left; i++) word |= u64(u8(at[i])) << (8 * i);
-        return mixed(hash ^ word);
-    }
-
-    static INLINE u64 mixed(u64 hash) {
-        hash *= 0xff51afd7ed558ccdULL;
-        return hash ^ (hash >> 32);
-    }
-
-    std::int32_t insert(string_view text, u64 slot, std::int32_t number) {
-        slots_[slot] = std::int32_t(entries_.size());
-        entries_.push_back({text, number});
-        if (2 * entries_.size() > slots_.size()) grow();
-        return number;
-    }
-
-    void grow() {
-        std::vector<std::int32_t> larger(4 * slots_.size(), -1);
-        for (std::size_t i = 0; i < entries_.size(); i++) {
-            u64 slot = hash_of(entries_[i].text) & (larger.size() - 1);
-            while (larger[slot] >= 0) slot = (slot + 1) & (larger.size() - 1);
-            larger[slot] = std::int32_t(i);
-        }
-        slots_ = std::move(larger);
-    }
 };
 
 // Behind the quote that closes a cell, from behind the quote that opens it; nullptr if none does.
@@ -137,12 +66,13 @@ class Rows {
 
     i64 empty = 0;  // rows without any content, which are skipped
 
-    // Give every cell of every row to `put(row, column, cell)`; returns the number of rows, or −1 at a
-    // row of another width, at a quote that is not closed, or where `put` returns false.
-    template <class Put> i64 each(i64 most, Put put) {
+    // Give every cell of every row to `put(row, column, cell)`, unless `take(row, column, start, end)`
+    // returns the end of the cell; returns the number of rows, or −1 at a row of another width, at a
+    // quote that is not closed, or where `put` returns false.
+    template <class Take, class Put> i64 each(i64 most, Take take, Put put) {
         i64 row = 0;
         while (to_row()) {
-            if (row == most || !take_row(row, put)) return -1;
+            if (row == most || !take_row(row, take, put)) return -1;
             row++;
         }
         return row;
@@ -197,7 +127,8 @@ class Rows {
             }
             const char *at = at_;
             bool separated = false;
-            while (at < end_ && (*at == separator_ || *at == ' ' || *at == '\t')) separated |= *at++ == separator_;
+            for (; at < end_ && (*at == separator_ || *at == ' ' || *at == '\t'); at++)
+                separated |= *at == separator_;
             if (at < end_ && !ends_line(*at)) break;
             empty += separated;
             at_ = at;
@@ -206,13 +137,17 @@ class Rows {
         return at_ < end_;
     }
 
-    template <class Put> INLINE bool take_row(i64 row, Put &put) {
+    template <class Take, class Put> INLINE bool take_row(i64 row, Take &take, Put &put) {
         for (i64 column = 0; column < width_; column++) {
             string_view cell;
-            if (!take_cell(cell)) return false;
+            const char *taken = take(row, column, at_, end_);
+            if (taken)
+                at_ = taken;
+            else if (!take_cell(cell))
+                return false;
             const bool ends = at_ == end_ || *at_ != separator_;
             if (ends != (column == width_ - 1)) return false;
-            if (!put(row, column, cell)) {
+            if (!taken && !put(row, column, cell)) {
                 column_ = column;
                 cell_ = trimmed(cell);
                 return false;
@@ -260,6 +195,18 @@ struct Column {
     std::int32_t *labels = nullptr;
     i64 absent = 0;
     Labels texts;
+
+    // Store a plain number that fills the cell at some place, and return its end; nullptr for other cells.
+    INLINE const char *take(i64 row, const char *at, const char *end, char separator) {
+        if ((kind != FLOAT && kind != INTEGER) || at == end || missing.may_start(*at)) return nullptr;
+        const bool may_have_point = kind == FLOAT && style.point != separator;
+        const Plain plain = take_plain(at, end, may_have_point ? style.point : '0');  // no 0 follows digits
+        if (at < end && *at != separator && !ends_line(*at)) return nullptr;
+        if (plain.length == 0 || plain.length >= 19) return nullptr;
+        if (kind == FLOAT) return plain.as_float(numbers[row]) ? at : nullptr;
+        numbers[row] = std::bit_cast<double>(plain.negative ? -i64(plain.digits) : i64(plain.digits));
+        return at;
+    }
 
     INLINE bool put(i64 row, string_view cell) {
         if (kind == SKIPPED) return true;
@@ -340,7 +287,10 @@ parse(In1<u8> text, u8 separator, In1<u8> kinds, In1<u8> styles, TextsOfColumns 
     i64 n_rows = -1;
     {
         nb::gil_scoped_release free;
-        n_rows = rows.each(numbers.shape(1), [&](i64 row, i64 place, string_view cell) {
+        const auto take = [&](i64 row, i64 place, const char *at, const char *end) {
+            return columns[std::size_t(place)].take(row, at, end, char(separator));
+        };
+        n_rows = rows.each(numbers.shape(1), take, [&](i64 row, i64 place, string_view cell) {
             return columns[std::size_t(place)].put(row, cell);
         });
         for (Column &column : columns) column.settle(n_rows);
@@ -377,7 +327,8 @@ struct Looks {
             if (std::pair(length(cell), cell) > std::pair(length(example), example)) example = cell;
             numbers++;
         } else {
-            const std::int32_t word = words.number(cell, [](string_view text) { return is_utf8(text) ? 0 : -2; });
+            const auto judge = [](string_view text) { return is_utf8(text) ? 0 : -2; };
+            const std::int32_t word = words.number(cell, judge);
             if (word < 0) return false;
             if (word == i64(times.size())) times.push_back(0);
             times[std::size_t(word)]++;
@@ -410,7 +361,8 @@ std::tuple<i64, i64, nb::list, Fault> look(In1<u8> text, u8 separator, In1<u8> c
     i64 n_rows = -1;
     {
         nb::gil_scoped_release free;
-        n_rows = rows.each(text.size() + 1, [&](i64, i64 place, string_view cell) {
+        const auto none = [](i64, i64, const char *, const char *) -> const char * { return nullptr; };
+        n_rows = rows.each(text.size() + 1, none, [&](i64, i64 place, string_view cell) {
             return !chosen[place] || columns[std::size_t(place)].add(trimmed(cell), absent);
         });
     }
