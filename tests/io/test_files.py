@@ -174,7 +174,7 @@ def test_block_size_changes_nothing(write, monkeypatch, columns):
 
 
 def test_rows_longer_than_a_block(write, monkeypatch):
-    monkeypatch.setattr(parts_text, "_BLOCK", 64)
+    monkeypatch.setattr(parts_text, "PIECE", 1 << 14)
     names = [f"column-{i}" for i in range(2000)]
     row = ",".join(["a cell much longer than what is said of it in the header"] * 2000)
     path = write("d.csv", ",".join(names) + f"\n{row}\n")

@@ -1,17 +1,18 @@
-"""CSV rows parsed by the compiled core, and rows that are left to pyarrow."""
+"""CSV rows parsed by the compiled core, and rows that cannot be read."""
 
 import numpy as np
 import pytest
 
 import unnaive
-from unnaive.io.parts.parsing import parse
-from unnaive.io.reading import MISSING
+from unnaive.io.parts.parsing import CellError, parse
+from unnaive.io.reading import MISSING, Format, Style
 
 KINDS = {"n": "int", "x": "float", "t": "bool", "s": "text", "e": "none"}
 
 
 def parsed(text, kinds=KINDS, separator=",", names=tuple(KINDS)):
-    return parse(np.frombuffer(text.encode(), np.uint8), separator, names, kinds, MISSING)
+    formats = {name: Format(kind) for name, kind in kinds.items()}
+    return parse(np.frombuffer(text.encode(), np.uint8), separator, names, formats, MISSING)[0]
 
 
 def test_columns_are_plain_arrays():
@@ -36,9 +37,19 @@ def test_only_the_chosen_columns_are_read():
     assert frame.n_rows == 1
 
 
-@pytest.mark.parametrize("text", ["1,2\n", "1,2,true,a,,7\n", "one,2,true,a,\n", '1,2,true,a"b,\n'])
-def test_other_rows_are_left_to_a_slower_reader(text):
-    assert parsed(text) is None
+@pytest.mark.parametrize("text", ["1,2\n", "1,2,true,a,,7\n", "one,2,true,a,\n", '1,2,true,"a,\n'])
+def test_other_rows_are_refused(text):
+    with pytest.raises(CellError):
+        parsed(text)
+
+
+def test_words_and_styles():
+    formats = {"x": Format("float", Style(",", "."), frozenset({"lost"}))}
+    text = np.frombuffer("1.234,5\nlost\n2\n".encode(), np.uint8)
+    frame, empty = parse(text, ";", ("x",), formats, MISSING)
+    assert frame.columns[0].values[::2].tolist() == [1234.5, 2]
+    assert np.isnan(frame.columns[0].values[1])
+    assert empty == 0
 
 
 def test_counts_of_a_file_are_those_of_its_rows(tmp_path):

@@ -172,28 +172,6 @@ i64 look_up_floats(In2<double> block, In1<double> edges, In1<i64> starts, Out2<C
     return infinite < n_columns ? infinite : -1;
 }
 
-bool has_quote(In1<u8> text) {
-    return text.size() > 0 && std::memchr(text.data, '"', std::size_t(text.size())) != nullptr;
-}
-
-INLINE void count_quotes_loop(const u8 *text, i64 size, i64 *quotes) {
-    i64 found = 0;
-    for (i64 place = 0; place < size; place++) found += text[place] == '"';
-    *quotes = found;
-}
-LEVELS(count_quotes)
-
-// Where the last whole row of some CSV ends: behind an end of line with no quote open; 0 for none.
-i64 row_end(In1<u8> text, u8 ending) {
-    i64 quotes = 0;
-    count_quotes(text.data, text.size(), &quotes);
-    for (i64 place = text.size(); place > 0; place--) {
-        if (text[place - 1] == ending && quotes % 2 == 0) return place;
-        quotes -= text[place - 1] == '"';
-    }
-    return 0;
-}
-
 template <class Code, class... Values> void bind_look_ups(nb::module_ &room) {
     (bind(room, "look_up_integers", "Code one column of integers by a table.",
           look_up_integers<Values, Code>, "values", "lowest", "table", "codes"),
@@ -212,9 +190,6 @@ template <class Code> void bind_codes(nb::module_ &room) {
 
 void bind_coding(nb::module_ &room) {
     room.attr("OUTSIDE") = OUTSIDE;
-    bind(room, "has_quote", "Whether some text has a double quote.", has_quote, "text");
-    bind(room, "row_end", "Where the last whole row of some CSV ends; 0 for none.", row_end, "text",
-         "ending");
     bind_codes<u8>(room);
     bind_codes<u16>(room);
     bind_codes<u32>(room);

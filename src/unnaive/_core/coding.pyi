@@ -8,12 +8,6 @@ import numpy.typing
 
 OUTSIDE: int = 63
 
-def has_quote(text: Annotated[numpy.typing.NDArray[numpy.uint8], 1]) -> bool:
-    """Whether some text has a double quote."""
-
-def row_end(text: Annotated[numpy.typing.NDArray[numpy.uint8], 1], ending: int) -> int:
-    """Where the last whole row of some CSV ends; 0 for none."""
-
 @overload
 def offset_integers(block: Annotated[numpy.typing.NDArray[numpy.int64], 2], base: Annotated[numpy.typing.NDArray[numpy.int64], 1], limit: Annotated[numpy.typing.NDArray[numpy.uint64], 1], marks: Annotated[numpy.typing.NDArray[numpy.uint64], 1], codes: Annotated[numpy.typing.NDArray[numpy.uint8], 2], first: int) -> None: ...
 

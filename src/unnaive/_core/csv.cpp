@@ -1,374 +1,275 @@
-// Cells of a CSV file: rows of text turned into numbers, truth values and numbered labels.
+// Rows of a CSV file turned into numbers, truth values and numbered labels.
 //
-// The parser reads what nearly every file holds and gives up on the rest: a row with too many or
-// too few cells, a quote inside a cell, a number that is not one. The caller then reads the file
-// in a slower way, which names the line or finds that the column holds something else.
-#include <cerrno>
-#include <charconv>
-#include <cstdlib>
+// A cell starts at a separator or the start of a line. If its first character is a quote, it ends at
+// the next single quote, and may hold separators and ends of lines; other quotes are plain characters.
+// Lines of blanks are skipped, and lines of blanks and separators are skipped and counted.
+#include <algorithm>
 #include <deque>
-#include <string_view>
 
 #include <nanobind/stl/string.h>
 
+#include "cells.h"
+#include "labels.h"
 #include "levels.h"
 
 namespace unnaive {
 namespace {
 
-using std::string_view;
-using Texts = nb::typed<nb::list, nb::str>;
 using TextsOfColumns = nb::typed<nb::list, Texts>;
+using Fault = std::tuple<i64, i64, i64, nb::bytes>;  // line, cells of the row, column, cell
 
-// How the cells of a column are read: COMMA is 1,5; GROUPED is 1,234.5; DOTTED is 1.234,5.
+// How the cells of a column are read. BINARY is TRUTH that may also be 1 and 0, and WORDS is TEXT
+// without numbers.
 enum Kind : u8 {
-    SKIPPED = 0, INTEGER = 1, FLOAT = 2, TRUTH = 3, TEXT = 4, EMPTY = 5, COMMA = 6, GROUPED = 7, DOTTED = 8
+    SKIPPED = 0, INTEGER = 1, FLOAT = 2, TRUTH = 3, TEXT = 4, EMPTY = 5, BINARY = 6, WORDS = 7
 };
-constexpr u8 LENIENT = 0x80;  // added to a kind: a cell that is not of it counts as missing
-constexpr i64 KINDS = 9;
-constexpr u64 POWERS_END = 23;
-constexpr double POWERS[POWERS_END] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-constexpr i64 EXACT = i64(1) << 53;  // whole numbers up to here are exact as doubles
-
-INLINE bool is_digit(char c) { return unsigned(c - '0') < 10; }
-INLINE bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-INLINE string_view trimmed(string_view cell) {
-    while (!cell.empty() && is_blank(cell.front())) cell.remove_prefix(1);
-    while (!cell.empty() && is_blank(cell.back())) cell.remove_suffix(1);
-    return cell;
-}
-
-// Any number in the notation of C without a plus sign in front; false for anything else.
-bool parse_slowly(string_view cell, double &number) {
-#if defined(__cpp_lib_to_chars) && __cpp_lib_to_chars >= 201611L
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
-    return error == std::errc() && end == cell.data() + cell.size();
-#else
-    const char first = cell.front() == '-' ? (cell.size() > 1 ? cell[1] : 0) : cell.front();
-    if (!is_digit(first) && first != '.') return false;
-    for (char c : cell)
-        if (!is_digit(c) && c != '.' && c != 'e' && c != 'E' && c != '-' && c != '+') return false;
-    const std::string copy(cell);
-    char *end = nullptr;
-    errno = 0;
-    number = std::strtod(copy.c_str(), &end);
-    return errno == 0 && end == copy.c_str() + copy.size();
-#endif
-}
-
-// A number. Up to 2^53 · 10^±22 one multiplication or division gives the nearest double (Clinger 1990).
-INLINE bool parse_float(string_view cell, char point, double &number) {
-    const char *at = cell.data(), *end = at + cell.size();
-    const bool negative = at < end && *at == '-';
-    at += negative;
-    u64 digits = 0;
-    const char *first = at;
-    while (at < end && is_digit(*at)) digits = digits * 10 + u64(*at++ - '0');
-    i64 length = at - first, decimals = 0;
-    if (at < end && *at == point) {
-        const char *behind = ++at;
-        while (at < end && is_digit(*at)) digits = digits * 10 + u64(*at++ - '0');
-        decimals = at - behind;
-        length += decimals;
-    }
-    if (at == end && length > 0 && length < 19 && digits <= u64(EXACT) && decimals < i64(POWERS_END)) {
-        number = double(digits) / POWERS[decimals];
-        if (negative) number = -number;
-        return true;
-    }
-    if (cell.empty()) return false;
-    if (point == '.') return parse_slowly(cell, number);
-    std::string copy(cell);
-    for (char &c : copy) {
-        if (c == '.') return false;
-        if (c == point) c = '.';
-    }
-    return parse_slowly(copy, number);
-}
-
-// A number whose whole part has groups of three digits, as in 1,234.5; at least one group is there.
-bool parse_grouped(string_view cell, char group, char point, double &number) {
-    const char *at = cell.data(), *end = at + cell.size();
-    std::string plain;
-    if (at < end && *at == '-') plain.push_back(*at++);
-    const char *first = at;
-    while (at < end && is_digit(*at)) plain.push_back(*at++);
-    if (at == first || at - first > 3 || at == end || *at != group) return false;
-    while (at < end && *at == group) {
-        if (end - at < 4 || !is_digit(at[1]) || !is_digit(at[2]) || !is_digit(at[3])) return false;
-        plain.append(at + 1, 3);
-        at += 4;
-    }
-    if (at < end && *at == point) {
-        plain.push_back('.');
-        for (at++; at < end && is_digit(*at); at++) plain.push_back(*at);
-    }
-    return at == end && parse_float(plain, '.', number);
-}
-
-// A number of some kind; a column of grouped numbers also holds numbers below a thousand.
-INLINE bool parse_number(string_view cell, Kind kind, double &number) {
-    if (kind == FLOAT) return parse_float(cell, '.', number);
-    if (kind == COMMA) return parse_float(cell, ',', number);
-    const char group = kind == GROUPED ? ',' : '.', point = kind == GROUPED ? '.' : ',';
-    return parse_grouped(cell, group, point, number) || parse_float(cell, point, number);
-}
-
-INLINE bool parse_integer(string_view cell, i64 &number) {
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
-    return error == std::errc() && end == cell.data() + cell.size() && !cell.empty();
-}
-
-// 1 for a spelling of true, 0 for one of false, −1 for anything else.
-INLINE int parse_truth(string_view cell) {
-    if (cell == "true" || cell == "True" || cell == "TRUE") return 1;
-    return cell == "false" || cell == "False" || cell == "FALSE" ? 0 : -1;
-}
-
-bool is_utf8(string_view text) {
-    const auto *at = reinterpret_cast<const u8 *>(text.data()), *end = at + text.size();
-    while (at < end) {
-        const u8 c = *at++;
-        if (c < 0x80) continue;
-        const int more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
-        if (c < 0xc2 || c > 0xf4 || end - at < more) return false;
-        const u8 low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
-        const u8 high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
-        if (at[0] < low || at[0] > high) return false;
-        for (int i = 1; i < more; i++)
-            if ((at[i] & 0xc0) != 0x80) return false;
-        at += more;
-    }
-    return true;
-}
-
-// Texts numbered in the order of their first appearance: open addressing, one cache line a look.
-class Labels {
-  public:
-    Labels() : slots_(64, -1) {}
-
-    // Number of a text; −1 if it is new and not UTF-8.
-    INLINE std::int32_t number(string_view text) {
-        const u64 hash = hash_of(text);
-        u64 slot = hash & (slots_.size() - 1);
-        while (slots_[slot] >= 0) {
-            const string_view known = texts_[std::size_t(slots_[slot])];
-            if (known == text) return slots_[slot];
-            slot = (slot + 1) & (slots_.size() - 1);
-        }
-        return insert(text, slot);
-    }
-
-    const std::vector<string_view> &texts() const { return texts_; }
-
-  private:
-    std::vector<std::int32_t> slots_;
-    std::vector<string_view> texts_;
-
-    static INLINE u64 hash_of(string_view text) {
-        u64 hash = text.size() * 0x9e3779b97f4a7c15ULL;
-        const char *at = text.data();
-        std::size_t left = text.size();
-        for (; left >= 8; left -= 8, at += 8) {
-            u64 word;
-            std::memcpy(&word, at, 8);
-            hash = mixed(hash ^ word);
-        }
-        u64 word = 0;
-        for (std::size_t i = 0; i < left; i++) word |= u64(u8(at[i])) << (8 * i);
-        return mixed(hash ^ word);
-    }
-
-    static INLINE u64 mixed(u64 hash) {
-        hash *= 0xff51afd7ed558ccdULL;
-        return hash ^ (hash >> 32);
-    }
-
-    std::int32_t insert(string_view text, u64 slot) {
-        if (!is_utf8(text)) return -1;
-        const auto made = std::int32_t(texts_.size());
-        texts_.push_back(text);
-        slots_[slot] = made;
-        if (2 * texts_.size() > slots_.size()) grow();
-        return made;
-    }
-
-    void grow() {
-        std::vector<std::int32_t> larger(4 * slots_.size(), -1);
-        for (std::size_t i = 0; i < texts_.size(); i++) {
-            u64 slot = hash_of(texts_[i]) & (larger.size() - 1);
-            while (larger[slot] >= 0) slot = (slot + 1) & (larger.size() - 1);
-            larger[slot] = std::int32_t(i);
-        }
-        slots_ = std::move(larger);
-    }
-};
-
-// One column: where its cells go, and what was seen of it.
-struct Column {
-    Kind kind = SKIPPED;
-    bool lenient = false;
-    double *numbers = nullptr;
-    std::int32_t *labels = nullptr;
-    i64 missing = 0;
-    Labels texts;
-};
+constexpr u8 KINDS = 8;
+constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
 
 // Spellings of a missing value; an empty cell is always missing.
 class Missing {
   public:
     explicit Missing(const Texts &words) {
         for (nb::handle word : words) words_.push_back(nb::cast<std::string>(word));
-        for (const std::string &word : words_) lengths_ |= u64(1) << (word.size() & 63);
+        std::sort(words_.begin(), words_.end());
+        for (const std::string &word : words_)
+            if (!word.empty()) starts_[u8(word[0])] = true;
     }
 
     INLINE bool operator()(string_view cell) const {
-        if (cell.empty()) return true;
-        if (!(lengths_ >> (cell.size() & 63) & 1)) return false;
-        for (const std::string &word : words_)
-            if (cell == word) return true;
-        return false;
+        return cell.empty() || (may_start(cell[0]) && std::binary_search(words_.begin(), words_.end(), cell));
     }
+    INLINE bool may_start(char c) const { return starts_[u8(c)]; }
 
   private:
     std::vector<std::string> words_;
-    u64 lengths_ = 0;  // bit i: some word has i characters
+    bool starts_[256] = {};  // whether a word starts with a character
 };
+
+// Behind the quote that closes a cell, from behind the quote that opens it; nullptr if none does.
+INLINE const char *behind_quote(const char *at, const char *end, bool &doubled) {
+    while (const void *close = std::memchr(at, '"', std::size_t(end - at))) {
+        at = static_cast<const char *>(close) + 1;
+        if (at == end || *at != '"') return at;
+        doubled = true;
+        at++;
+    }
+    return nullptr;
+}
 
 // Cells of a text, row by row.
 class Rows {
   public:
-    Rows(In1<u8> text, char separator, i64 width)
-        : at_(reinterpret_cast<const char *>(text.data)), end_(at_ + text.size()),
-          separator_(separator), width_(width) {}
+    Rows(In1<u8> text, u8 separator, i64 width)
+        : start_(reinterpret_cast<const char *>(text.data)), at_(start_), end_(at_ + text.size()),
+          separator_(char(separator)), width_(width) {}
 
-    // Give every cell of every row to `put(row, column, cell)`; returns the number of rows. Gives up,
-    // with −1, at a row of another width, at a quote inside a cell, or where `put` returns false.
-    template <class Put> i64 each(i64 most, Put put) {
+    i64 empty = 0;  // rows without any content, which are skipped
+
+    // Give every cell of every row to `put(row, column, cell)`, unless `take(row, column, start, end)`
+    // returns the end of the cell; returns the number of rows, or −1 at a row of another width, at a
+    // quote that is not closed, or where `put` returns false.
+    template <class Take, class Put> i64 each(i64 most, Take take, Put put) {
         i64 row = 0;
-        while (at_ < end_) {
-            if (*at_ == '\n' || *at_ == '\r') {
-                at_++;
-                continue;
-            }
-            if (row == most || !take_row(row, put)) return -1;
+        while (to_row()) {
+            if (row == most || !take_row(row, take, put)) return -1;
             row++;
         }
         return row;
     }
 
-  private:
-    const char *at_, *end_;
-    char separator_;
-    i64 width_;
-    std::deque<std::string> unquoted_;  // cells that held doubled quotes
+    // The cells of the first row, and where it ends; −1 if a quote is not closed.
+    std::pair<nb::typed<nb::list, nb::bytes>, i64> first() {
+        nb::typed<nb::list, nb::bytes> cells;
+        string_view cell;
+        bool more = to_row();
+        while (more && take_cell(cell)) {
+            cells.append(nb::bytes(cell.data(), cell.size()));
+            more = at_ < end_ && *at_ == separator_;
+            at_ += more;
+        }
+        at_ += end_ - at_ > 1 && at_[0] == '\r' && at_[1] == '\n' ? 2 : at_ < end_;
+        return {cells, more ? -1 : at_ - start_};
+    }
 
-    template <class Put> INLINE bool take_row(i64 row, Put &put) {
+    // Where `each` stopped: a cell that does not fit, or a row of another width, 0 if a quote is open.
+    Fault fault(bool stopped) {
+        const nb::bytes none("", 0);
+        if (!stopped) return {0, 0, -1, none};
+        i64 lines = 0;
+        for (const char *at = start_; at < row_; at++)
+            lines += *at == '\n' || (*at == '\r' && (at + 1 == end_ || at[1] != '\n'));
+        if (column_ >= 0) return {lines, width_, column_, nb::bytes(cell_.data(), cell_.size())};
+        at_ = row_;
+        string_view cell;
+        i64 cells = 0;
+        for (bool more = at_ < end_; more; at_ += more) {
+            if (!take_cell(cell)) return {lines, 0, -1, none};
+            cells++;
+            more = at_ < end_ && *at_ == separator_;
+        }
+        return {lines, cells, -1, none};
+    }
+
+  private:
+    const char *start_, *at_, *end_, *row_ = nullptr;
+    char separator_;
+    i64 width_, column_ = -1;
+    string_view cell_;
+    std::deque<std::string> unquoted_;  // cells that are not a part of the text as they are
+
+    // Go to the next row with content; false at the end of the text.
+    INLINE bool to_row() {
+        while (at_ < end_) {
+            if (ends_line(*at_)) {
+                at_++;
+                continue;
+            }
+            const char *at = at_;
+            bool separated = false;
+            for (; at < end_ && (*at == separator_ || *at == ' ' || *at == '\t'); at++)
+                separated |= *at == separator_;
+            if (at < end_ && !ends_line(*at)) break;
+            empty += separated;
+            at_ = at;
+        }
+        row_ = at_;
+        return at_ < end_;
+    }
+
+    template <class Take, class Put> INLINE bool take_row(i64 row, Take &take, Put &put) {
         for (i64 column = 0; column < width_; column++) {
             string_view cell;
-            if (at_ < end_ && *at_ == '"') {
-                if (!take_quoted(cell)) return false;
-            } else {
-                const char *start = at_;
-                while (at_ < end_ && *at_ != separator_ && *at_ != '\n' && *at_ != '\r') {
-                    if (*at_ == '"') return false;
-                    at_++;
-                }
-                cell = string_view(start, std::size_t(at_ - start));
-            }
+            const char *taken = take(row, column, at_, end_);
+            if (taken)
+                at_ = taken;
+            else if (!take_cell(cell))
+                return false;
             const bool ends = at_ == end_ || *at_ != separator_;
-            if (ends != (column == width_ - 1) || !put(row, column, cell)) return false;
+            if (ends != (column == width_ - 1)) return false;
+            if (!taken && !put(row, column, cell)) {
+                column_ = column;
+                cell_ = trimmed(cell);
+                return false;
+            }
             if (!ends) at_++;
         }
-        if (at_ < end_) at_++;  // the second character of \r\n is taken for an empty line
         return true;
     }
 
-    // A cell between quotes, in which two quotes stand for one; the end of the row or a separator follows.
+    // A cell, up to the separator or the end of a line; false if it has a quote that is not closed.
+    INLINE bool take_cell(string_view &cell) {
+        if (at_ < end_ && *at_ == '"') return take_quoted(cell);
+        const char *start = at_;
+        while (at_ < end_ && *at_ != separator_ && !ends_line(*at_)) at_++;
+        cell = string_view(start, std::size_t(at_ - start));
+        return true;
+    }
+
     bool take_quoted(string_view &cell) {
         const char *start = ++at_;
         bool doubled = false;
-        while (true) {
-            const void *close = std::memchr(at_, '"', std::size_t(end_ - at_));
-            if (!close) return false;
-            at_ = static_cast<const char *>(close) + 1;
-            if (at_ == end_ || *at_ != '"') break;
-            doubled = true;
-            at_++;
+        const char *behind = behind_quote(start, end_, doubled);
+        if (!behind) return false;
+        cell = string_view(start, std::size_t(behind - start) - 1);
+        at_ = behind;
+        while (at_ < end_ && *at_ != separator_ && !ends_line(*at_)) at_++;
+        if (doubled || at_ > behind) {
+            std::string &plain = unquoted_.emplace_back();
+            for (std::size_t i = 0; i < cell.size(); i++) {
+                plain.push_back(cell[i]);
+                i += cell[i] == '"';
+            }
+            cell = plain.append(behind, at_);
         }
-        cell = string_view(start, std::size_t(at_ - start) - 1);
-        if (doubled) cell = without_doubled_quotes(cell);
-        return at_ == end_ || *at_ == separator_ || *at_ == '\n' || *at_ == '\r';
-    }
-
-    string_view without_doubled_quotes(string_view cell) {
-        std::string &plain = unquoted_.emplace_back();
-        for (std::size_t i = 0; i < cell.size(); i++) {
-            plain.push_back(cell[i]);
-            i += cell[i] == '"';
-        }
-        return plain;
+        return true;
     }
 };
 
-constexpr i64 ABSENT = std::numeric_limits<i64>::min();
-constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
+// One column: how its cells are read, where they go, and what was seen of it.
+struct Column {
+    Kind kind = SKIPPED;
+    Style style = STYLES[0];
+    Missing missing;
+    double *numbers = nullptr;
+    std::int32_t *labels = nullptr;
+    i64 absent = 0;
+    Labels texts;
 
-INLINE bool is_number(Kind kind) { return kind == INTEGER || kind == FLOAT || kind >= COMMA; }
+    // Store a plain number that fills the cell at some place, and return its end; nullptr for other cells.
+    INLINE const char *take(i64 row, const char *at, const char *end, char separator) {
+        if ((kind != FLOAT && kind != INTEGER) || at == end || missing.may_start(*at)) return nullptr;
+        const bool may_have_point = kind == FLOAT && style.point != separator;
+        const Plain plain = take_plain(at, end, may_have_point ? style.point : '0');  // no 0 follows digits
+        if (at < end && *at != separator && !ends_line(*at)) return nullptr;
+        if (plain.length == 0 || plain.length >= 19) return nullptr;
+        if (kind == FLOAT) return plain.as_float(numbers[row]) ? at : nullptr;
+        numbers[row] = std::bit_cast<double>(plain.negative ? -i64(plain.digits) : i64(plain.digits));
+        return at;
+    }
 
-INLINE bool put_text(Column &column, i64 row, string_view cell) {
-    column.labels[row] = cell.empty() ? -1 : column.texts.number(cell);
-    return cell.empty() || column.labels[row] >= 0;
-}
-
-INLINE bool put_value(Column &column, i64 row, string_view cell, const Missing &missing) {
-    if (column.kind == INTEGER) {
-        i64 whole = 0;
-        if (parse_integer(cell, whole) && whole != ABSENT) {
-            column.numbers[row] = std::bit_cast<double>(whole);
+    INLINE bool put(i64 row, string_view cell) {
+        if (kind == SKIPPED) return true;
+        cell = trimmed(cell);
+        if (kind == TEXT || kind == WORDS) {
+            labels[row] = texts.number(cell, [this](string_view text) {
+                if (missing(text)) return -1;
+                return is_utf8(text) && (kind == TEXT || !styles_of(text)) ? 0 : -2;
+            });
+            return labels[row] > -2;
+        }
+        if (missing(cell)) {
+            if (numbers) numbers[row] = kind == INTEGER ? std::bit_cast<double>(ABSENT) : NOT_A_NUMBER;
+            if (labels) labels[row] = -1;
+            absent++;
             return true;
         }
-    } else if (column.kind == TRUTH) {
-        column.labels[row] = parse_truth(cell);
-        if (column.labels[row] >= 0) return true;
-    } else if (column.kind != EMPTY && parse_number(cell, column.kind, column.numbers[row])) {
-        column.missing += column.numbers[row] != column.numbers[row];
-        return true;
+        return put_value(row, cell);
     }
-    if (!missing(cell) && !column.lenient) return false;
-    if (is_number(column.kind))
-        column.numbers[row] = column.kind == INTEGER ? std::bit_cast<double>(ABSENT) : NOT_A_NUMBER;
-    column.missing++;
-    return true;
-}
 
-// Integers stay integers unless one is missing; then all become floats.
-void settle(Column &column, i64 rows) {
-    if (column.kind != INTEGER || column.missing == 0) return;
-    for (i64 row = 0; row < rows; row++) {
-        const i64 whole = std::bit_cast<i64>(column.numbers[row]);
-        column.numbers[row] = whole == ABSENT ? NOT_A_NUMBER : double(whole);
+    // Integers stay integers unless one is missing; then all become floats.
+    void settle(i64 rows) {
+        if (kind != INTEGER || absent == 0) return;
+        for (i64 row = 0; row < rows; row++) {
+            const i64 whole = std::bit_cast<i64>(numbers[row]);
+            numbers[row] = whole == ABSENT ? NOT_A_NUMBER : double(whole);
+        }
     }
-}
 
-std::vector<Column> columns_of(In1<u8> kinds, Out2<double> numbers, Out2<std::int32_t> labels) {
-    require(kinds.size() > 0, "csv.parse", "there must be a column");
+  private:
+    INLINE bool put_value(i64 row, string_view cell) {
+        if (kind == FLOAT) return parse_number(cell, style, numbers[row]);
+        if (kind == INTEGER) {
+            i64 whole = 0;
+            const bool fits = parse_integer(cell, whole);
+            numbers[row] = std::bit_cast<double>(whole);
+            return fits;
+        }
+        if (kind == EMPTY) return false;
+        const bool digit = kind == BINARY && (cell == "0" || cell == "1");
+        labels[row] = digit ? cell == "1" : parse_truth(cell);
+        return labels[row] >= 0;
+    }
+};
+
+std::vector<Column> columns_of(In1<u8> kinds, In1<u8> styles, const TextsOfColumns &missing,
+                               Out2<double> numbers, Out2<std::int32_t> labels) {
+    const i64 width = kinds.size();
+    require(width > 0, "csv.parse", "there must be a column");
+    require(styles.size() == width && i64(missing.size()) == width, "csv.parse", "columns differ in number");
     require(labels.shape(1) == numbers.shape(1), "csv.parse", "numbers and labels differ in length");
-    std::vector<Column> columns(std::size_t(kinds.size()));
+    std::vector<Column> columns;
     i64 n_numbers = 0, n_labels = 0;
-    for (i64 i = 0; i < kinds.size(); i++) {
-        Column &column = columns[std::size_t(i)];
-        const u8 kind = u8(kinds[i] & ~LENIENT);
-        require(kind < KINDS, "csv.parse", "kinds must be 0 to 8, or 128 more");
-        column.kind = Kind(kind);
-        column.lenient = kinds[i] & LENIENT;
-        if (is_number(column.kind)) {
+    for (i64 i = 0; i < width; i++) {
+        require(kinds[i] < KINDS, "csv.parse", "kinds must be 0 to 7");
+        require(styles[i] < N_STYLES, "csv.parse", "styles must be 0 to 6");
+        const Texts words = nb::cast<Texts>(missing[std::size_t(i)]);
+        columns.push_back({Kind(kinds[i]), STYLES[styles[i]], Missing(words)});
+        Column &column = columns.back();
+        if (column.kind == INTEGER || column.kind == FLOAT) {
             require(n_numbers < numbers.shape(0), "csv.parse", "too few rows of numbers");
             column.numbers = numbers.data + numbers.shape(1) * n_numbers++;
-        } else if (column.kind == TEXT || column.kind == TRUTH) {
+        } else if (column.kind != SKIPPED && column.kind != EMPTY) {
             require(n_labels < labels.shape(0), "csv.parse", "too few rows of labels");
             column.labels = labels.data + labels.shape(1) * n_labels++;
         }
@@ -376,103 +277,131 @@ std::vector<Column> columns_of(In1<u8> kinds, Out2<double> numbers, Out2<std::in
     return columns;
 }
 
-Texts list_of(const Labels &labels) {
-    Texts texts;
-    for (string_view label : labels.texts()) texts.append(nb::str(label.data(), label.size()));
-    return texts;
-}
-
-// Returns (rows, missing values of every column, texts of every column), rows −1 if it gives up.
-// A column of numbers takes the next row of `numbers`, one of labels or truth values that of `labels`.
-std::tuple<i64, nb::typed<nb::list, int>, TextsOfColumns> parse(In1<u8> text, u8 separator,
-                                                                In1<u8> kinds, Texts missing,
-                                                                Out2<double> numbers,
-                                                                Out2<std::int32_t> labels) {
-    std::vector<Column> columns = columns_of(kinds, numbers, labels);
-    const Missing absent(missing);
-    Rows rows(text, char(separator), kinds.size());
+// Returns (rows, empty rows, missing values of every column, texts of every column, fault), rows −1
+// at a fault. A column of numbers takes the next row of `numbers`, one of labels that of `labels`.
+std::tuple<i64, i64, nb::typed<nb::list, int>, TextsOfColumns, Fault>
+parse(In1<u8> text, u8 separator, In1<u8> kinds, In1<u8> styles, TextsOfColumns missing, Out2<double> numbers,
+      Out2<std::int32_t> labels) {
+    std::vector<Column> columns = columns_of(kinds, styles, missing, numbers, labels);
+    Rows rows(text, separator, kinds.size());
     i64 n_rows = -1;
     {
         nb::gil_scoped_release free;
-        n_rows = rows.each(numbers.shape(1), [&](i64 row, i64 place, string_view cell) {
-            Column &column = columns[std::size_t(place)];
-            if (column.kind == SKIPPED) return true;
-            return column.kind == TEXT ? put_text(column, row, cell)
-                                       : put_value(column, row, trimmed(cell), absent);
+        const auto take = [&](i64 row, i64 place, const char *at, const char *end) {
+            return columns[std::size_t(place)].take(row, at, end, char(separator));
+        };
+        n_rows = rows.each(numbers.shape(1), take, [&](i64 row, i64 place, string_view cell) {
+            return columns[std::size_t(place)].put(row, cell);
         });
-        for (Column &column : columns) settle(column, n_rows);
+        for (Column &column : columns) column.settle(n_rows);
     }
-    nb::typed<nb::list, int> counts;
+    nb::typed<nb::list, int> absent;
     TextsOfColumns texts;
     for (const Column &column : columns) {
-        counts.append(column.missing);
-        texts.append(n_rows < 0 ? Texts() : list_of(column.texts));
+        absent.append(column.absent);
+        texts.append(n_rows < 0 ? Texts() : column.texts.texts());
     }
-    return {n_rows, counts, texts};
+    return {n_rows, rows.empty, absent, texts, rows.fault(n_rows < 0)};
 }
 
-constexpr std::size_t MOST_WORDS = 32;
+constexpr std::int32_t MOST_WORDS = 1000;
 
-// How many cells of a column could be read as each kind; cells that are missing count as EMPTY,
-// those that are only text as TEXT, of which a few are kept.
+// What the cells of a column look like; words are no longer counted if there are too many.
 struct Looks {
-    i64 counts[KINDS] = {};
+    i64 numbers = 0;
+    bool whole = true;
+    u8 styles = (1 << N_STYLES) - 1;
+    string_view example;
     Labels words;
+    std::vector<i64> times;
 
-    bool look(string_view cell, const Missing &missing) {
-        double number;
-        i64 whole;
-        if (missing(cell)) {
-            counts[EMPTY]++;
-            return true;
+    bool add(string_view cell, const Missing &missing) {
+        if (words.size() > MOST_WORDS || missing(cell)) return true;
+        if (is_whole(cell)) {
+            i64 number;
+            whole &= parse_integer(cell, number);
+            numbers++;
+        } else if (const u8 fitting = styles_of(cell)) {
+            whole = false;
+            styles &= fitting;
+            if (std::pair(length(cell), cell) > std::pair(length(example), example)) example = cell;
+            numbers++;
+        } else {
+            const auto judge = [](string_view text) { return is_utf8(text) ? 0 : -2; };
+            const std::int32_t word = words.number(cell, judge);
+            if (word < 0) return false;
+            if (word == i64(times.size())) times.push_back(0);
+            times[std::size_t(word)]++;
         }
-        bool any = false;
-        const auto mark = [&](Kind kind, bool fits) {
-            counts[kind] += fits;
-            any |= fits;
-        };
-        mark(INTEGER, parse_integer(cell, whole) && whole != ABSENT);
-        mark(FLOAT, parse_float(cell, '.', number));
-        mark(TRUTH, parse_truth(cell) >= 0);
-        mark(COMMA, parse_float(cell, ',', number));
-        mark(GROUPED, parse_grouped(cell, ',', '.', number));
-        mark(DOTTED, parse_grouped(cell, '.', ',', number));
-        if (any) return true;
-        counts[TEXT]++;
-        return words.texts().size() >= MOST_WORDS ? is_utf8(cell) : words.number(cell) >= 0;
+        return true;
+    }
+
+    nb::tuple told() const {
+        nb::list counts;
+        for (i64 count : times) counts.append(count);
+        const nb::str longest(example.data(), example.size());
+        const nb::object known = words.size() > MOST_WORDS ? nb::none() : nb::object(words.texts());
+        return nb::make_tuple(numbers, whole, styles, longest, known, counts);
+    }
+
+  private:
+    static i64 length(string_view text) {
+        return std::count_if(text.begin(), text.end(), [](char c) { return (u8(c) & 0xc0) != 0x80; });
     }
 };
 
-// Returns (rows, words of every column), rows −1 if it gives up; fills `counts` (columns, kinds).
-std::tuple<i64, TextsOfColumns> look(In1<u8> text, u8 separator, Texts missing, Out2<i64> counts) {
-    require(counts.shape(0) > 0, "csv.look", "there must be a column");
-    require(counts.shape(1) == KINDS, "csv.look", "counts need a column for every kind");
+// Returns (rows, empty rows, looks of every chosen column, fault), rows −1 at a fault. Looks are the
+// number of numbers, whether all are integers, their styles, the longest that is none, words (None if
+// there are too many), and how often each word occurs.
+std::tuple<i64, i64, nb::list, Fault> look(In1<u8> text, u8 separator, In1<u8> chosen, Texts missing) {
+    require(chosen.size() > 0, "csv.look", "there must be a column");
     const Missing absent(missing);
-    std::vector<Looks> columns(std::size_t(counts.shape(0)));
-    Rows rows(text, char(separator), counts.shape(0));
+    std::vector<Looks> columns(std::size_t(chosen.size()));
+    Rows rows(text, separator, chosen.size());
     i64 n_rows = -1;
     {
         nb::gil_scoped_release free;
-        n_rows = rows.each(text.size() + 1, [&](i64, i64 place, string_view cell) {
-            return columns[std::size_t(place)].look(trimmed(cell), absent);
+        const auto none = [](i64, i64, const char *, const char *) -> const char * { return nullptr; };
+        n_rows = rows.each(text.size() + 1, none, [&](i64, i64 place, string_view cell) {
+            return !chosen[place] || columns[std::size_t(place)].add(trimmed(cell), absent);
         });
     }
-    TextsOfColumns words;
-    for (i64 i = 0; i < counts.shape(0); i++) {
-        const Looks &column = columns[std::size_t(i)];
-        for (i64 kind = 0; kind < KINDS; kind++) counts(i, kind) = column.counts[kind];
-        words.append(n_rows < 0 ? Texts() : list_of(column.words));
+    nb::list looks;
+    for (i64 place = 0; place < chosen.size(); place++)
+        if (chosen[place] && n_rows >= 0) looks.append(columns[std::size_t(place)].told());
+    return {n_rows, rows.empty, looks, rows.fault(n_rows < 0)};
+}
+
+std::pair<nb::typed<nb::list, nb::bytes>, i64> header(In1<u8> text, u8 separator) {
+    return Rows(text, separator, 1).first();
+}
+
+// Where the last whole row of a text ends, which starts with a row; 0 if a row is longer than the text.
+i64 row_end(In1<u8> text, u8 separator) {
+    const auto *start = reinterpret_cast<const char *>(text.data), *end = start + text.size(), *at = start;
+    i64 found = 0;
+    const auto look_back = [&](const char *from, const char *to) {
+        while (to > from && !ends_line(to[-1])) to--;
+        if (to > from) found = to - start;
+    };
+    for (const char *search = start; search < end;) {
+        const auto *quote = static_cast<const char *>(std::memchr(search, '"', std::size_t(end - search)));
+        if (!quote) break;
+        search = quote + 1;
+        if (quote > start && quote[-1] != char(separator) && !ends_line(quote[-1])) continue;
+        look_back(at, quote);
+        bool doubled = false;
+        at = search = behind_quote(quote + 1, end, doubled);
+        if (!at) return found;
     }
-    return {n_rows, words};
+    look_back(at, end);
+    return found;
 }
 
 INLINE void count_ends_loop(const u8 *text, i64 size, i64 *ends) {
-    i64 feeds = 0, returns = 0;
-    for (i64 i = 0; i < size; i++) {
-        feeds += text[i] == '\n';
-        returns += text[i] == '\r';
-    }
-    *ends = feeds > returns ? feeds : returns;
+    i64 found = 0;
+    for (i64 i = 0; i < size; i++) found += (text[i] == '\n') + (text[i] == '\r');
+    *ends = found;
 }
 LEVELS(count_ends)
 
@@ -486,12 +415,23 @@ i64 most_rows(In1<u8> text) {
 }  // namespace
 
 void bind_csv(nb::module_ &room) {
+    nb::list styles;
+    for (const Style style : STYLES) {
+        const char marks[] = {style.point, style.thousands, 0};
+        styles.append(nb::str(marks));
+    }
+    room.attr("STYLES") = nb::tuple(styles);
+    room.attr("MOST_WORDS") = MOST_WORDS;
     bind(room, "most_rows", "Most rows that some text of a CSV file can have.", most_rows, "text");
-    room.def("look", look, nb::arg("text"), nb::arg("separator"), nb::arg("missing"), nb::arg("counts"),
-             "Count what the cells of each column look like: (rows or -1, words of each column).");
-    room.def("parse", parse, nb::arg("text"), nb::arg("separator"), nb::arg("kinds"),
+    bind(room, "row_end", "Where the last whole row of some CSV ends; 0 for none.", row_end, "text",
+         "separator");
+    room.def("header", header, nb::arg("text"), nb::arg("separator"),
+             "Cells of the first row of a CSV file, and where it ends.");
+    room.def("look", look, nb::arg("text"), nb::arg("separator"), nb::arg("chosen"), nb::arg("missing"),
+             "Tell what the cells of each column look like: (rows or -1, empty rows, looks, fault).");
+    room.def("parse", parse, nb::arg("text"), nb::arg("separator"), nb::arg("kinds"), nb::arg("styles"),
              nb::arg("missing"), nb::arg("numbers"), nb::arg("labels"),
-             "Parse rows of a CSV file: (rows or -1, missing values, texts of labels).");
+             "Parse rows: (rows or -1, empty rows, missing values, texts of labels, fault).");
 }
 
 }  // namespace unnaive

@@ -6,15 +6,25 @@ import numpy
 import numpy.typing
 
 
+STYLES: tuple = ('.', ',', '.,', ',.', ".'", ', ', '. ')
+
+MOST_WORDS: int = 1000
+
 def most_rows(text: Annotated[numpy.typing.NDArray[numpy.uint8], 1]) -> int:
     """Most rows that some text of a CSV file can have."""
 
-def look(text: Annotated[numpy.typing.NDArray[numpy.uint8], 1], separator: int, missing: list[str], counts: Annotated[numpy.typing.NDArray[numpy.int64], 2]) -> tuple[int, list[list[str]]]:
+def row_end(text: Annotated[numpy.typing.NDArray[numpy.uint8], 1], separator: int) -> int:
+    """Where the last whole row of some CSV ends; 0 for none."""
+
+def header(text: Annotated[numpy.typing.NDArray[numpy.uint8], 1], separator: int) -> tuple[list[bytes], int]:
+    """Cells of the first row of a CSV file, and where it ends."""
+
+def look(text: Annotated[numpy.typing.NDArray[numpy.uint8], 1], separator: int, chosen: Annotated[numpy.typing.NDArray[numpy.uint8], 1], missing: list[str]) -> tuple[int, int, list, tuple[int, int, int, bytes]]:
     """
-    Count what the cells of each column look like: (rows or -1, words of each column).
+    Tell what the cells of each column look like: (rows or -1, empty rows, looks, fault).
     """
 
-def parse(text: Annotated[numpy.typing.NDArray[numpy.uint8], 1], separator: int, kinds: Annotated[numpy.typing.NDArray[numpy.uint8], 1], missing: list[str], numbers: Annotated[numpy.typing.NDArray[numpy.float64], 2], labels: Annotated[numpy.typing.NDArray[numpy.int32], 2]) -> tuple[int, list[int], list[list[str]]]:
+def parse(text: Annotated[numpy.typing.NDArray[numpy.uint8], 1], separator: int, kinds: Annotated[numpy.typing.NDArray[numpy.uint8], 1], styles: Annotated[numpy.typing.NDArray[numpy.uint8], 1], missing: list[list[str]], numbers: Annotated[numpy.typing.NDArray[numpy.float64], 2], labels: Annotated[numpy.typing.NDArray[numpy.int32], 2]) -> tuple[int, int, list[int], list[list[str]], tuple[int, int, int, bytes]]:
     """
-    Parse rows of a CSV file: (rows or -1, missing values, texts of labels).
+    Parse rows: (rows or -1, empty rows, missing values, texts of labels, fault).
     """

@@ -55,20 +55,17 @@ def values_of(array: pa.Array | pa.ChunkedArray, missing: float) -> AnyArray:
     return np.frombuffer(whole.buffers()[1], kind, len(whole), whole.offset * size)
 
 
-def frame_of(
-    table: pa.Table | pa.RecordBatch, text: Collection[str], missing: Collection[str] = ()
-) -> Frame:
-    """Make plain columns of an arrow table or batch.
+def frame_of(table: pa.RecordBatch, text: Collection[str]) -> Frame:
+    """Make plain columns of an arrow batch.
 
-    The columns ``text`` hold labels without a declared order, dictionary-encoded or not. If
-    ``missing`` is given, blanks around labels are removed, and labels that it lists are missing.
+    The columns ``text`` hold labels without a declared order, dictionary-encoded or not.
     """
     types = import_module("pyarrow").types
     names = list(table.schema.names)
     columns: dict[str, Column] = {}
     for name, array in zip(names, table.columns, strict=True):
         if name in text:
-            columns[name] = _labels(name, array, missing)
+            columns[name] = _labels(name, array)
         elif types.is_integer(array.type) or types.is_floating(array.type):
             columns[name] = _numbers(name, array)
         elif types.is_boolean(array.type):
@@ -96,19 +93,19 @@ def _truths(name: str, array: pa.Array) -> Column:
     return Column(name, indices, (False, True), declared=True)
 
 
-def _labels(name: str, column: pa.Array | pa.ChunkedArray, missing: Collection[str]) -> Column:
-    """Make a categorical column with the same codes in all chunks."""
-    arrow = import_module("pyarrow")
+def _labels(name: str, array: pa.Array) -> Column:
+    """Make a categorical column; labels that a dictionary has twice get one code."""
+    if not import_module("pyarrow").types.is_dictionary(array.type):
+        array = array.dictionary_encode()
     places: dict[str, int] = {}
-    pieces = [np.empty(0, dtype=np.int32)]
-    for chunk in getattr(column, "chunks", [column]):
-        encoded = chunk if arrow.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
-        texts = encoded.dictionary.to_pylist()
-        cleaned = map(str.strip, texts) if missing else texts
-        table = [-1 if t in missing else places.setdefault(t, len(places)) for t in cleaned]
-        indices = values_of(encoded.indices, -1)
-        pieces.append(np.array([*table, -1], dtype=np.int32)[indices])
-    return Column(name, pieces[1] if len(pieces) == 2 else np.concatenate(pieces), tuple(places))
+    table = [
+        -1 if text is None else places.setdefault(text, len(places))
+        for text in array.dictionary.to_pylist()
+    ]
+    codes = values_of(array.indices, -1)
+    if table != list(range(len(table))):
+        codes = np.array([*table, -1], dtype=np.int32)[codes]
+    return Column(name, codes.astype(np.int32, copy=False), tuple(places))
 
 
 def with_plain_types(table: pa.Table) -> pa.Table:

@@ -19,7 +19,6 @@ from unnaive.io.arff import parse_arff
 from unnaive.io.content import checked_ending, encoding_of, text_of
 from unnaive.io.frames import Column, Frame
 from unnaive.io.parts import part_of
-from unnaive.io.parts.base import TextPart
 from unnaive.io.reading import Reading
 
 if TYPE_CHECKING:
@@ -117,8 +116,6 @@ def _read_batches(path: Path, part: Part) -> Frame:
             frames.clear()
         else:
             frames.append(frame)
-    if isinstance(part, TextPart):
-        part.check_quotes()
     if not frames:
         raise DataFileError(f"{path} has a header but no rows; add at least one")
     columns = zip(*(frame.columns for frame in frames), strict=True)

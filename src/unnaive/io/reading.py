@@ -9,11 +9,11 @@ change is a note.
 from __future__ import annotations
 
 import codecs
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from unnaive._core import csv
 from unnaive.exceptions import DataWarning
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ AMONG_NUMBERS = frozenset({"-", ".", "None", "not measured"})  # missing if the 
 TRUE = ("true", "True", "TRUE")
 FALSE = ("false", "False", "FALSE")
 FEWEST_NUMBERS, LEAST_SHARE = 20, 0.95  # of a column whose words are read as missing
-_MOST_WORDS = 1000  # distinct words of a column; with more it is text
 _SHOWN = 5  # columns or words in a note
 
 
@@ -35,39 +34,15 @@ class Style(NamedTuple):
     thousands: str = ""
 
 
-PLAIN = Style(".")
-STYLES = (PLAIN, *(Style(*marks) for marks in (",", ".,", ",.", ".'", ", ", ". ")))
-DOTS = frozenset(style for style in STYLES if style.decimal == ".")
-GROUPED = r"^[+-]?[0-9]{1,3}(\.[0-9]{3})*$"  # 1.234 may be a decimal number or an integer
-BLANK = "[ \u00a0\u202f]"  # between thousands
-WHOLE = re.compile(r"-?[0-9]+")
-
-
-def pattern_of(style: Style) -> str:
-    """Return the regular expression of the numbers of a style."""
-    thousands = BLANK if style.thousands == " " else re.escape(style.thousands)
-    digits = rf"[0-9]+|[1-9][0-9]{{0,2}}(?:{thousands}[0-9]{{3}})+" if thousands else "[0-9]+"
-    decimals = r"\.[0-9]*" if style.decimal == "." else ",[0-9]+"
-    number = rf"(?:(?:{digits})(?:{decimals})?|{re.escape(style.decimal)}[0-9]+)"
-    return rf"^[+-]?(?:{number}(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity|nan))$"
-
-
-_PATTERNS = {style: re.compile(pattern_of(style)) for style in STYLES}
-
-
-def fitting(cell: str) -> frozenset[Style]:
-    """Return the styles in which a cell that is not empty is a number."""
-    if cell[0] not in "0123456789+-.,iInN":
-        return frozenset()
-    return frozenset(style for style, pattern in _PATTERNS.items() if pattern.match(cell))
+STYLES = tuple(Style(*marks) for marks in csv.STYLES)
+PLAIN = STYLES[0]
+_BLANKS = " \u00a0\u202f"  # between thousands
 
 
 def plain_number(cell: str, style: Style) -> float:
-    """Convert a number of a style; ``ValueError`` if the cell is not one."""
-    if not _PATTERNS[style].match(cell):
-        raise ValueError(cell)
-    if style.thousands:
-        cell = re.sub(BLANK, "", cell).replace(style.thousands, "")
+    """Convert a number of a style."""
+    for mark in _BLANKS if style.thousands == " " else style.thousands:
+        cell = cell.replace(mark, "")
     return float(cell.replace(style.decimal, "."))
 
 
@@ -138,24 +113,6 @@ class Tally:
     words: Counter[str] | None = field(default_factory=Counter)
     example: str = ""
 
-    def add(self, cells: Mapping[str, int]) -> None:
-        """Add cells that are not missing, each with the number of times that it occurs."""
-        for cell, times in cells.items():
-            if self.words is None:
-                return
-            if WHOLE.fullmatch(cell):
-                self.numbers += times
-                self.whole &= -(2**63) <= int(cell) < 2**63
-            elif styles := fitting(cell):
-                self.numbers += times
-                self.whole = False
-                self.styles &= styles
-                self.example = max(self.example, cell, key=lambda text: (len(text), text))
-            else:
-                self.words[cell] += times
-                if len(self.words) > _MOST_WORDS:
-                    self.words = None
-
     def merge(self, other: Tally) -> None:
         """Add the tally of another piece of the column."""
         self.numbers += other.numbers
@@ -163,7 +120,7 @@ class Tally:
         self.styles &= other.styles
         self.example = max(self.example, other.example, key=lambda text: (len(text), text))
         both = None if self.words is None or other.words is None else self.words + other.words
-        self.words = None if both is None or len(both) > _MOST_WORDS else both
+        self.words = None if both is None or len(both) > csv.MOST_WORDS else both
 
     @property
     def is_mixed(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from glob import has_magic
-from importlib import import_module
 from itertools import pairwise
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,7 +14,7 @@ from unnaive.exceptions import DataFileError
 from unnaive.io.content import ENDINGS, checked_ending
 from unnaive.io.parts.base import RESTART, Part
 from unnaive.io.parts.parquet import FragmentPart, ParquetPart, WholePart
-from unnaive.io.parts.plain import ExcelPart, JsonPart, PlainCsvPart
+from unnaive.io.parts.plain import ExcelPart, JsonPart
 from unnaive.io.parts.text import CsvPart
 from unnaive.io.reading import Reading
 
@@ -131,10 +130,6 @@ def part_of(path: Path, ending: str, reading: Reading) -> Part:
         return ExcelPart(path, reading)
     if ending in {".jsonl", ".ndjson"}:
         return JsonPart(path, reading)
-    try:
-        import_module("pyarrow.csv")
-    except ImportError:
-        return PlainCsvPart(path, ending, reading)
     return CsvPart(path, ending, reading)
 
 

@@ -1,139 +1,55 @@
-"""Text files that Python reads row by row: CSV without pyarrow, JSON lines, Excel workbooks."""
+"""Text files that Python reads row by row: JSON lines, Excel workbooks."""
 
 from __future__ import annotations
 
 import csv
 import json
 from abc import abstractmethod
-from collections import Counter
 from contextlib import closing
 from datetime import date, datetime, time
 from importlib import import_module
-from io import TextIOWrapper
-from itertools import islice
+from io import StringIO, TextIOWrapper
 from typing import TYPE_CHECKING
 from zipfile import BadZipFile
 
 import numpy as np
 
 from unnaive.exceptions import DataFileError, DataWarning
-from unnaive.io.cells import sniff, wrong_width
-from unnaive.io.content import check_names, encoding_of, one_line, open_bytes
-from unnaive.io.frames import Column, Frame
-from unnaive.io.parts.base import TextPart
-from unnaive.io.reading import FALSE, TRUE, Tally, plain_number
+from unnaive.io.content import encoding_of, one_line, open_bytes
+from unnaive.io.parts.text import TextPart
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
-    from unnaive.io.parts.base import Frames, Told
-    from unnaive.io.reading import Format, Reading
+    from unnaive._typing import AnyArray
+    from unnaive.io.reading import Reading
 
     Row = Sequence[str]
 
-_TALLIED = 10_000  # rows that are tallied together
 
+class RowsPart(TextPart):
+    """A file whose rows are lists of texts; the core reads them as those of a CSV file."""
 
-class PlainPart(TextPart):
-    """A file whose rows are lists of texts; opening it examines all cells."""
-
-    def open(self) -> None:
-        """Check the names of the columns and examine all cells."""
-        check_names(self.columns, self.path)
-        self.tallies = {name: Tally() for name in self.columns}
-        missing = frozenset(self.reading.spellings)
-        for rows in _batches(self.rows(), _TALLIED):
-            for tally, cells in zip(self.tallies.values(), zip(*rows, strict=True), strict=True):
-                counts = Counter(map(str.strip, cells))
-                tally.add({cell: n for cell, n in counts.items() if cell not in missing})
-        self.decide()
+    separator = ","
 
     @abstractmethod
     def rows(self) -> Iterator[Row]:
         """Yield the cells of every row, in the order of the columns, without empty rows."""
 
-    def read(self, rows: int, columns: list[str], _: bool, told: Told) -> Frames:
-        """Yield frames of some rows."""
-        formats = self.choose(columns, told)
-        places = [self.columns.index(name) for name in columns]
-        for some in _batches(self.rows(), rows):
-            cells = list(zip(*some, strict=True))
-            chosen = zip(formats.items(), places, strict=True)
-            made = tuple(self._column(name, cells[place], form) for (name, form), place in chosen)
-            yield Frame(tuple(columns), len(some), made)
-
-    def _column(self, name: str, cells: Sequence[str], form: Format) -> Column:
-        """Convert the cells of a column; a cell that does not fit is an error."""
-        missing = {*self.reading.spellings, *form.words}
-        texts = [None if cell in missing else cell for cell in map(str.strip, cells)]
-        if form.kind in {"int", "float"}:
-            values = np.array([self._number(name, text, form) for text in texts])
-            if form.kind == "int" and None not in texts:
-                return Column(name, np.array([int(text) for text in texts if text is not None]))
-            return Column(name, values)
-        if form.kind == "none" and not any(texts):
-            return Column(name, np.full(len(texts), np.nan))
-        codes: dict[str | None, int] = {None: -1}
-        if form.kind == "bool":
-            codes |= {text: text in {"1", *TRUE} for text in ("0", "1", *TRUE, *FALSE)}
-            odd = next((text for text in texts if text not in codes), None)
-            if odd is not None:
-                raise self.misfit(name, odd, form.kind)
-            indices = np.array([codes[text] for text in texts], dtype=np.int32)
-            return Column(name, indices, (False, True), declared=True)
-        indices = np.array([codes.setdefault(text, len(codes) - 1) for text in texts], np.int32)
-        return Column(name, indices, tuple(codes)[1:])
-
-    def _number(self, name: str, text: str | None, form: Format) -> float:
-        if text is None:
-            return np.nan
-        try:
-            return int(text) if form.kind == "int" else plain_number(text, form.style)
-        except ValueError:
-            raise self.misfit(name, text, form.kind) from None
+    def pieces(self, size: int) -> Generator[AnyArray]:
+        """Yield the rows as CSV."""
+        text = StringIO()
+        writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        for row in self.rows():
+            writer.writerow(row)
+            if text.tell() >= size:
+                yield _encoded(text)
+        if text.tell():
+            yield _encoded(text)
 
 
-class PlainCsvPart(PlainPart):
-    """A CSV or TSV file that is read without pyarrow."""
-
-    def __init__(self, path: Path, ending: str, reading: Reading) -> None:
-        super().__init__(path, reading)
-        self.encoding = encoding_of(path, reading)
-        self.separator = sniff(path, ending, self.encoding.name)
-        with closing(self._lines()) as lines:
-            self.columns = tuple(cell.strip() for cell in next(lines)[1])
-        self.open()
-
-    def _lines(self) -> Generator[tuple[int, list[str]]]:
-        """Yield the rows that are not empty, the header first, with the numbers of their lines."""
-        self.empty_rows, line = 0, 1
-        with (
-            open_bytes(self.path, self.encoding.name) as stream,
-            TextIOWrapper(stream, "utf-8-sig", newline="") as text,
-        ):
-            reader = csv.reader(text, delimiter=self.separator)
-            try:
-                for row in reader:
-                    if any(cell.strip() for cell in row):
-                        yield line, row
-                    else:
-                        self.empty_rows += len(row) > 1
-                    line = reader.line_num + 1
-            except csv.Error as error:
-                raise DataFileError(f"{self.path}, line {line}: {one_line(error)}") from error
-
-    def rows(self) -> Iterator[Row]:
-        """Yield the rows below the header."""
-        with closing(self._lines()) as lines:
-            _, header = next(lines)
-            for line, row in lines:
-                if len(row) != len(header):
-                    raise wrong_width(self.path, line, len(row), len(header), self.separator)
-                yield row
-
-
-class JsonPart(PlainPart):
+class JsonPart(RowsPart):
     """A file with a JSON object in every line; absent keys and null are missing values."""
 
     def __init__(self, path: Path, reading: Reading) -> None:
@@ -177,7 +93,7 @@ class JsonPart(PlainPart):
                 self.empty_rows += 1
 
 
-class ExcelPart(PlainPart):
+class ExcelPart(RowsPart):
     """The first sheet of an Excel workbook; formulas are not computed, only values are read."""
 
     def __init__(self, path: Path, reading: Reading) -> None:
@@ -236,9 +152,12 @@ class ExcelPart(PlainPart):
         return [sheet, *super().notes()]
 
 
-def _batches(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
-    while batch := list(islice(rows, size)):
-        yield batch
+def _encoded(text: StringIO) -> AnyArray:
+    """Take the text out of a buffer as UTF-8; halves of characters are written as escapes."""
+    content = text.getvalue().encode(errors="backslashreplace")
+    text.seek(0)
+    text.truncate()
+    return np.frombuffer(content, np.uint8)
 
 
 def _text(value: object) -> str:

@@ -1,31 +1,28 @@
-"""Read CSV files in batches with pyarrow; the kinds of the columns follow from the cells."""
+"""Text files, which the compiled core reads in pieces; kinds of columns follow from the cells."""
 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from codecs import BOM_UTF8
-from contextlib import closing, contextmanager, suppress
-from importlib import import_module
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from itertools import islice
 from typing import IO, TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.coding import has_quote, row_end
-from unnaive.exceptions import DataFileError
-from unnaive.io import cells
-from unnaive.io.arrow import frame_of, strings
-from unnaive.io.cells import arrow_type, trimmed
-from unnaive.io.content import Encoding, arrow_for, check_names, encoding_of, one_line, open_bytes
-from unnaive.io.parts.base import RESTART, TextPart, naming
-from unnaive.io.parts.parsing import parse
-from unnaive.io.reading import FALSE, PLAIN, TRUE, Format, Tally, fitting
+from unnaive._core import csv
+from unnaive.exceptions import DataFileError, DataWarning
+from unnaive.io.content import Encoding, check_names, encoding_of, open_bytes
+from unnaive.io.parts.base import RESTART, Part
+from unnaive.io.parts.parsing import CellError, look, parse
+from unnaive.io.reading import Format, Tally, decide, numbers_notes, words_note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping
+    from collections.abc import Callable, Collection, Generator, Iterable, Iterator
     from pathlib import Path
-
-    import pyarrow as pa
 
     from unnaive._typing import AnyArray
     from unnaive.io.frames import Frame
@@ -35,272 +32,243 @@ if TYPE_CHECKING:
 PIECE = 1 << 23  # bytes that one thread reads at a time
 _WORKERS = 8
 _LOOKED_AT = 1 << 20  # bytes by which columns are judged at first
-_BLOCK = 1 << 20  # bytes that pyarrow reads at a time, more where rows seem to be long
-_FIRST = 1 << 16  # bytes that tell how lines end
 _LONGEST = 16  # pieces that a row may take, or a quote was left open
-_SMALL = 1 << 28  # bytes: what may be read whole to say which line is wrong
+_LONGEST_HEADER = 1 << 24  # bytes
 
 Used = TypeVar("Used")
 
 
-class CsvPart(TextPart):
-    """A CSV or TSV file; opening it reads the header and the first block.
+class TextPart(Part):
+    """A file whose cells are text.
 
     The formats of the columns follow from the first block, or from all cells if a column has
     both numbers and words, or numbers that are ambiguous. If a later cell does not fit, all
-    cells of the file are examined, and the file is read again.
+    cells of the file are examined, and the file is read again. ``tallies`` and ``formats`` are by
+    column; ``read_as`` has the formats of the columns that were read.
     """
 
-    def __init__(self, path: Path, ending: str, reading: Reading) -> None:
-        super().__init__(path, reading)
-        self.encoding = encoding_of(path, reading, _LOOKED_AT)
-        self.separator = cells.sniff(path, ending, self.encoding.name)
+    typed = False
+    separator: str
+
+    def __init__(self, path: Path, reading: Reading) -> None:
+        self.path, self.name, self.reading = path, str(path), reading
+        self.encoding = Encoding()
+        self.tallies: dict[str, Tally] = {}
+        self.formats: dict[str, Format] = {}
+        self.read_as: dict[str, Format] = {}
+        self.ambiguous: list[str] = []
+        self.empty_rows = 0
+
+    @property
+    def kinds(self) -> dict[str, str]:  # type: ignore[override]
+        """The kinds of the columns, as far as the file was read."""
+        kinds = {name: form.kind for name, form in self.formats.items() if form.kind != "none"}
+        return {n: "number" if kind in {"int", "float"} else kind for n, kind in kinds.items()}
+
+    @abstractmethod
+    def pieces(self, size: int) -> Generator[AnyArray]:
+        """Yield the rows below the header as CSV in UTF-8, in pieces of about ``size`` bytes."""
+
+    def open(self) -> None:
+        """Check the names of the columns and choose their formats."""
+        check_names(self.columns, self.path)
+        with closing(self.pieces(_LOOKED_AT)) as pieces:
+            first = list(islice(pieces, 2))
+        more = len(first) > 1
         with self._explained():
-            header = next(self._lines())
-            self._header, self._ascii = len(header), header.removeprefix(BOM_UTF8).isascii()
-            self._raw = self._parse(import_module("pyarrow").py_buffer(header), {}).column_names
-        self.columns = tuple(name.strip() for name in self._raw)
-        check_names(self.columns, path)
-        with self._explained():
-            with closing(self._pieces(_LOOKED_AT)) as pieces:
-                first, more = next(pieces, None), next(pieces, None)
-            if first is not None:
-                types = dict.fromkeys(self._raw, arrow_type("text"))
-                table = self._parse(first, types, names=self._raw)
-                self.tallies = self._look(table, list(self.columns))
-            self.decide()
-            self._watched = {n for n, t in self.tallies.items() if t.words and more is not None}
-            mixed = [n for n in self.columns if n in self._watched and self.tallies[n].numbers]
-            if more is not None and (mixed or self.ambiguous):
-                self._examine(list(self.columns) if self.ambiguous else mixed, threads=True)
+            self._tally(self.columns if first else (), first[:1], threads=False)
+            self._watched = {n for n, tally in self.tallies.items() if tally.words and more}
+            mixed = [n for n in self._watched if self.tallies[n].numbers]
+            if more and (mixed or self.ambiguous):
+                self._examine(self.columns if self.ambiguous else mixed, threads=True)
 
     def read(self, rows: int, columns: list[str], threads: bool, told: Told) -> Frames:
         """Yield frames; the formats of columns that are not ``told`` follow from their cells."""
         try:
-            yield from self._read(rows, columns, told, by_arrow=True, threads=threads)
-        except arrow_for(self.path).ArrowInvalid:
+            yield from self._parse(rows, columns, told, threads=threads)
+        except CellError:
             yield RESTART
             with self._explained():
-                self._check_encoding()
+                self.check_encoding()
                 self._examine(columns, threads=threads)
-                yield from self._read(rows, columns, told, by_arrow=False, threads=threads)
+                yield from self._parse(rows, columns, told, threads=threads)
 
-    def _check_encoding(self) -> None:
-        """Find the encoding from the whole file, since more than its first block is needed."""
-        if self.encoding == Encoding():
-            encoding = encoding_of(self.path, self.reading)
-            if encoding.line and not self._ascii:  # the header is UTF-8, and so is its meaning
-                what = f"line {encoding.line} has the byte 0x{encoding.byte:02x}"
-                cure = "save it as UTF-8, or name its encoding (--encoding)"
-                raise DataFileError(f"{self.path}: {what}, which is not UTF-8; {cure}")
-            self.encoding = encoding
+    def check_encoding(self) -> None:
+        """Find the encoding from the whole file, if only its first block decided."""
 
-    def _examine(self, chosen: list[str], *, threads: bool) -> None:
+    def notes(self) -> list[DataWarning]:
+        """Return notes on the encoding, number formats, missing values and empty rows."""
+        notes = list(self.encoding.note(self.name))
+        notes += numbers_notes(self.name, self.read_as, self.tallies, self.ambiguous)
+        worded = {n: self.tallies[n] for n, form in self.read_as.items() if form.words}
+        if worded:
+            notes.append(words_note(self.name, worded))
+        if self.empty_rows:
+            what = f"{self.empty_rows:,} empty row{'s were' if self.empty_rows > 1 else ' was'}"
+            notes.append(DataWarning(f"{self.name}: {what} skipped", kind="rows"))
+        return notes
+
+    def _examine(self, chosen: Collection[str], *, threads: bool) -> None:
         """Tally all cells of some columns of the file, and choose the formats again."""
-        self.tallies |= {name: Tally() for name in chosen}
-        text = dict.fromkeys(chosen, Format("text"))
-        for tallies in self._tables(text, self._look, encoded=False, threads=threads):
+        try:
+            self._tally(chosen, self.pieces(PIECE), threads=threads)
+        except CellError:
+            self.check_encoding()
+            self._tally(chosen, self.pieces(PIECE), threads=threads)
+        self._watched.difference_update(chosen)
+
+    def _tally(self, chosen: Collection[str], pieces: Iterable[AnyArray], *, threads: bool) -> None:
+        self.tallies |= {name: Tally() for name in self.columns if name in chosen}
+        missing = self.reading.spellings
+
+        def use(piece: AnyArray) -> tuple[dict[str, Tally], int]:
+            return look(piece, self.separator, self.columns, chosen, missing)
+
+        for tallies in self._each(use, pieces, threads=threads):
             for name, tally in tallies.items():
                 self.tallies[name].merge(tally)
-        self.decide()
+        self.formats, self.ambiguous = decide(self.tallies, self.separator, self.reading)
 
-    def _read(
-        self, rows: int, chosen: list[str], told: Told, *, by_arrow: bool, threads: bool
-    ) -> Iterator[Frame]:
-        """Yield frames; ``by_arrow`` is fast and refuses cells that do not fit."""
-        formats = self.choose(chosen, told)
-        labels = {"text"} if by_arrow else {"text", "none"}
-        text = {name for name, form in formats.items() if form.kind in labels}
-        watched = (self._watched & text) - set(told) - self.reading.keep_text
-        if by_arrow and self._is_plain(formats):
-            yield from self._parsed(rows, formats, watched, threads)
-            return
+    def _parse(self, rows: int, chosen: list[str], told: Told, *, threads: bool) -> Iterator[Frame]:
+        """Yield frames; ``CellError`` if a cell does not fit the format of its column."""
+        none = Format("none")
+        self.read_as = {n: self.formats.get(n, none).told(told.get(n)) for n in chosen}
+        formats = dict(self.read_as)
+        for name, form in formats.items():
+            if name in told and form.kind == "bool":
+                formats[name] = replace(form, kind="binary")
+            elif name in self._watched - set(told) - self.reading.keep_text and form.kind == "text":
+                formats[name] = replace(form, kind="words")
 
-        def frames(table: pa.Table, _: list[str]) -> list[Frame]:
-            starts = range(0, table.num_rows, rows)
-            made = [self._frame(table.slice(i, rows), formats, text, by_arrow) for i in starts]
-            if by_arrow:
-                for frame in made:
-                    _require_words(frame, watched)
-            return made
-
-        every = formats if by_arrow else dict.fromkeys(formats, Format("text"))
-        for some in self._tables(every, frames, encoded=by_arrow, threads=threads):
-            yield from some
-
-    def _is_plain(self, formats: Mapping[str, Format]) -> bool:
-        """Whether the compiled core can parse the cells: all numbers are in plain notation."""
-        plain = not any(fitting(word) for word in self.reading.missing if word)
-        return plain and all(form.style == PLAIN and not form.words for form in formats.values())
-
-    def _parsed(
-        self, rows: int, formats: Mapping[str, Format], watched: set[str], threads: bool
-    ) -> Iterator[Frame]:
-        """Yield frames that the compiled core parses; ``ArrowInvalid`` if a cell does not fit."""
-        kinds = {name: form.kind for name, form in formats.items()}
-
-        def frames(piece: pa.Buffer) -> list[Frame]:
-            text = np.frombuffer(piece, np.uint8)
-            frame = parse(text, self.separator, self.columns, kinds, self.reading.spellings)
-            if frame is None:
-                raise import_module("pyarrow").ArrowInvalid("a row or a cell does not fit")
-            _require_words(frame, watched)
+        def use(piece: AnyArray) -> tuple[list[Frame], int]:
+            missing = self.reading.spellings
+            frame, empty = parse(piece, self.separator, self.columns, formats, missing)
             starts = range(0, frame.n_rows, rows)
-            return [frame.block(start, min(start + rows, frame.n_rows)) for start in starts]
+            return [frame.block(i, min(i + rows, frame.n_rows)) for i in starts], empty
 
-        for some in self._in_pieces(frames, threads=threads):
-            yield from some
+        for frames in self._each(use, self.pieces(PIECE), threads=threads):
+            yield from frames
 
-    def _frame(
-        self, table: pa.Table, formats: Mapping[str, Format], text: set[str], by_arrow: bool
-    ) -> Frame:
-        columns = [
-            column if name in text else self._convert(name, column, form, by_arrow)
-            for (name, form), column in zip(formats.items(), table.itercolumns(), strict=True)
-        ]
-        table = import_module("pyarrow").table(columns, names=list(formats))
-        with naming(self.name):
-            return frame_of(table.combine_chunks(), text, self.reading.spellings)
+    def _each(
+        self,
+        use: Callable[[AnyArray], tuple[Used, int]],
+        pieces: Iterable[AnyArray],
+        *,
+        threads: bool,
+    ) -> Iterator[Used]:
+        """Yield ``use`` of every piece, in parallel, and count the empty rows."""
 
-    def _convert(
-        self, name: str, column: pa.ChunkedArray, form: Format, by_arrow: bool
-    ) -> pa.ChunkedArray:
-        """Convert a column of text to numbers or booleans."""
-        arrow = import_module("pyarrow")
-        if not arrow.types.is_string(column.type):
-            return column
-        plain = trimmed(column, self.reading.spellings)
-        try:
-            return cells.converted(plain, form)
-        except arrow.ArrowInvalid as error:
-            if by_arrow:
-                raise  # all cells are examined before the file is read again
-            distinct = plain.unique().to_pylist()
-            odd = next((cell for cell in distinct if not _casts(cell, form)), str(error))
-            raise self.misfit(name, odd, form.kind) from error
+        def use_one(task: tuple[int, AnyArray]) -> tuple[Used, int]:
+            try:
+                return use(task[1])
+            except CellError as error:
+                error.piece = task[0]
+                raise
 
-    def _look(self, table: pa.Table, chosen: list[str]) -> dict[str, Tally]:
-        """Tally the cells of each column of a table of text."""
-        missing = self.reading.spellings
-        columns = zip(chosen, table.columns, strict=True)
-        return {name: cells.tally(trimmed(column, missing)) for name, column in columns}
+        self.empty_rows = 0
+        workers = min(_WORKERS, _parallel.effective_n_jobs(-1)) if threads else 1
+        for made, empty in _parallel.map_ahead(use_one, enumerate(pieces), workers):
+            self.empty_rows += empty
+            yield made
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Name the wrong line when pyarrow refuses a file."""
+        """Name the line or the cell that cannot be read."""
         try:
             yield
-        except (arrow_for(self.path).ArrowInvalid, UnicodeDecodeError) as error:
-            if self.path.stat().st_size < _SMALL:
-                cells.diagnose(self.path, self.separator, self.encoding.name)
-            raise DataFileError(f"{self.path}: {one_line(error)}; check that line") from error
+        except CellError as error:
+            raise self._explanation(error) from error
 
-    def _tables(
-        self,
-        formats: Mapping[str, Format],
-        use: Callable[[pa.Table, list[str]], Used],
-        *,
-        encoded: bool,
-        threads: bool,
-    ) -> Iterator[Used]:
-        """Yield ``use`` of the arrow table of every piece of the file, in parallel.
+    def _explanation(self, error: CellError) -> DataFileError:
+        if error.column < 0:
+            before = islice(self.pieces(PIECE), error.piece)
+            lines = sum(len(piece.tobytes().splitlines()) for piece in before)
+            return self.wrong_row(lines + error.line + 1, error.cells)
+        try:
+            cell, name = error.cell.decode(), self.columns[error.column]
+        except UnicodeDecodeError as wrong:
+            what = f"{self.path} is not text in {self.encoding.name} ({wrong.reason})"
+            return DataFileError(f"{what}; name its encoding (--encoding)")
+        wanted = "true or false" if self.read_as[name].kind == "bool" else "a number"
+        what = f"column {name!r} has {cell!r}, where it should have {wanted}"
+        cure = "correct it, leave it empty, or declare it as missing (--missing)"
+        return DataFileError(f"{self.path}: {what}; {cure}")
 
-        Text is dictionary-encoded if ``encoded``.
-        """
-        plain = not any(fitting(word) for word in self.reading.missing if word)
-        types = {
-            raw: _type_of(formats[name], encoded=encoded, plain=plain)
-            for raw, name in zip(self._raw, self.columns, strict=True)
-            if name in formats
-        }
+    def wrong_row(self, line: int, cells: int) -> DataFileError:
+        """Make the error for a row with an open quote, or with too many or too few cells."""
+        if not cells:
+            what = f"a quote opened near line {line} is not closed"
+            return DataFileError(f"{self.path}: {what}; close it")
+        what = f"line {line} has {cells} cells and the header has {len(self.columns)}"
+        cure = f"quote cells that contain {self.separator!r}, leave missing cells empty"
+        return DataFileError(f"{self.path}: {what}; {cure}")
 
-        def read(piece: pa.Buffer) -> Used:
-            return use(self._parse(piece, types, names=self._raw), list(formats))
 
-        yield from self._in_pieces(read, threads=threads)
+class CsvPart(TextPart):
+    """A CSV or TSV file; opening it reads the header and the first block."""
 
-    def _in_pieces(self, use: Callable[[pa.Buffer], Used], *, threads: bool) -> Iterator[Used]:
-        """Yield ``use`` of every piece of the file, in parallel."""
-        workers = min(_WORKERS, _parallel.effective_n_jobs(-1)) if threads else 1
-        yield from _parallel.map_ahead(use, self._pieces(PIECE), workers)
+    def __init__(self, path: Path, ending: str, reading: Reading) -> None:
+        super().__init__(path, reading)
+        self.encoding = encoding_of(path, reading, _LOOKED_AT)
+        self.separator = _sniff(path, ending, self.encoding.name)
+        self._header = b""
+        self.columns = self._names() or ("",)
+        self.open()
 
-    def _pieces(self, size: int) -> Generator[pa.Buffer]:
+    def _names(self) -> tuple[str, ...]:
+        """Read the header."""
+        text = b""
+        with open_bytes(self.path, self.encoding.name) as stream:
+            while more := stream.read(max(len(text), _LOOKED_AT)):
+                text += more
+                mark = len(BOM_UTF8) * text.startswith(BOM_UTF8)
+                names, end = csv.header(np.frombuffer(text, np.uint8)[mark:], ord(self.separator))
+                self._header = text[: mark + end]
+                if 0 <= end < len(text) - mark or len(text) > _LONGEST_HEADER:
+                    break
+            if end < 0:
+                raise self.wrong_row(1, 0)
+            return tuple(name.decode().strip() for name in names)
+
+    def wrong_row(self, line: int, cells: int) -> DataFileError:
+        """Make the error for a row; ``line`` is counted from the end of the header."""
+        return super().wrong_row(line + len(self._header.splitlines()), cells)
+
+    def check_encoding(self) -> None:
+        """Find the encoding from the whole file, if only its first block decided."""
+        if self.encoding != Encoding():
+            return
+        self.encoding = encoding_of(self.path, self.reading)
+        if self.encoding.line and not self._header.removeprefix(BOM_UTF8).isascii():
+            what = f"line {self.encoding.line} has the byte 0x{self.encoding.byte:02x}"
+            cure = "save it as UTF-8, or name its encoding (--encoding)"
+            raise DataFileError(f"{self.path}: {what}, which is not UTF-8; {cure}")
+
+    def pieces(self, size: int) -> Generator[AnyArray]:
         """Yield the bytes after the header in pieces of whole rows."""
         rest: AnyArray = np.empty(0, np.uint8)
-        self.empty_rows = 0
         with open_bytes(self.path, self.encoding.name) as stream:
-            stream.read(self._header)
+            stream.read(len(self._header))
             while True:
                 text = np.empty(len(rest) + size, np.uint8)
                 text[: len(rest)] = rest
                 filled = len(rest) + _fill(stream, text[len(rest) :])
                 text, last = text[:filled], filled < len(text)
-                end = len(text) if last else _row_end(text, len(text) // size)
-                if piece := self._without_empty_rows(text[:end]):
-                    yield piece
+                whole = last or filled > _LONGEST * size
+                end = filled if whole else csv.row_end(text, ord(self.separator))
+                if end:
+                    yield text[:end]
                 if last:
                     return
                 rest = text[end:]
 
-    def _without_empty_rows(self, text: AnyArray) -> pa.Buffer | None:
-        """Return the rows without those of separators and blanks; None if no row is left."""
-        begins = text == ord(self.separator)
-        begins[1:] &= text[:-1] == ord("\n")
-        content: AnyArray | bytes = text
-        if begins.any():
-            mark = re.escape(self.separator.encode())
-            blank = b"[ \t" + mark + b"]*"
-            row = b'(?m)"[^"]*"|^' + blank + mark + blank + rb"(?:\r?\n|\Z)"
-            content = re.sub(row, self._count_empty_row, text.tobytes())
-        return import_module("pyarrow").py_buffer(content) if len(content) else None
 
-    def _count_empty_row(self, row: re.Match[bytes]) -> bytes:
-        if row[0].startswith(b'"'):  # a quoted cell, which may hold several lines
-            return row[0]
-        self.empty_rows += 1
-        return b""
-
-    def _lines(self) -> Iterator[bytes]:
-        """Yield the first lines of the file, each with the blank ones before it."""
-        line = b""
-        with open_bytes(self.path, self.encoding.name) as stream:
-            for more in stream:
-                line += more
-                if line.strip(BOM_UTF8 + b" \t\r\n") and not line.count(b'"') % 2:
-                    yield line
-                    line = b""
-        yield line
-
-    def _parse(
-        self, piece: pa.Buffer, types: Mapping[str, pa.DataType], names: list[str] | None = None
-    ) -> pa.Table:
-        """Parse some rows with pyarrow; without ``names`` the first row is the header."""
-        arrow, arrow_csv = arrow_for(self.path), arrow_for(self.path, "pyarrow.csv")
-        convert = arrow_csv.ConvertOptions(
-            null_values=self.reading.spellings,
-            strings_can_be_null=True,
-            true_values=TRUE,
-            false_values=FALSE,
-            column_types=types,
-            include_columns=list(types),
-        )
-        quoted = has_quote(np.frombuffer(piece, np.uint8))  # or no cell holds the end of a line
-        parse = arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=quoted)
-
-        def parsed(block: int) -> pa.Table:
-            read = arrow_csv.ReadOptions(block_size=block, use_threads=False, column_names=names)
-            return arrow_csv.read_csv(arrow.BufferReader(piece), read, parse, convert)
-
-        if (block := max(_BLOCK, 4 * self._header)) <= len(piece):
-            with suppress(arrow.ArrowInvalid):  # a row may be longer than a block
-                return parsed(block)
-        return parsed(len(piece) + 1)
-
-
-def _row_end(text: AnyArray, pieces: int) -> int:
-    """Return the end of the last whole row, or of the text if a quote was never closed."""
-    ending = b"\n" if b"\n" in text[:_FIRST].tobytes() else b"\r"
-    return len(text) if pieces > _LONGEST else row_end(text, ord(ending))
+def _sniff(path: Path, ending: str, encoding: str) -> str:
+    """Find the separator of a CSV file from its header."""
+    with open_bytes(path, encoding) as stream:
+        line = next(line for line in stream if line.strip()).decode(errors="replace")
+    bare = re.sub(r'"[^"]*"?', "", line)
+    return "\t" if ending == ".tsv" and "\t" in bare else max(",;\t|", key=bare.count)
 
 
 def _fill(stream: IO[bytes], room: AnyArray) -> int:
@@ -309,28 +277,3 @@ def _fill(stream: IO[bytes], room: AnyArray) -> int:
     while read := stream.readinto(room[filled:].data):  # type: ignore[attr-defined]
         filled += read
     return filled
-
-
-def _casts(cell: str | None, form: Format) -> bool:
-    """Whether a cell is missing or fits a format."""
-    if cell is None:
-        return True
-    with suppress(import_module("pyarrow").ArrowInvalid):
-        return len(cells.converted(strings([cell]), form)) == 1
-    return False
-
-
-def _require_words(frame: Frame, watched: set[str]) -> None:
-    """Raise ``ArrowInvalid`` if a column that had only words so far has numbers, too."""
-    for column in frame.columns:
-        if column.name in watched and any(fitting(str(label)) for label in column.categories or ()):
-            raise import_module("pyarrow").ArrowInvalid(f"column {column.name!r} has numbers")
-
-
-def _type_of(form: Format, *, encoded: bool, plain: bool) -> pa.DataType:
-    """Return the arrow type in which a column is read; text is converted later."""
-    arrow = import_module("pyarrow")
-    if form.kind == "text" and encoded:
-        return arrow.dictionary(arrow.int32(), arrow.string())
-    plain &= form.style == PLAIN and not form.words
-    return arrow_type(form.kind) if plain else arrow.string()
