@@ -17,7 +17,7 @@ from unnaive.models.gaussian import GaussianClassifier, ShrinkingClassifier
 from unnaive.models.gaussian_parts import GaussianRecipe, Shape, both_ways, shares_of
 from unnaive.models.nb import NaiveBayes
 from unnaive.parameters import one_of, whole
-from unnaive.schema.learn import categorical_mask
+from unnaive.schema.settings import categorical_mask
 from unnaive.structure import maximum_spanning_tree, orient
 from unnaive.structure.graph import FamilyGraph, ParentGraph, independent
 from unnaive.structure.parents import ordered_parents
