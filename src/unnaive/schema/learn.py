@@ -189,7 +189,7 @@ def learn_schema(
     labels, class_codes = learn_target(target, classes)
     limits = (min_frequency, max_categories)
     named = (categorical_features, categories, missing_as_category)
-    rules = ColumnRules.read(frame.names, discretizer, *named, limits)
+    rules = ColumnRules.read(frame.names, discretizer, *named, limits=limits)
     columns, codes = _learn_columns(frame, rules, (class_codes, len(labels)), weights, n_jobs)
     schema = Schema(columns, tuple(labels.tolist()), target.name)
     warn_of_columns(schema, frame.n_rows)
@@ -215,6 +215,7 @@ class ColumnRules:
         features: Features,
         categories: Categories,
         missing: Missing = False,
+        *,
         limits: Limits = (None, None),
     ) -> ColumnRules:
         """Check the parameters against the names of the columns."""

@@ -71,9 +71,7 @@ def missing_mask(columns: Missing, names: Sequence[str]) -> BoolArray:
     return _chosen_mask("missing_as_category", "True, False", columns, names)
 
 
-def _chosen_mask(
-    parameter: str, words: str, columns: Features, names: Sequence[str]
-) -> BoolArray:
+def _chosen_mask(parameter: str, words: str, columns: Features, names: Sequence[str]) -> BoolArray:
     """Read a parameter that chooses columns by names, positions or a mask."""
     mask = np.zeros(len(names), dtype=bool)
     empty = isinstance(columns, Sized) and not isinstance(columns, str) and not len(columns)
