@@ -400,3 +400,37 @@ def test_numbers_that_stay_numbers(data, tmp_path):
         *("evaluate", data, "-t", "diagnosis", "-m", "gaussian-nb", "--leave-one-out"), code=1
     )
     assert "has no leave-one-out in closed form; use cross-validation" in refused.stderr
+
+
+# Missing values as a category
+
+
+def test_missing_as_category(data, tmp_path):
+    out = tmp_path / "m.unb"
+    rows = (data, "-t", "diagnosis")
+    run("fit", *rows, "-m", "nb", "--missing-as-category", "all", "-o", out)
+    model = unnaive.load(out)
+    assert model.missing_as_category is True
+    gaps = [column.missing_category for column in model.schema_.columns]
+    assert any(gaps)
+    named = model.schema_.names[gaps.index(True)]
+    run("fit", *rows, "-m", "nb", "--missing-as-category", named, "-o", out)
+    chosen = [column.missing_category for column in unnaive.load(out).schema_.columns]
+    assert (sum(chosen), chosen.index(True)) == (1, gaps.index(True))
+    for command in ("evaluate", "compare"):
+        plain = run(command, *rows, "-m", "nb", "--folds", 2, "--json").stdout
+        option = ("--missing-as-category", "all")
+        found = run(command, *rows, "-m", "nb", "--folds", 2, *option, "--json").stdout
+        assert found != plain
+    run("count", *rows, "--missing-as-category", named, "-o", tmp_path / "a.counts")
+    counts = unnaive.counts.JointCounts.load(tmp_path / "a.counts")
+    assert sum(column.missing_category for column in counts.schema.columns) == 1
+    run("schema", *rows, "--missing-as-category", named, "-o", tmp_path / "s.json")
+    line = fails(
+        *("count", data, "--schema", tmp_path / "s.json", "--missing-as-category", "all"),
+        *("-o", tmp_path / "b.counts"),
+    )
+    assert "--missing-as-category cannot be used with --schema" in line
+    page = tmp_path / "report.html"
+    run("report", out, data, "-o", page, "--folds", 2)
+    assert '"missing":' in page.read_text(encoding="utf-8")

@@ -86,6 +86,7 @@ CHANGES = {
     "categories": {"b": [0, 1, 2, 3]},
     "min_frequency": "typo",
     "max_categories": "typo",
+    "missing_as_category": "typo",
     "smoothing": "backoff",
     "class_prior": [0.3, 0.7],
     "threshold_bias": [0.0, 1.0],

@@ -17,8 +17,11 @@ from browser import chromium_page, watch
 from problems import COUNTING, GAUSSIAN, HOSTILE, problems
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.explain import ask_next
+from unnaive.explain.cells import one_row
+from unnaive.io.frames import to_frame
 from unnaive.models.trial import Member
 from unnaive.papers.barrow import BarrowFullBayes
+from unnaive.report.cells import engine_cells
 from unnaive.report.tables import engine_script, explorer_document
 from unnaive.tables.calibration import Calibration
 from unnaive.tables.smoothing import POLICIES
@@ -294,6 +297,34 @@ def test_blends_whose_members_cut_numbers_differently(page, heaviest, kind):
     bits = page.evaluate(ask, [document, [None] * 7])
     assert len(bits) == 7
     assert 0 < bits[0] < math.log2(3)
+
+
+@pytest.mark.parametrize("key", ["nb", "tan", "aode", "weighted-pairs", "gaussian-nb", "blend"])
+def test_missing_values_as_a_category(page, key):
+    X, y = frame(14, 3)
+    kinds = {
+        "thin": unnaive.TAN(discretize="quantile", bins=7),
+        "thick": unnaive.NaiveBayes(discretize="width", bins=3),
+    }
+    blend = unnaive.AutoBayes(candidates=kinds, missing_as_category=True)
+    model = blend if key == "blend" else unnaive.make(key, missing_as_category=True)
+    model.fit(X, y)
+    document = written(model)
+    rows, _ = engine_cells(model, to_frame(X))
+    known = one_row(model, {"label 0": "a"})
+    some, _ = engine_cells(model, known)
+    assert some[0][1:] == [None] * 5
+    found = page.evaluate(RUN, [document, [*some, *rows], 5, 2])
+    expected = np.concatenate([model.predict_proba(known), model.predict_proba(X)])
+    np.testing.assert_allclose(np.array(found["posterior"]), expected, **CLOSE)
+    column = document["columns"][2]
+    gap = int(np.flatnonzero(X["label 2"].isna())[0])
+    assert rows[gap][2] == column["missing"]
+    assert column["labels"][column["missing"]] == "missing"
+    names = [column["name"] for column in document["columns"]]
+    bits = {question.column: question.information for question in ask_next(model, known)}
+    page_bits = {names[place]: value for place, value in found["next"][0]}
+    assert page_bits == pytest.approx(bits, abs=1e-9)
 
 
 def test_a_class_that_has_parents(page):

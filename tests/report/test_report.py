@@ -20,6 +20,7 @@ from unnaive import report
 from unnaive.datasets import load_wdbc
 from unnaive.evaluate import cross_validate
 from unnaive.exceptions import SchemaMismatch
+from unnaive.io.frames import to_frame
 from unnaive.report import budget, performance
 from unnaive.report.drawing import draw_structure
 from unnaive.report.html import _environment
@@ -198,6 +199,28 @@ def test_values_never_seen_are_told_apart_from_gaps(fitted):
     X.loc[10:14, "smoker"] = None
     smoker = report.summarise(fitted, X, y, folds=None)["data"]["columns"][1]
     assert (smoker["unknown"], smoker["missing"]) == (10, X["smoker"].isna().sum())
+
+
+def test_missing_values_as_a_category(patients):
+    X, y = patients
+    model = unnaive.NaiveBayes(missing_as_category=True).fit(X, y)
+    found = report.summarise(model, X, y, folds=2)
+    smoker = next(column for column in found["data"]["columns"] if column["name"] == "smoker")
+    gaps = int(X["smoker"].isna().sum())
+    assert (smoker["unknown"], smoker["missing"]) == (0, gaps)
+    assert smoker["values"][-1]["label"] == "missing"
+    assert smoker["values"][-1]["rows"] == gaps > 0
+    start = [entry["start"] for entry in found["data"]["classes"]]
+    assert start == pytest.approx(np.exp(model.fitted_.prior).tolist(), abs=1e-12)
+    nomogram = found["effects"]["nomogram"]
+    scales = {column["name"]: column for column in nomogram["columns"]}
+    assert scales["smoker"]["missing"]
+    odds = model.explain(X[:40]).log_odds(positive=found["effects"]["positive"]).total
+    places = list(X.columns)
+    codes = model.schema_.encode(to_frame(X[:40]))
+    for row in range(40):
+        parts = [c["values"][codes[places.index(n), row]]["effect"] for n, c in scales.items()]
+        assert nomogram["base"] + sum(parts) == pytest.approx(odds[row], abs=1e-6)
 
 
 def test_the_same_seed_says_the_same(found, fitted, patients):

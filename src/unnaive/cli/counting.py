@@ -165,6 +165,7 @@ def _schema_of_one(
         rows.target,
         discretizer=None if kind is None else discretizer(kind, how.get("bins", 5)),
         categorical_features=how.get("categorical_features", "auto"),
+        missing_as_category=how.get("missing_as_category", False),
         n_jobs=n_jobs,
     )
     return schema, rows.frame.n_rows

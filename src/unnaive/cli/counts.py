@@ -215,7 +215,7 @@ def _check_options(
             param_hint="--target",
         )
     if schema is not None and chosen:
-        named = next(iter(chosen)).removesuffix("_features")
+        named = next(iter(chosen)).removesuffix("_features").replace("_", "-")
         raise ValueError(f"--{named} cannot be used with --schema; use it with unnaive schema")
     if epsilon is not None and schema is None:
         raise ValueError(

@@ -59,6 +59,15 @@ Categorical = Annotated[
         "with at most ten distinct values.",
     ),
 ]
+MissingAsCategory = Annotated[
+    list[str] | None,
+    option(
+        "--missing-as-category",
+        "COLUMN",
+        "Column whose missing values are a category of their own, or all for every column. "
+        "Repeatable. Default: a missing value has no influence.",
+    ),
+]
 Discretize = Annotated[
     str | None,
     option(
@@ -162,6 +171,7 @@ class BinningParameters(TypedDict, total=False):
     discretize: str | None
     bins: int
     categorical_features: list[str]
+    missing_as_category: bool | list[str]
 
 
 @dataclass(frozen=True)
@@ -189,6 +199,7 @@ class Binning(Cells):
     discretize: Discretize = None
     bins: Bins = None
     categorical: Categorical = None
+    missing_as_category: MissingAsCategory = None
 
     def binning(self) -> BinningParameters:
         """Return the parameters that were given."""
@@ -199,6 +210,9 @@ class Binning(Cells):
             chosen["bins"] = self.bins
         if self.categorical:
             chosen["categorical_features"] = self.categorical
+        if self.missing_as_category:
+            every = self.missing_as_category == ["all"]
+            chosen["missing_as_category"] = every or self.missing_as_category
         return chosen
 
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from unnaive.counts.joint import JointCounts
     from unnaive.discretize import Discretizer
     from unnaive.io.frames import Column, Frame
-    from unnaive.schema.learn import Categories, Features
+    from unnaive.schema.categories import Limits
+    from unnaive.schema.settings import Categories, Features, Missing
 
 READ_WHOLE = 1 << 28  # bytes up to which a single file is read as a whole
 
@@ -42,6 +43,9 @@ def count(
     bins: int = 5,
     categorical_features: Features = "auto",
     categories: Categories = None,
+    min_frequency: float | None = None,
+    max_categories: int | None = None,
+    missing_as_category: Missing = False,
     max_memory: int = 2**31,
     n_jobs: int | None = None,
     **files: Unpack[FileOptions],
@@ -63,8 +67,8 @@ def count(
         Name of the target column in ``source``, or the class labels.
     schema : Schema, default=None
         Categories and bins of the features, and the classes. Counts can be added only if they
-        share it. None: it is learned from the samples by ``discretize``, ``bins``,
-        ``categorical_features`` and ``categories``.
+        share it. None: it is learned from the samples by the parameters from ``discretize`` to
+        ``missing_as_category``.
     pairs : "all" or None, default="all"
         Whether pairs of features are counted; naive Bayes does not need them.
     sample_weight : array, str or None, default=None
@@ -77,6 +81,11 @@ def count(
         Features that are categorical although they are numbers.
     categories : list or dict, default=None
         Categories of the features, where they are known beforehand.
+    min_frequency, max_categories : float or int, default=None
+        Rare categories that are grouped, as in the models; not for rows in several files or on a
+        cluster.
+    missing_as_category : bool, list or mask, default=False
+        Features in which missing values are a category of their own, as in the models.
     max_memory : int, default=2**31
         Maximum size of the counts in bytes; larger ones raise an error before any are made.
     n_jobs : int or None, default=None
@@ -109,16 +118,29 @@ def count(
     options: dict[str, Any] = {"schema": schema, "pairs": pairs, "sample_weight": sample_weight}
     options |= {"discretize": discretize, "bins": bins, "max_memory": max_memory}
     options |= {"categorical_features": categorical_features, "categories": categories}
+    options["missing_as_category"] = missing_as_category
+    limits = (min_frequency, max_categories)
     if _in_batches(source, schema, files):
         from unnaive.counts.engines.files import count_files  # noqa: PLC0415 - costs import time
 
+        refuse_limits(limits)
         return count_files(source, target, n_jobs=n_jobs, **options, **files)
     if files:
         raise TypeError(f"{next(iter(files))}= is for rows in files, and these are not")
     engine = engine_of(source)
     if engine is not None:
+        refuse_limits(limits)
         return count_partitions(engine, target, **options)
-    return _count_table(source, target, n_jobs, options)
+    return _count_table(source, target, n_jobs, options, limits)
+
+
+def refuse_limits(limits: Limits) -> None:
+    """Raise an error if rare categories are to be grouped, which needs all rows at once."""
+    if any(limit is not None for limit in limits):
+        raise UnnaiveError(
+            "min_frequency= and max_categories= need all rows in memory; for partitions, group "
+            "rare values before, or fit with the schema of a sample by unnaive.count(schema=)"
+        )
 
 
 def _in_batches(source: object, schema: Schema | None, files: FileOptions) -> bool:
@@ -136,7 +158,7 @@ def _in_batches(source: object, schema: Schema | None, files: FileOptions) -> bo
 
 
 def _count_table(
-    source: object, target: object, n_jobs: int | None, options: dict[str, Any]
+    source: object, target: object, n_jobs: int | None, options: dict[str, Any], limits: Limits
 ) -> JointCounts:
     """Count rows that are in memory, or in a file that fits into memory."""
     if isinstance(source, str | PathLike):
@@ -154,6 +176,9 @@ def _count_table(
             discretizer=None if how is None else discretizer(how, options["bins"]),
             categorical_features=options["categorical_features"],
             categories=options["categories"],
+            min_frequency=limits[0],
+            max_categories=limits[1],
+            missing_as_category=options["missing_as_category"],
             weights=weights,
             n_jobs=n_jobs,
         )

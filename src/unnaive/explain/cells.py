@@ -11,6 +11,7 @@ import numpy as np
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame
 from unnaive.schema import CategoricalColumn
+from unnaive.schema.columns import MISSING_VALUES as MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from unnaive.models import Classifier
     from unnaive.models.trial import Member
     from unnaive.schema import ColumnSchema, Schema
-
-MISSING = "missing"
 
 
 def shown_cells(frame: Frame, schema: Schema) -> tuple[AnyArray, BoolArray]:
@@ -69,7 +68,11 @@ def heaviest(model: Classifier) -> Classifier:
 
 
 def one_row(model: Classifier, X: object) -> Frame:
-    """Read a single row: a frame or list with one, a list of cells, or a dictionary of some."""
+    """Read a single row: a frame or list with one, a list of cells, or a dictionary of some.
+
+    A column that a dictionary lacks is unknown: it has no influence, even if missing values are a
+    category.
+    """
     names = model.schema_.names
     if isinstance(X, Mapping):
         unknown = [name for name in X if name not in names]
@@ -77,7 +80,9 @@ def one_row(model: Classifier, X: object) -> Frame:
             known = ", ".join(map(repr, names))
             raise UnnaiveError(f"there is no column {unknown[0]!r}; the columns are {known}")
         cells = [np.nan if X.get(name) is None else X[name] for name in names]
-        return Frame(names, 1, tuple(map(to_column, ([cell] for cell in cells), names)))
+        given = map(to_column, ([cell] for cell in cells), names)
+        columns = tuple(replace(column, unknown=column.name not in X) for column in given)
+        return Frame(names, 1, columns)
     if isinstance(X, list | tuple) and not any(
         hasattr(cell, "__len__") and not isinstance(cell, str) for cell in X
     ):
@@ -115,11 +120,12 @@ def repeated(row: Frame, n_rows: int, changed: Mapping[int, Column]) -> Frame:
 def with_values(cell: Column, column: ColumnSchema, codes: IntArray) -> Column:
     """Return a column with the values of some codes; where a code is −1, the cell's own value."""
     if not isinstance(column, CategoricalColumn):
-        return with_numbers(cell, np.array(bin_points(column.edges)), codes)
+        return with_numbers(cell, np.array([*bin_points(column.edges), np.nan]), codes)
     labels, unchanged = column.categories, -1
+    places = np.where(codes < len(labels), codes, -1)  # the code after them is of missing values
     if not cell.missing[0]:
-        labels, unchanged = (*labels, _label(cell, cell.values[0].item())), column.size
-    return Column(cell.name, np.where(codes < 0, unchanged, codes).astype(np.int32), labels)
+        labels, unchanged = (*labels, _label(cell, cell.values[0].item())), len(labels)
+    return Column(cell.name, np.where(codes < 0, unchanged, places).astype(np.int32), labels)
 
 
 def with_numbers(cell: Column, numbers: FloatArray, places: IntArray) -> Column:

@@ -246,9 +246,11 @@ class _Search:
         """Other values of the columns that may change, the most promising column first."""
         moves = []
         for column, schema in enumerate(self.model.schema_.columns):
-            if column in fixed or not self.observed[column]:
+            absent = self.row.column(column).missing[0]
+            if column in fixed or absent or not self.observed[column]:
                 continue
-            size = len(self.grids[column]) if column in self.grids else schema.size
+            values = schema.size - schema.missing_category
+            size = len(self.grids[column]) if column in self.grids else values
             current = -1 if column in self.grids else int(self.codes[column])
             moves.append([(column, value) for value in range(size) if value != current])
         kept = self._undominated([values for values in moves if values])

@@ -17,6 +17,7 @@ from unnaive.explain.wording import percent
 from unnaive.io.frames import Column
 from unnaive.models.gaussian import GaussianClassifier
 from unnaive.schema import CategoricalColumn
+from unnaive.schema.columns import MISSING_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,8 +148,10 @@ def _question(model: Classifier, row: Frame, column: int, now: Explanation) -> Q
     before = float(entropy(now.posterior)[0])
     if not isinstance(schema, CategoricalColumn):
         points = _points(model, column)
-        if points and schema.size == 1:
+        if points and not schema.edges:
             names = [f"{point:.6g}" for point in points]
+            if schema.missing_category:
+                points, names = [*points, np.nan], [*names, MISSING_VALUES]
             return _of_rows(model, _asked(row, column, points), column, names, before)
         if isinstance(model, GaussianClassifier):
             return _of_numbers(model, row, column, now)

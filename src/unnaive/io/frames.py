@@ -37,13 +37,15 @@ class Column:
     If ``categories`` is None, ``values`` are numbers. Otherwise ``values`` are indices into
     ``categories``, −1 for missing values, and ``declared`` says whether the list is the domain
     of the column in its order, including categories that do not occur (a pandas category, an
-    ARFF nominal attribute).
+    ARFF nominal attribute). ``unknown`` says that nobody has looked at the cells: they are missing,
+    and not in the category of missing values either, if a model has one.
     """
 
     name: str
     values: AnyArray
     categories: tuple[Hashable, ...] | None = None
     declared: bool = False
+    unknown: bool = False
 
     @property
     def is_text(self) -> bool:

@@ -23,7 +23,7 @@ from unnaive.models.partitioned import compact
 from unnaive.models.persistence import model_of, state_of
 from unnaive.models.trial import Judged, Member, Trial, blend_weights
 from unnaive.models.weighted import WeightedBayes
-from unnaive.parameters import is_number, number, one_of, parameter
+from unnaive.parameters import frequency, is_number, number, one_of, parameter, whole
 from unnaive.schema.learn import is_categorical
 from unnaive.tables.calibration import Calibration
 
@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     from unnaive.schema import Schema
     from unnaive.tables.terms import Terms
 
-_COMMON = ("categorical_features", "categories", "handle_unknown", "class_prior")
+_COMMON = (
+    *("categorical_features", "categories", "min_frequency", "max_categories"),
+    *("missing_as_category", "handle_unknown", "class_prior"),
+)
 _POOLING = (0.1, 0.5, 1.0)
 _FEW_COLUMNS = 40
 _SMALL = 1 << 26  # bytes of the largest tables of AODE that are tried
@@ -168,9 +171,15 @@ class AutoBayes(Classifier):
         Seconds after which no further candidate is started.
     categorical_features : "auto", list of names or positions, or mask, default="auto"
         As in other models, for the candidates that have this parameter; a default value does not
-        change the setting of a candidate. The same holds for the next four.
+        change the setting of a candidate. The same holds for the next seven.
     categories : dict or list, default=None
         Declared categories of some features.
+    min_frequency : int or float, default=None
+        Categories with fewer samples, or a smaller share of them, are grouped.
+    max_categories : int, default=None
+        Largest number of categories of a feature of labels; the rarest are grouped.
+    missing_as_category : bool, list of names or positions, or mask, default=False
+        Features in which missing values are a category of their own; True: all features.
     handle_unknown : {"missing", "error"}, default="missing"
         Whether an unseen category counts as a missing value at prediction, or is an error.
     max_memory : int, default=2 GiB
@@ -225,6 +234,9 @@ class AutoBayes(Classifier):
     )
     categorical_features: Any = "auto"
     categories: Any = None
+    min_frequency: float | None = frequency(None)
+    max_categories: int | None = whole(None, 2, also=(None,))
+    missing_as_category: Any = False
     handle_unknown: str = one_of("missing", "error")
     max_memory: float = number(2**31, 1, what="a number of bytes", infinite=True)
 

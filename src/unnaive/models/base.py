@@ -70,6 +70,11 @@ class CountsClassifier(Classifier):
         category is still a missing value.
     max_categories : int, default=None
         Largest number of categories of a feature of labels; the rarest are grouped as above.
+    missing_as_category : bool, list of names or positions, or mask, default=False
+        Features in which missing values are a category (or a bin) of their own, for example
+        because a test that was not made says something about the patient; True: all features. It
+        applies to features with a missing value in ``fit``. Elsewhere a missing value has no
+        influence.
     smoothing : policy, str or None, default=None
         How probabilities are estimated from counts, see :mod:`unnaive.tables.smoothing`; None:
         {smoothing}.
@@ -122,6 +127,7 @@ class CountsClassifier(Classifier):
     categories: Any = None
     min_frequency: float | None = frequency(None)
     max_categories: int | None = whole(None, 2, also=(None,))
+    missing_as_category: Any = False
     smoothing: Any = None
     handle_unknown: str = one_of("missing", "error")
     calibrate: str | None = one_of(None, "loo")
@@ -408,6 +414,7 @@ class CountsClassifier(Classifier):
             categories=self.categories,
             min_frequency=self.min_frequency,
             max_categories=self.max_categories,
+            missing_as_category=self.missing_as_category,
             classes=classes,
             weights=batch.weights,
             n_jobs=self.n_jobs,

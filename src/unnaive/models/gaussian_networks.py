@@ -16,8 +16,8 @@ from unnaive.models.fitted import Names
 from unnaive.models.gaussian import GaussianClassifier, ShrinkingClassifier
 from unnaive.models.gaussian_parts import GaussianRecipe, Shape, both_ways, shares_of
 from unnaive.models.nb import NaiveBayes
-from unnaive.parameters import one_of, whole
-from unnaive.schema.learn import categorical_mask
+from unnaive.parameters import frequency, one_of, whole
+from unnaive.schema.settings import categorical_mask, declared_categories, missing_mask
 from unnaive.structure import maximum_spanning_tree, orient
 from unnaive.structure.graph import FamilyGraph, ParentGraph, independent
 from unnaive.structure.parents import ordered_parents
@@ -58,6 +58,17 @@ class GaussianNaiveBayes(GaussianClassifier):
     ----------
     categorical_features : list of names or positions, or mask, default=None
         Numeric features that are categorical; strings and booleans are always categorical.
+    categories : dict or list, default=None
+        Declared categories of some features, ``{"smoker": ["no", "ex", "yes"]}``, or a list with
+        one entry (or None) per feature. These features are categorical.
+    min_frequency : int or float, default=None
+        Categories of labels with fewer samples, or with a smaller share of the samples (a number
+        below 1), are grouped into one category "other values".
+    max_categories : int, default=None
+        Largest number of categories of a feature of labels; the rarest are grouped as above.
+    missing_as_category : bool, list of names or positions, or mask, default=False
+        Categorical features in which missing values are a category of their own; True: all of
+        them. Numeric features have no categories, and their missing values no influence.
     smoothing : policy, str or None, default=None
         Smoothing of the categorical features; None: ``Laplace(a=1.0)``.
     handle_unknown : {"missing", "error"}, default="missing"
@@ -94,6 +105,10 @@ class GaussianNaiveBayes(GaussianClassifier):
     """
 
     categorical_features: Any = None
+    categories: Any = None
+    min_frequency: float | None = frequency(None)
+    max_categories: int | None = whole(None, 2, also=(None,))
+    missing_as_category: Any = False
     smoothing: Any = None
     handle_unknown: str = one_of("missing", "error")
 
@@ -126,7 +141,17 @@ class GaussianNaiveBayes(GaussianClassifier):
                 "numeric unless they are named"
             )
         text = np.array([frame.column(index).is_text for index in range(len(frame.names))])
-        return np.flatnonzero(~(text | chosen))
+        declared = np.isin(frame.names, list(declared_categories(self.categories, frame.names)))
+        numeric = ~(text | chosen | declared)
+        every = isinstance(self.missing_as_category, bool)
+        wrong = numeric & missing_mask(self.missing_as_category, frame.names)
+        if wrong.any() and not every:
+            raise ValueError(
+                f"missing_as_category= names column {frame.names[int(np.argmax(wrong))]!r}, which "
+                "is numeric and has no categories here; take it out, or use a model that cuts "
+                "numbers into bins"
+            )
+        return np.flatnonzero(numeric)
 
     def _fit_categories(
         self, batch: Given, columns: IntArray, labels: AnyArray
@@ -134,7 +159,15 @@ class GaussianNaiveBayes(GaussianClassifier):
         others = without(batch.frame, columns)
         if not others.names:
             return None
-        model = self._category_model(len(labels))
+        model, names = self._category_model(len(labels)), np.array(batch.frame.names)
+        model.set_params(
+            categories=declared_categories(self.categories, batch.frame.names),
+            min_frequency=self.min_frequency,
+            max_categories=self.max_categories,
+            missing_as_category=np.isin(
+                others.names, names[missing_mask(self.missing_as_category, batch.frame.names)]
+            ),
+        )
         return model.partial_fit(others, batch.target, labels.tolist(), batch.weights)
 
     def _changed_categories(self, action: str, batch: Given) -> NaiveBayes | None:

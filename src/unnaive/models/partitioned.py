@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from unnaive._scikit import check_is_fitted
+from unnaive.counts.count import refuse_limits
 from unnaive.counts.engines.dispatch import count_more, count_partitions, engine_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_frame
@@ -54,11 +55,7 @@ def fit_partitions(
             'calibrate="loo" leaves rows out, and partitions give only counts; use calibrate=None '
             "or fit on rows in memory, after which fit_counts keeps the calibration"
         )
-    if model.min_frequency is not None or model.max_categories is not None:
-        raise UnnaiveError(
-            "min_frequency= and max_categories= need all rows in memory; for partitions, group "
-            "rare values before, or fit with the schema of a sample by unnaive.count(schema=)"
-        )
+    refuse_limits((model.min_frequency, model.max_categories))
     recipe = model.recipe()
     counts = count_partitions(
         engine,
@@ -70,6 +67,7 @@ def fit_partitions(
         bins=model.bins,
         categorical_features=model.categorical_features,
         categories=model.categories,
+        missing_as_category=model.missing_as_category,
     )
     fitting = model.fitting(counts.schema)._replace(before=None)  # a previous fit is of other rows
     fitting.recipe.tables.require(counts.schema, fitting.how)

@@ -141,6 +141,7 @@ def column(value: object, place: str, sizes: Sizes) -> None:
     """Check a column of a schema: edges that increase, or categories without repeats."""
     Record({"name": TEXT})(value, place, sizes)
     state: State = dict(value)  # type: ignore[call-overload]
+    FLAG(state.get("missing_category", False), f"{place}.missing_category", sizes)
     if "edges" not in state:
         Record({"categories": LABELS})(value, place, sizes)
         return

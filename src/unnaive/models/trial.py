@@ -120,7 +120,7 @@ class Trial:
         """Fit a model of counts to all rows, and leave some of them out of its tables."""
         settings = (
             *(model.discretize, model.bins, model.categorical_features, model.categories),
-            *(model.min_frequency, model.max_categories),
+            *(model.min_frequency, model.max_categories, model.missing_as_category),
         )
         key = json.dumps([plain(setting) for setting in settings], default=lambda one: str(id(one)))
         if key not in self._coded:

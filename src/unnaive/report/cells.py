@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 from unnaive.models import CountsClassifier
 from unnaive.schema import NumericColumn
+from unnaive.schema.columns import MISSING_VALUES
 
 if TYPE_CHECKING:
     from unnaive.io.frames import Frame
     from unnaive.models import Classifier
 
-    Cells = list[list[float | None]]
+    Cells = list[list[float | str | None]]
 
 
 def engine_cells(model: Classifier, frame: Frame) -> tuple[Cells, Cells]:
-    """Return cells for the engine, and the numbers among them, row by row; None: missing.
+    """Return cells for the engine, and the numbers among them, row by row; None: unknown.
 
-    The engine takes the code of a category or a bin; models without bins take numbers.
+    The engine takes the code of a category or a bin; models without bins take numbers, and
+    "missing" where missing values are a category.
     """
     cells: Cells = []
     numbers: Cells = []
@@ -27,7 +29,10 @@ def engine_cells(model: Classifier, frame: Frame) -> tuple[Cells, Cells]:
         if isinstance(known, NumericColumn):
             pairs = zip(column.values.tolist(), column.missing.tolist(), strict=True)
             numbers.append([None if missing else float(value) for value, missing in pairs])
-            cells.append(codes if isinstance(model, CountsClassifier) else numbers[-1])
+            asked = known.missing_category and not column.unknown
+            absent = MISSING_VALUES if asked else None
+            given = [absent if number is None else number for number in numbers[-1]]
+            cells.append(codes if isinstance(model, CountsClassifier) else given)
         else:
             numbers.append([None] * frame.n_rows)
             cells.append(codes)

@@ -69,7 +69,8 @@ def _describe_column(known: ColumnSchema, cells: Column, rows: ReportRows, binne
     shown = NumericColumn(known.name, _quarters(found)) if as_number else known
     counts = _by_class(shown, cells, rows.codes, k)
     found["size"] = None if as_number else known.size
-    found["unknown"] = int(counts[:, -1].sum()) - found["missing"]
+    found["unknown"] = int(counts[:, -1].sum())
+    found["unknown"] -= 0 if shown.missing_category else found["missing"]
     bars = found["histogram"]["by_class"] if as_number and found["histogram"] else counts[:, :-1]
     found["information"] = _information(np.asarray(bars))
     found["values"], found["other_values"] = _listed(shown, counts[:, :-1])

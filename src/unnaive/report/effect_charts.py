@@ -101,7 +101,7 @@ def draw_nomogram(nomogram: State, positive: str) -> str:
     """Draw a scale of points for every column, and one from points to probability.
 
     The effects of a column begin at 0 points; 100 points are the widest column. A hollow mark is
-    a missing value, whose effect on the log-odds is 0.
+    a missing value, whose effect on the log-odds is 0 unless it is a category.
     """
     columns = sorted(nomogram["columns"], key=lambda column: -_range(column))
     unit = _range(columns[0]) / 100 if columns else 1.0
@@ -111,7 +111,8 @@ def draw_nomogram(nomogram: State, positive: str) -> str:
         y += _STEP
         marks = [((v["effect"] - low) / unit, compact(v["label"])) for v in column["values"]]
         parts += _scale(column["name"], marks, y)
-        parts.append(element("circle", cx=_x(-low / unit), cy=y, r=3.2, class_="missing"))
+        if "missing" not in column:
+            parts.append(element("circle", cx=_x(-low / unit), cy=y, r=3.2, class_="missing"))
     base = nomogram["base"] + sum(min(0.0, *(v["effect"] for v in c["values"])) for c in columns)
     y += _STEP + 14
     parts.append(line(10, y - 24, _LABEL + _SCALE, y - 24, class_="grid"))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.explain.cells import one_row, repeated, values_of
+from unnaive.explain.cells import one_row, repeated, values_of, with_values
 from unnaive.io.frames import Column, Frame
 from unnaive.models import CountsClassifier
 from unnaive.report.order import shown_order
@@ -127,18 +127,17 @@ def _nomogram(model: Classifier, frame: Frame, label: Label) -> tuple[State | No
             names = values_of(column)
         values = [{"label": n, "effect": float(e)} for n, e in zip(names, effects, strict=True)]
         if np.ptp(effects) > 0:
-            columns.append({"column": place, "name": column.name, "values": values})
+            missing = {"missing": True} if column.missing_category else {}
+            columns.append({"column": place, "name": column.name, "values": values, **missing})
     return {"base": base, "columns": columns}, ""
 
 
 def _points(model: Classifier, cells: Column, column: ColumnSchema) -> Column:
     """One cell for every value of a column; the quantiles of numbers that are not binned."""
-    if isinstance(column, CategoricalColumn):
-        return Column(column.name, np.arange(column.size, dtype=np.int32), column.categories)
+    if isinstance(column, CategoricalColumn) or isinstance(model, CountsClassifier):
+        unknown = Column(column.name, np.full(1, np.nan))
+        return with_values(unknown, column, np.arange(column.size))
     edges = column.edges
-    if isinstance(model, CountsClassifier):
-        beyond = edges[-1] + 1.0 + abs(edges[-1]) if edges else 0.0
-        return Column(column.name, np.array([*edges, beyond]))
     numbers = cells.values[~cells.missing].astype(float)
     ends = [numbers.min(), numbers.max()] if len(numbers) else [0.0]
     return Column(column.name, np.unique([*ends, *edges]))
@@ -149,10 +148,10 @@ def _log_odds(model: Classifier, frame: Frame, label: Label) -> FloatArray:
 
 
 def _only(frame: Frame, place: int) -> Frame:
-    """Return rows in which every other column is missing."""
+    """Return rows in which every other column is unknown."""
     empty = np.full(frame.n_rows, np.nan)
     columns = [
-        frame.column(other) if other == place else Column(name, empty)
+        frame.column(other) if other == place else Column(name, empty, unknown=True)
         for other, name in enumerate(frame.names)
     ]
     return Frame(frame.names, frame.n_rows, tuple(columns))

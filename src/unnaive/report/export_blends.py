@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive.explain.cells import bin_points
+from unnaive.schema.columns import MISSING_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +28,8 @@ def blend_of(
     """Describe all members, and the columns as the heaviest member has them.
 
     Members may have different bins for a column of numbers, so this column is a "number" for the
-    page; ``points`` has one number in each bin of the heaviest member.
+    page; ``points`` has one number in each bin of the heaviest member, and "missing" if missing
+    values are a category.
     """
     described = [
         {
@@ -64,4 +66,6 @@ def _common(column: State, alike: list[State]) -> State:
         low, high = ends[0] - span, ends[1] + span
         number = {"name": column["name"], "kind": "number", "low": low, "high": high}
     grid = np.linspace(number["low"], number["high"], _POINTS).tolist()
-    return {**number, "points": bin_points(edges) if edges else grid}
+    points: list[float | str] = [*(bin_points(edges) if edges else grid)]
+    missing = {"missing": MISSING_VALUES} if any("missing" in other for other in alike) else {}
+    return {**number, **missing, "points": [*points, *missing.values()]}

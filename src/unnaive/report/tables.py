@@ -48,7 +48,8 @@ def explorer_document(model: Classifier, max_bytes: int = 3_000_000) -> State:
         Plain values for ``json.dumps``: ``model``, ``target``, ``classes``; ``columns``, each with
         its ``name``, whether it is ``used``, and a ``kind``: "category" (``labels``, and their
         ``numbers`` if they are any), "bins" (``labels``, ``edges``) or "number" (``low``,
-        ``high``; of Gaussian models ``means`` and ``deviations`` of the classes); the log
+        ``high``; of Gaussian models ``means`` and ``deviations`` of the classes), and the code
+        ``missing`` if missing values are a category; the log
         ``prior``, used where every class has probability 0; a ``calibration`` or None; ``tables``
         and ``arrays``, see :mod:`unnaive.tables.describe`. A blend has ``members``.
 
@@ -129,9 +130,10 @@ def engine_script() -> str:
 def _values(column: ColumnSchema) -> State:
     """Describe the values of a column."""
     labels = values_of(column)
+    missing = {"missing": column.size - 1} if column.missing_category else {}
     if isinstance(column, NumericColumn):
-        return {"kind": "bins", "labels": labels, "edges": list(column.edges)}
-    values: State = {"kind": "category", "labels": labels}
+        return {"kind": "bins", "labels": labels, "edges": list(column.edges), **missing}
+    values: State = {"kind": "category", "labels": labels, **missing}
     if column.categories and not column.is_text:
         values["numbers"] = [float(label) for label in column.categories]
     return values

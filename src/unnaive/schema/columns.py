@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,17 +19,15 @@ from unnaive.io.frames import from_objects
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, CodeArray, IntArray
     from unnaive.io.frames import Column
-
-    Limits = tuple[float | None, int | None]
 
 Label = str | int | float | bool
 CodeType = type[np.uint8] | type[np.uint16] | type[np.uint32]
 _EXACT = 2**53  # integers up to here are exact as floats
 _NUMBER = re.compile(r"((?:^-)?\d+(?:\.\d+)?)")
-OTHER_VALUES = "other values"  # the category of rare values
-_WIDEST_TABLE = 1 << 16  # a column of integers with a wider range is searched, not looked up
+MISSING_VALUES = "missing"  # the category of missing values
+WIDEST_TABLE = 1 << 16  # a column of integers with a wider range is searched, not looked up
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,8 @@ class CategoricalColumn:
     """A column of categories; the code of a category is its position.
 
     Category ``categories[j]`` has the code j. A missing value and an unseen category have the
-    code v = ``len(categories)``.
+    code v = ``size``. If missing values are a category of their own, it is the last one, with the
+    code v − 1.
 
     Parameters
     ----------
@@ -47,6 +46,8 @@ class CategoricalColumn:
         Distinct values of the column, in the order of their codes.
     others : tuple of str, default=()
         Rare values that share the last category, which is then called "other values".
+    missing_category : bool, default=False
+        Whether missing values are a further category, after all others.
 
     See Also
     --------
@@ -59,16 +60,20 @@ class CategoricalColumn:
     >>> smoker = CategoricalColumn("smoker", ("never", "ex", "current"))
     >>> smoker.code("ex"), smoker.code("pipe"), smoker.code(None), smoker.label(2)
     (1, 3, 3, 'current')
+    >>> asked = CategoricalColumn("smoker", ("no", "yes"), missing_category=True)
+    >>> asked.code(None), asked.code("pipe"), asked.label(2)
+    (2, 3, 'missing')
     """
 
     name: str
     categories: tuple[Label, ...]
     others: tuple[Label, ...] = field(default=(), repr=False)
+    missing_category: bool = field(default=False, repr=False)
 
     @property
     def size(self) -> int:
-        """Number of categories v."""
-        return len(self.categories)
+        """Number of categories v, with that of missing values."""
+        return len(self.categories) + self.missing_category
 
     def label(self, code: int) -> str:
         """Return the category of a code as text.
@@ -83,6 +88,8 @@ class CategoricalColumn:
         str
             The category, for reports and plots.
         """
+        if code == len(self.categories) and self.missing_category:
+            return MISSING_VALUES if MISSING_VALUES not in self.categories else "(missing)"
         return str(self.categories[code])
 
     @cached_property
@@ -92,7 +99,7 @@ class CategoricalColumn:
 
     @cached_property
     def _index(self) -> dict[object, int]:
-        codes: dict[object, int] = dict.fromkeys(self.others, self.size - 1)
+        codes: dict[object, int] = dict.fromkeys(self.others, len(self.categories) - 1)
         return codes | {label: code for code, label in enumerate(self.categories)}
 
     @cached_property
@@ -114,7 +121,7 @@ class CategoricalColumn:
         values, codes = self._sorted
         if values.dtype.kind not in "iub" or int(values[-1]) > np.iinfo(np.int64).max:
             return None
-        if int(values[-1]) - int(values[0]) >= _WIDEST_TABLE:
+        if int(values[-1]) - int(values[0]) >= WIDEST_TABLE:
             return None
         lowest = int(values[0])
         table = np.full(int(values[-1]) - lowest + 2, self.size, dtype=code_type(self.size))
@@ -132,15 +139,16 @@ class CategoricalColumn:
         Returns
         -------
         int
-            The code of the category; ``size`` for a missing value or an unseen category.
+            The code of the category; ``size`` for an unseen category, and for a missing value
+            unless it is a category.
         """
+        if cell is None:
+            return len(self.categories)
         try:
             code = self._index.get(cell)
         except TypeError:  # not hashable
             code = None
-        if code is not None:
-            return code
-        return self.size if cell is None else _code_as_column(self, cell)
+        return _code_as_column(self, cell) if code is None else code
 
     def encode(self, column: Column) -> CodeArray:
         """Code all cells of a column.
@@ -153,13 +161,16 @@ class CategoricalColumn:
         Returns
         -------
         array of shape (n,), uint8, uint16 or uint32
-            The code of every cell; ``size`` for a missing value or an unseen category.
+            The code of every cell; ``size`` for an unseen category, and for a missing value unless
+            it is a category.
 
         Raises
         ------
         UnnaiveError
             If the categories are strings and the cells are numbers, or the other way round.
         """
+        if column.unknown:
+            return np.full(len(column.values), self.size, dtype=code_type(self.size))
         if column.is_text:
             return self._encode_labels(column)
         if self.is_text and not all(isinstance(label, str) for label in self.categories):
@@ -182,22 +193,24 @@ class CategoricalColumn:
                 f"the label {text!r} now; convert it to numbers"
             )
         codes = [self._index.get(label, self.size) for label in labels]
-        table = np.array([*codes, self.size], dtype=code_type(self.size))
-        return np.asarray(table[column.values])
+        table = np.array([*codes, len(self.categories)], dtype=code_type(self.size))
+        return np.asarray(table[column.values])  # −1 selects the last
 
     def _encode_mixed(self, column: Column) -> CodeArray:
         """Code numbers by categories of which some are text and some are numbers."""
         values, places = np.unique(column.values, return_inverse=True)
-        codes = [self._index.get(value, self.size) for value in values.tolist()]
-        return np.array(codes, dtype=code_type(self.size))[places]
+        codes = np.array([self._index.get(x, self.size) for x in values.tolist()])
+        codes[np.isnan(values.astype(float))] = len(self.categories)
+        return codes.astype(code_type(self.size))[places]
 
     def _search(self, column: Column) -> CodeArray:
         codes = np.full(len(column.values), self.size, dtype=code_type(self.size))
         refuse_infinite(self.name, column.values)
-        if not self.size or self.is_text:
+        codes[column.missing] = len(self.categories)
+        if not self.categories or self.is_text:
             return codes
         values, order = self._sorted
-        place = np.minimum(np.searchsorted(values, column.values), self.size - 1)
+        place = np.minimum(np.searchsorted(values, column.values), len(values) - 1)
         known = values[place] == column.values
         codes[known] = order[place[known]]
         return codes
@@ -208,7 +221,8 @@ class NumericColumn:
     """A column of numbers that is cut into bins; the code is the number of edges below the value.
 
     With the edges e₁ < … < e_m there are v = m + 1 bins (−∞, e₁], (e₁, e₂], …, (e_m, ∞). A
-    missing value has the code v.
+    missing value has the code v. If missing values are a bin of their own, v = m + 2, and its code
+    is v − 1.
 
     Parameters
     ----------
@@ -216,6 +230,8 @@ class NumericColumn:
         Name of the column.
     edges : tuple of float
         Strictly increasing edges of the bins; empty for a single bin.
+    missing_category : bool, default=False
+        Whether missing values are a further bin, after all others.
 
     See Also
     --------
@@ -234,11 +250,12 @@ class NumericColumn:
 
     name: str
     edges: tuple[float, ...]
+    missing_category: bool = field(default=False, repr=False)
 
     @property
     def size(self) -> int:
-        """Number of bins v."""
-        return len(self.edges) + 1
+        """Number of bins v, with that of missing values."""
+        return len(self.edges) + 1 + self.missing_category
 
     def label(self, code: int) -> str:
         """Return the bin of a code as text.
@@ -253,6 +270,8 @@ class NumericColumn:
         str
             The bin, such as "(18, 65]", for reports and plots; "any" if there is only one.
         """
+        if code > len(self.edges):
+            return MISSING_VALUES
         low, high = list(pairwise(["", *(f"{edge:.6g}" for edge in self.edges), ""]))[code]
         if low and high:
             return f"({low}, {high}]"
@@ -269,15 +288,15 @@ class NumericColumn:
         Returns
         -------
         int
-            The index of the bin; ``size`` for a missing value.
+            The index of the bin; ``len(edges) + 1`` for a missing value.
         """
         if cell is None:
-            return self.size
+            return len(self.edges) + 1
         if type(cell) is not float and type(cell) is not int:
             return _code_as_column(self, cell)
         if isfinite(cell):
             return bisect_left(self.edges, cell)
-        return self.size if cell != cell else _code_as_column(self, cell)  # noqa: PLR0124 - NaN
+        return len(self.edges) + 1 if cell != cell else _code_as_column(self, cell)  # noqa: PLR0124 - NaN
 
     def encode(self, column: Column) -> CodeArray:
         """Code all cells of a column.
@@ -290,21 +309,23 @@ class NumericColumn:
         Returns
         -------
         array of shape (n,), uint8, uint16 or uint32
-            The index of the bin of every cell; ``size`` for a missing value.
+            The index of the bin of every cell; ``len(edges) + 1`` for a missing value.
 
         Raises
         ------
         UnnaiveError
             If a cell is text or infinite.
         """
-        codes: CodeArray = np.empty((1, len(column.values)), dtype=code_type(self.size))
+        codes: CodeArray = np.full((1, len(column.values)), self.size, code_type(self.size))
+        if column.unknown:
+            return np.asarray(codes[0])
         if column.is_text:
             if not column.missing.all():
                 raise UnnaiveError(
                     f"column {self.name!r} held numbers in fit and has the label "
                     f"{first_cell(column)!r} now; convert it to numbers"
                 )
-            codes.fill(self.size)
+            codes.fill(len(self.edges) + 1)
             return np.asarray(codes[0])
         block = np.ascontiguousarray(column.values, dtype=np.float64).reshape(-1, 1)
         starts = np.array([0, len(self.edges)])
@@ -416,75 +437,3 @@ def refuse_infinite(name: str, values: AnyArray) -> None:
             f"column {name!r} has the infinite value {values[row]} in row {row}: infinity is "
             "neither a number to bin nor a category; replace it by a number or by NaN (missing)"
         )
-
-
-def labels_of(column: Column) -> tuple[Label, ...]:
-    """Return the labels of a column; raise an error for one that is not a string or number."""
-    labels = column.categories or ()
-    for label in labels:
-        if not isinstance(label, str | int | float | bool | np.generic):
-            raise TypeError(
-                f"column {column.name!r} has value {label!r} of type {type(label).__name__}, "
-                "which is neither a string nor a number; convert the column to strings"
-            )
-    return cast("tuple[Label, ...]", labels)  # numpy's scalars equal those of Python
-
-
-def learn_categories(column: Column) -> tuple[CategoricalColumn, CodeArray]:
-    """Find the distinct values of a column, in declared or sorted order, and its codes."""
-    if column.is_text:
-        labels = labels_of(column)
-        known = CategoricalColumn(column.name, labels if column.declared else natural_order(labels))
-        return known, known.encode(column)
-    refuse_infinite(column.name, column.values)
-    integers = column.values.dtype.kind in "iub"
-    distinct = distinct_integers(column.values) if integers else None
-    if distinct is not None:
-        known = CategoricalColumn(column.name, tuple(distinct.tolist()))
-        return known, known.encode(column)
-    observed = ~column.missing
-    distinct, inverse = np.unique(column.values[observed], return_inverse=True)
-    known = CategoricalColumn(column.name, tuple(distinct.tolist()))
-    codes = np.full(len(column.values), known.size, dtype=code_type(known.size))
-    codes[observed] = inverse
-    return known, codes
-
-
-def group_rare(
-    known: CategoricalColumn, codes: CodeArray, weights: FloatArray | None, limits: Limits
-) -> tuple[CategoricalColumn, CodeArray]:
-    """Group the rare categories of a text column into a last one, "other values".
-
-    ``limits`` are the least number (or share) of rows of a category, and the largest number of
-    categories with the last one; None: no limit. A single rare category keeps its name.
-    """
-    least, most = limits
-    if not known.is_text or not known.size:
-        return known, codes
-    counts = np.bincount(codes, weights, known.size + 1)[: known.size]
-    kept = np.ones(known.size, dtype=bool)
-    if least is not None:
-        kept = counts >= (least if least >= 1 else least * counts.sum())
-    if most is not None and kept.sum() + (not kept.all()) > most:
-        frequent = np.argsort(-counts, kind="stable")[: most - 1]
-        kept[np.setdiff1d(np.arange(known.size), frequent)] = False
-    if known.size - np.count_nonzero(kept) < 2:
-        return known, codes
-    labels = list(zip(known.categories, kept, strict=True))
-    others = tuple(label for label, keep in labels if not keep)
-    named = tuple(label for label, keep in labels if keep)
-    name = OTHER_VALUES if OTHER_VALUES not in named else f"{OTHER_VALUES} (grouped)"
-    grouped = CategoricalColumn(known.name, (*named, name), others)
-    place = np.where(kept, np.cumsum(kept) - 1, grouped.size - 1)
-    return grouped, np.append(place, grouped.size).astype(code_type(grouped.size))[codes]
-
-
-def distinct_integers(values: AnyArray) -> AnyArray | None:
-    """Distinct integers in increasing order, without sorting; None if their range is wide."""
-    lowest = int(values.min(initial=values[0])) if len(values) else 0
-    spread = int(values.max(initial=values[0])) - lowest if len(values) else 0
-    if spread >= _WIDEST_TABLE or lowest + spread > np.iinfo(np.int64).max:
-        return None
-    seen = np.zeros(spread + 1, dtype=bool)
-    seen[values.astype(np.int64) - lowest] = True
-    return (np.flatnonzero(seen) + lowest).astype(values.dtype)

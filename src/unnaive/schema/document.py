@@ -135,6 +135,8 @@ def _check_column(column: State) -> None:
         _check_labels(column.get("others", []), f"other values of column {name!r}")
     elif not all(isinstance(x, int | float) and abs(x) < float("inf") for x in column["edges"]):
         raise TypeError(f"an edge of column {name!r} is not a number")
+    if not isinstance(column.get("missing_category", False), bool):
+        raise TypeError(f"missing_category of column {name!r} is neither true nor false")
 
 
 def _check_labels(labels: object, what: str, least: int = 0) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Protocol
@@ -14,25 +13,26 @@ from unnaive import _parallel
 from unnaive._core.coding import OUTSIDE, offset_integers
 from unnaive.discretize.fixed import ByColumn
 from unnaive.exceptions import DataWarning, UnnaiveError
+from unnaive.schema.categories import group_rare, learn_categories, with_missing_category
 from unnaive.schema.columns import (
     CategoricalColumn,
     ColumnSchema,
     NumericColumn,
     first_cell,
-    group_rare,
-    learn_categories,
     refuse_infinite,
     sorted_labels,
 )
 from unnaive.schema.schema import Schema, refuse_unusable_target
+from unnaive.schema.settings import categorical_mask, declared_categories, missing_mask
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
-    from unnaive.schema.columns import Label, Limits
-
-    Features = str | Sequence[str | int] | AnyArray | None  # "auto", names, positions, a mask
-    Categories = str | Mapping[str, Iterable[Label]] | Sequence[Iterable[Label] | None] | None
+    from unnaive.schema.categories import Limits
+    from unnaive.schema.columns import Label
+    from unnaive.schema.settings import Categories, Features, Missing
 
 FEW_VALUES = 10  # whole numbers with at most this many distinct values are categories,
 OFTEN = 2  # if each value occurs at least this often on average
@@ -139,6 +139,7 @@ def learn_schema(
     categories: Categories = None,
     min_frequency: float | None = None,
     max_categories: int | None = None,
+    missing_as_category: Missing = False,
     classes: Sequence[Label] | None = None,
     weights: FloatArray | None = None,
     n_jobs: int | None = None,
@@ -155,6 +156,8 @@ def learn_schema(
         Finds the bin edges. None: the distinct values of every column are its categories.
     categorical_features, categories, min_frequency, max_categories : object, default=None
         As in the models: what is categorical, declared categories, and which are grouped.
+    missing_as_category : bool, list or mask, default=False
+        As in the models: columns in which missing values are a category of their own.
     classes : sequence of str, int, float or bool, or None, default=None
         All class labels. None: those that occur.
     weights : array of shape (n,), float64, or None, default=None
@@ -185,7 +188,8 @@ def learn_schema(
     """
     labels, class_codes = learn_target(target, classes)
     limits = (min_frequency, max_categories)
-    rules = ColumnRules.read(frame.names, discretizer, categorical_features, categories, limits)
+    named = (categorical_features, categories, missing_as_category)
+    rules = ColumnRules.read(frame.names, discretizer, *named, limits=limits)
     columns, codes = _learn_columns(frame, rules, (class_codes, len(labels)), weights, n_jobs)
     schema = Schema(columns, tuple(labels.tolist()), target.name)
     warn_of_columns(schema, frame.n_rows)
@@ -200,6 +204,7 @@ class ColumnRules:
     discretizer: Discretizer | ByColumn | None
     declared: dict[str, tuple[Label, ...]]
     chosen: BoolArray | None
+    missing: BoolArray
     limits: Limits
 
     @classmethod
@@ -209,6 +214,8 @@ class ColumnRules:
         discretizer: Discretizer | ByColumn | None,
         features: Features,
         categories: Categories,
+        missing: Missing = False,
+        *,
         limits: Limits = (None, None),
     ) -> ColumnRules:
         """Check the parameters against the names of the columns."""
@@ -218,7 +225,8 @@ class ColumnRules:
                 hint = f"did you mean {close[0]!r}?" if close else f"they are {list(names)}"
                 raise ValueError(f"discretize= names {name!r}, which is not a column of X; {hint}")
         declared = declared_categories(categories, names)
-        return cls(discretizer, declared, categorical_mask(features, names), limits)
+        chosen = categorical_mask(features, names)
+        return cls(discretizer, declared, chosen, missing_mask(missing, names), limits)
 
     def discretizer_of(self, name: str) -> Discretizer | None:
         """Return the discretizer of a column; None if it is not cut."""
@@ -241,6 +249,16 @@ class ColumnRules:
         weights: FloatArray | None,
     ) -> tuple[ColumnSchema, CodeArray]:
         """Learn and code a column; ``target`` has the class codes and the number of classes."""
+        learned = self._learn_values(column, index, target, weights)
+        return with_missing_category(*learned, column.missing) if self.missing[index] else learned
+
+    def _learn_values(
+        self,
+        column: Column,
+        index: int,
+        target: tuple[IntArray, int],
+        weights: FloatArray | None,
+    ) -> tuple[ColumnSchema, CodeArray]:
         name = column.name
         if name in self.declared:
             declared = CategoricalColumn(name, self.declared[name])
@@ -410,76 +428,3 @@ def warn_of_columns(schema: Schema, n_rows: int) -> None:
                 names=(column.name,),
             )
             warnings.warn(warning, stacklevel=3)
-
-
-def declared_categories(
-    categories: Categories, names: Sequence[str]
-) -> dict[str, tuple[Label, ...]]:
-    """Read ``categories=``: a mapping by name, or a list with one entry (or None) per column."""
-    if categories is None or (isinstance(categories, str) and categories == "auto"):
-        return {}
-    if isinstance(categories, Mapping):
-        unknown = [name for name in categories if name not in names]
-        if unknown:
-            raise ValueError(f"categories= names {unknown[0]!r}, which is not a column of X")
-        declared = dict(categories)
-    else:
-        wrong = isinstance(categories, str) or not isinstance(categories, Sized)
-        if wrong or len(categories) != len(names):
-            raise ValueError(
-                f"categories={categories!r}; it must be a mapping from column names or a list of "
-                f"{len(names)} entries, one per column (None: learn them)"
-            )
-        pairs = zip(names, categories, strict=True)
-        declared = {name: labels for name, labels in pairs if labels is not None}
-    return {name: _declared(name, labels) for name, labels in declared.items()}
-
-
-def _declared(name: str, labels: object) -> tuple[Label, ...]:
-    """Check the declared values of one column."""
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise ValueError(
-            f"categories= of column {name!r} is {labels!r}; it must be a list of values"
-        )
-    values = tuple(x.item() if isinstance(x, np.generic) else x for x in labels)
-    for value in values:
-        if not isinstance(value, str | int | float | bool) or value != value:  # noqa: PLR0124
-            raise ValueError(
-                f"categories= of column {name!r} has {value!r}; values are strings or numbers, and "
-                "missing cells need no category"
-            )
-    if len(set(values)) != len(values):
-        raise ValueError(f"categories= of column {name!r} has a value twice")
-    return values
-
-
-def categorical_mask(features: Features, names: Sequence[str]) -> BoolArray | None:
-    """Read ``categorical_features=``: "auto" (None here), names, positions or a mask."""
-    if isinstance(features, str) and features == "auto":
-        return None
-    mask = np.zeros(len(names), dtype=bool)
-    empty = isinstance(features, Sized) and not isinstance(features, str) and not len(features)
-    if features is None or empty:
-        return mask
-    chosen: AnyArray = np.asarray(features)
-    if chosen.ndim != 1 or (chosen.dtype == bool and len(chosen) != len(names)):
-        raise ValueError(
-            "categorical_features must be 'auto', a list of column names or positions, or a "
-            f"mask of {len(names)} booleans; it is {features!r}"
-        )
-    if chosen.dtype == bool:
-        return chosen
-    for feature in chosen.tolist():
-        if isinstance(feature, str):
-            if feature not in names:
-                raise ValueError(
-                    f"categorical_features names {feature!r}, which is not a column of X"
-                )
-            mask[list(names).index(feature)] = True
-        elif isinstance(feature, int) and -len(names) <= feature < len(names):
-            mask[feature] = True
-        else:
-            raise ValueError(
-                f"categorical_features has {feature!r}; positions run from 0 to {len(names) - 1}"
-            )
-    return mask

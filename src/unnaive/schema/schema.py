@@ -367,11 +367,13 @@ class Schema:
         columns: list[ColumnSchema] = []
         for column in state["columns"]:
             name, others = column["name"], tuple(column.get("others", ()))
+            missing = column.get("missing_category", False)
             if "edges" in column:
-                columns.append(NumericColumn(name, tuple(column["edges"])))
+                columns.append(NumericColumn(name, tuple(column["edges"]), missing))
                 values, in_order = column["edges"], sorted(column["edges"])
             else:
-                columns.append(CategoricalColumn(name, tuple(column["categories"]), others))
+                categories = tuple(column["categories"])
+                columns.append(CategoricalColumn(name, categories, others, missing))
                 values = in_order = [*column["categories"], *others]
             if len(set(values)) != len(values) or values != in_order:
                 raise SchemaMismatch(f"column {name!r} has a value or an edge twice")
@@ -455,15 +457,18 @@ def refuse_unusable_target(column: Column) -> None:
 
 
 def _column_state(column: ColumnSchema) -> State:
+    missing = {"missing_category": True} if column.missing_category else {}
     if isinstance(column, NumericColumn):
-        return {"name": column.name, "edges": list(column.edges)}
+        return {"name": column.name, "edges": list(column.edges), **missing}
     others = {"others": list(column.others)} if column.others else {}
-    return {"name": column.name, "categories": list(column.categories), **others}
+    return {"name": column.name, "categories": list(column.categories), **others, **missing}
 
 
 def _describe(column: ColumnSchema) -> str:
     if isinstance(column, NumericColumn):
-        return f"{column.size} bins with edges {list(column.edges)}"
+        missing = " and one of missing values" if column.missing_category else ""
+        return f"{len(column.edges) + 1} bins with edges {list(column.edges)}{missing}"
     shown = ", ".join(repr(label) for label in column.categories[:5])
     others = f", {len(column.others)} grouped" if column.others else ""
+    others += ", missing values" if column.missing_category else ""
     return f"{column.size} categories ({shown}{', …' if column.size > 5 else ''}{others})"

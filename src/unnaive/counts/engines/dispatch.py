@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from unnaive.discretize import Discretizer
     from unnaive.schema import Schema
     from unnaive.schema.columns import Label
-    from unnaive.schema.learn import Categories, Features
+    from unnaive.schema.settings import Categories, Features, Missing
     from unnaive.schema.sketch import SchemaSketch
 
 ENGINES = {"dask": "dask", "dask_expr": "dask", "distributed": "dask", "pyspark": "spark"}
@@ -46,6 +46,7 @@ class Learning(TypedDict, total=False):
     bins: int
     categorical_features: Features
     categories: Categories
+    missing_as_category: Missing
 
 
 class SketchLearning(Learning, total=False):
@@ -253,7 +254,7 @@ def count_partitions(
         As in :func:`unnaive.count`.
     **learning
         How a schema is learned: ``discretize``, ``bins``, ``categorical_features``,
-        ``categories``, ``classes``.
+        ``categories``, ``missing_as_category``, ``classes``.
     """
     if schema is None:
         schema = learn_schema_of(engine, target, sample_weight, **learning)

@@ -2,7 +2,8 @@
  *
  * unnaiveEngine(document) takes what unnaive.report.tables.explorer_document wrote, parsed. A row
  * is a list of cells, one for each column: the code of a value, a number in a column of numbers, or
- * null if it is missing. Last of the four scripts of the explorer.
+ * null if it is unknown. A column in which missing values are a category has the cell of a missing
+ * value as `missing`. Last of the four scripts of the explorer.
  */
 const unnaiveEngine = (function () {
   "use strict";
@@ -79,6 +80,7 @@ const unnaiveEngine = (function () {
   /* A cell of a column as a cell of the same column in another model. */
   function translated(cell, from, to) {
     if (cell === null) return null;
+    if (cell === from.missing) return to.missing ?? null;
     if (from.kind !== "category") return codeOf(to, cell);
     if (to.kind !== "category") return codeOf(to, from.numbers?.[cell]);
     if (to.labels[cell] === from.labels[cell]) return cell;
@@ -132,6 +134,7 @@ const unnaiveEngine = (function () {
         throw new RangeError(`a row has ${cells.length} cells; it needs ${columns.length}`);
       }
       return Array.from(cells, (cell, i) => {
+        if (cell !== undefined && cell === columns[i].missing) return cell;
         if (typeof cell !== "number" || !Number.isFinite(cell)) return null;
         const { kind, labels } = columns[i];
         return kind === "number" || (cell >= 0 && cell < labels.length) ? cell : null;

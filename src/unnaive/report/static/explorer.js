@@ -55,9 +55,10 @@
   const probability = (logOdds) => 1 / (1 + Math.exp(-logOdds));
   const logOddsOf = (share) => Math.log(share / (1 - share));
 
-  /* A column with its value: "age = 61", "age > 58.5", "age in (40, 58.5]". */
+  /* A column with its value: "age = 61", "age > 58.5", "age in (40, 58.5]", "age missing". */
   function knownAs(column) {
-    const { name, kind, labels } = columns[column];
+    const { name, kind, labels, missing } = columns[column];
+    if (cells[column] === missing) return `${name} missing`;
     if (kind === "number") return `${name} = ${cells[column]}`;
     const label = labels[cells[column]];
     if (kind === "category" || labels.length === 1) return `${name} = ${label}`;
@@ -108,7 +109,7 @@
   // ---- fields ---------------------------------------------------------------------------------
 
   function makeField(column) {
-    const { name, kind, labels } = columns[column];
+    const { name, kind, labels, missing } = columns[column];
     const id = `field-${column}`;
     const box = make("div", { class: "field", "data-column": column });
     const inputs = make("div", { class: "inputs" });
@@ -118,9 +119,10 @@
       const range = given.ranges[column].map(shortNumber).join(" to ");
       box.insertBefore(make("span", { class: "range" }, `data: ${range}`), inputs);
     }
-    if (kind !== "number") {
+    if (kind !== "number" || missing !== undefined) {
       field.select = make("select", { id });
-      field.select.append(option("", "missing"));
+      field.select.append(option("", missing === undefined ? "missing" : "unknown"));
+      if (kind === "number") field.select.append(option(missing, "missing"));
       given.orders[column].forEach((code) => field.select.append(option(code, labels[code])));
       field.select.addEventListener("change", () => chooseValue(column));
       inputs.append(field.select);
@@ -129,7 +131,7 @@
       field.input = make("input", { type: "text", "aria-describedby": field.wrong.id });
       if (!((columns[column].low ?? columns[column].edges[0]) < 0)) field.input.inputMode = "decimal";
       field.input.placeholder = "number";
-      if (kind === "number") field.input.id = id;
+      if (field.select === null) field.input.id = id;
       else field.input.setAttribute("aria-label", `${name}, as a number`);
       field.input.addEventListener("input", () => typeNumber(column));
       inputs.append(field.input);
@@ -138,9 +140,11 @@
     return box;
   }
 
+  const cellOf = (column, text) => (text === columns[column].missing ? text : Number(text));
+
   function chooseValue(column) {
     const { select, input } = fields.get(column);
-    cells[column] = select.value === "" ? null : Number(select.value);
+    cells[column] = select.value === "" ? null : cellOf(column, select.value);
     if (input !== null) input.value = "";
     complain(column, "");
     updateAloud();

@@ -9,12 +9,11 @@ import numpy as np
 from unnaive.discretize import EqualFrequency, EqualWidth, Quantile
 from unnaive.discretize.base import SupervisedDiscretizer, midpoints
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
+from unnaive.schema.categories import distinct_integers, labels_of
 from unnaive.schema.columns import (
     CategoricalColumn,
     ColumnSchema,
     NumericColumn,
-    distinct_integers,
-    labels_of,
     natural_order,
     refuse_infinite,
     sorted_labels,

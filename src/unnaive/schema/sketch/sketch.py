@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,7 +11,8 @@ from unnaive import _parallel
 from unnaive.discretize import discretizer
 from unnaive.discretize.base import BinnedDiscretizer
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
-from unnaive.schema.columns import CategoricalColumn, ColumnSchema, labels_of, sorted_labels
+from unnaive.schema.categories import labels_of
+from unnaive.schema.columns import CategoricalColumn, ColumnSchema, sorted_labels
 from unnaive.schema.learn import ColumnRules, encode_declared, label_array, warn_of_columns
 from unnaive.schema.schema import Schema, refuse_unusable_target
 from unnaive.schema.sketch.buckets import ACCURACY
@@ -19,11 +21,11 @@ from unnaive.schema.sketch.columns import ColumnSketch, Values
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import FloatArray, IntArray, State
+    from unnaive._typing import BoolArray, FloatArray, IntArray, State
     from unnaive.discretize import Discretizer
     from unnaive.io.frames import Column, Frame
     from unnaive.schema.columns import Label
-    from unnaive.schema.learn import Categories, Features
+    from unnaive.schema.settings import Categories, Features, Missing
 
 MANY_CLASSES = 10_000
 _CLASSES_CURE = "a classifier needs few: cut it into classes, or name another target column"
@@ -48,7 +50,7 @@ class SchemaSketch:
     ----------
     target : str
         Name of the target.
-    discretize, bins, categorical_features, categories
+    discretize, bins, categorical_features, categories, missing_as_category
         As in the models.
     classes : list, default=None
         All class labels. None: those that occur.
@@ -78,12 +80,14 @@ class SchemaSketch:
         bins: int = 5,
         categorical_features: Features = "auto",
         categories: Categories = None,
+        missing_as_category: Missing = False,
         classes: Sequence[Label] | None = None,
         accuracy: int = ACCURACY,
         n_jobs: int | None = None,
     ) -> None:
         self.target, self.n_jobs, self.accuracy = target, n_jobs, accuracy
         self.categorical_features, self.categories = categorical_features, categories
+        self.missing_as_category = missing_as_category
         self.discretizer = None if discretize is None else discretizer(discretize, bins)
         self.names: tuple[str, ...] = ()
         self.n_rows = 0
@@ -96,6 +100,7 @@ class SchemaSketch:
             self._places = {label: place for place, label in enumerate(labels)}
         self._declared: dict[str, CategoricalColumn] = {}
         self._columns: list[ColumnSketch | None] = []
+        self._gaps: BoolArray = np.zeros(0, dtype=bool)  # which columns have a missing value
 
     @property
     def _uses_classes(self) -> bool:
@@ -115,6 +120,7 @@ class SchemaSketch:
 
         def add_one(index: int) -> None:
             column, sketch = frame.column(index), self._columns[index]
+            self._gaps[index] |= self._rules.missing[index] and column.missing.any()
             if sketch is None:
                 encode_declared(self._declared[column.name], column)
                 return
@@ -129,8 +135,13 @@ class SchemaSketch:
         """Read the parameters that concern columns, once the names are known."""
         self.names = names
         rules = self._rules = ColumnRules.read(
-            names, self.discretizer, self.categorical_features, self.categories
+            names,
+            self.discretizer,
+            self.categorical_features,
+            self.categories,
+            self.missing_as_category,
         )
+        self._gaps = np.zeros(len(names), dtype=bool)
         self._declared = {n: CategoricalColumn(n, labels) for n, labels in rules.declared.items()}
         self._columns = [
             None
@@ -177,6 +188,7 @@ class SchemaSketch:
                 if mine.buckets is not None:
                     mine.buckets.widen(self._width)
                 mine.merge(theirs, table)
+        self._gaps |= other._gaps
         self.n_rows += other.n_rows
 
     def schema(self) -> Schema:
@@ -190,8 +202,11 @@ class SchemaSketch:
         def learn_one(index: int) -> ColumnSchema:
             sketch = self._columns[index]
             if sketch is None:
-                return self._declared[self.names[index]]
-            return sketch.learn(self._rules.discretizer_of(sketch.name), order)
+                learned: ColumnSchema = self._declared[self.names[index]]
+            else:
+                learned = sketch.learn(self._rules.discretizer_of(sketch.name), order)
+            gaps = bool(self._gaps[index] and learned.size)
+            return replace(learned, missing_category=True) if gaps else learned
 
         columns = _parallel.run(learn_one, range(len(self.names)), self.n_jobs)
         schema = Schema(tuple(columns), labels, self.target)
@@ -215,6 +230,7 @@ class SchemaSketch:
             "labels": self._labels.state(),
             "places": list(self._places),
             "columns": [None if sketch is None else sketch.state() for sketch in self._columns],
+            "gaps": self._gaps,
         }
 
     @classmethod
@@ -228,5 +244,5 @@ class SchemaSketch:
         for column, saved in zip(sketch._columns, state["columns"], strict=True):
             if column is not None:
                 column.restore(saved)
-        sketch.n_rows = state["n_rows"]
+        sketch.n_rows, sketch._gaps = state["n_rows"], state["gaps"]
         return sketch
