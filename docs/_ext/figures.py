@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+import json
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from unnaive.explain import (
     plot_structure,
     plot_threshold_path,
 )
+from unnaive.papers.curves import draw_score_paths
 from unnaive.report import write
 
 if TYPE_CHECKING:
@@ -102,6 +104,12 @@ def score_path() -> Figure:
     left.tick_params(axis="x", labelsize=7)
     plot_score_path(model, X[1::2], data.y[1::2], ax=right)
     return figure
+
+
+def stored_curve(name: str) -> Figure:
+    """Draw a figure of the GNB paper from the stored results."""
+    stored = json.loads((ROOT / "docs" / "results" / "gnb.json").read_text(encoding="utf-8"))
+    return draw_score_paths(stored["curves"][name])
 
 
 def sizes() -> Figure:
@@ -230,6 +238,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "hidden-parents": hidden_parents,
     "phnb-path": thresholds,
     "gnb-path": score_path,
+    **{f"paper-{name}": partial(stored_curve, name) for name in ("7", "8", "9", "10", "11")},
     "cluster-sizes": sizes,
     "ienb": intervals,
     "iterative": losses,

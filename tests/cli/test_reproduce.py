@@ -15,6 +15,7 @@ from unnaive.cli import terminal
 from unnaive.cli.app import app
 from unnaive.papers import Experiment, Line, Step, Unit
 from unnaive.papers import phnb as phnb_module
+from unnaive.papers.curves import SCORES
 
 
 @dataclass(kw_only=True)
@@ -98,6 +99,19 @@ def test_a_file(tmp_path):
     assert f"results written to {path}" in result.stderr
     assert json.loads(path.read_text(encoding="utf-8"))["remarks"] == ["2 lines"]
     assert [entry.name for entry in tmp_path.iterdir()] == ["toy.json"]
+
+
+def test_figures_are_drawn(tmp_path, monkeypatch):
+    path = {"triplets": [1, 2], **{key: [0.5, 0.6] for key in SCORES}}
+    panels = {key: {"text": path, "inferred": path} for key in ["GNB-A", "GNB-O"]}
+    curve = {"data": "Big_Set", "panels": panels}
+    assert "has no curves" in run("phnb", "--figures", tmp_path).stderr
+    monkeypatch.setattr(Toy, "curves", lambda *_: {"7": curve})
+    result = run("phnb", "--figures", tmp_path)
+    picture = tmp_path / "figure-7.png"
+    assert f"figure 7 written to {picture}" in result.stderr
+    assert picture.read_bytes()[1:4] == b"PNG"
+    assert "does not exist" in run("phnb", "--figures", tmp_path / "no", code=1).stderr
 
 
 def test_resume(tmp_path):

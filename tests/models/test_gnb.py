@@ -171,15 +171,19 @@ def test_junction_form_equals_the_twin(problem, policy, method):
 
 
 @given(problems(sizes=(1, 2, 3, 5), max_rows=12), methods, st.integers(0, 2**32 - 1))
-@settings(max_examples=200)
-def test_the_papers_posteriors_equal_the_twin(problem, method, seed):
+@pytest.mark.parametrize("paper", [True, "all-zeros"])
+@settings(max_examples=120)
+def test_the_papers_posteriors_equal_the_twin(paper, problem, method, seed):
     complete(problem)
-    model = fitted(GeneralizedNB(method=method, paper=True), problem)
+    model = fitted(GeneralizedNB(method=method, paper=paper), problem)
     edges = slow.edges_of(model.structure_.parents.tolist())
     columns = list(range(len(problem.values)))
     random = np.random.default_rng(seed)
     states = [[int(random.integers(v)) for v in problem.values] for _ in range(10)]
-    expected = [slow.paper_posterior(*problem.data, columns, edges, row) for row in states]
+    expected = [
+        slow.paper_posterior(*problem.data, columns, edges, row, all_zeros=paper == "all-zeros")
+        for row in states
+    ]
     got = model.predict_proba(np.array(states, dtype=float))
     np.testing.assert_allclose(got, expected, atol=1e-10)
 
@@ -221,6 +225,7 @@ SETTINGS = [
     {},
     {"method": "greedy", "smoothing": "backoff"},
     {"paper": True},
+    {"paper": "all-zeros"},
     {"parametrization": "junction", "smoothing": "m-estimate"},
     {"missing": "drop"},
 ]

@@ -30,7 +30,7 @@ from unnaive.structure.groups import (
     forward_joining,
     groups_of,
 )
-from unnaive.tables.groups import GroupScores
+from unnaive.tables.groups import CompleteGroupScores, GroupScores
 from unnaive.tables.smoothing import Laplace, smoothing_policy
 
 SMALL = {"max_rows": 14, "max_columns": 4, "sizes": (1, 2, 3)}
@@ -39,7 +39,8 @@ SMALL = {"max_rows": 14, "max_columns": 4, "sizes": (1, 2, 3)}
 def scores_of(problem, smoothing="laplace", **options):
     rows = problem.coded(options.pop("n_jobs", None))
     counts = rows.select(np.empty((0, 2), dtype=np.int64))
-    return GroupScores(counts, rows, smoothing_policy(smoothing, Laplace()), **options)
+    kind = options.pop("kind", GroupScores)
+    return kind(counts, rows, smoothing_policy(smoothing, Laplace()), **options)
 
 
 def of_twin(problem):
@@ -105,6 +106,36 @@ def test_greedy_searches_equal_their_twins(problem, policy):
         assert [step[0] for step in found.history] == [tuple(map(tuple, g)) for g, _ in history]
 
 
+@given(problems(**SMALL), policies)
+@settings(max_examples=40)
+def test_paper_searches_equal_their_twins(problem, policy):
+    scores = scores_of(problem, policy, kind=CompleteGroupScores)
+    active, data = np.array(problem.values) > 0, of_twin(problem)
+    twins = (slow.paper_fssj, slow.paper_bsej)
+    for search, twin in zip((forward_joining, backward_joining), twins, strict=True):
+        found = search(scores, active, paper=True)
+        groups, correct, evaluations, history = twin(*data, alpha=POLICIES[policy])
+        assert found.groups == tuple(map(tuple, groups))
+        assert found.fitness == pytest.approx(correct / len(problem.rows))
+        assert found.evaluations == evaluations
+        assert [step[0] for step in found.history] == [tuple(map(tuple, g)) for g, _ in history]
+
+
+@given(problems(**SMALL, weighted=True), policies, st.integers(0, 2**31))
+@settings(max_examples=40)
+def test_scores_of_complete_groups(problem, policy, seed):
+    random = np.random.default_rng(seed)
+    genomes = random.integers(0, len(problem.values) + 1, (6, len(problem.values)))
+    cells = [[0 if cell is None else cell for cell in row] for row in problem.rows]
+    whole = replace(problem, rows=cells)
+    for criterion in ("accuracy", "log_loss"):
+        usual = scores_of(whole, policy, criterion=criterion)
+        slowly = scores_of(whole, policy, criterion=criterion, kind=CompleteGroupScores)
+        found = [slowly._fitness(groups_of(genome)) for genome in genomes]
+        np.testing.assert_allclose(found, usual.of_genomes(genomes), atol=1e-10)
+        np.testing.assert_array_equal(slowly.of_genomes(genomes), usual.of_genomes(genomes))
+
+
 @given(problems(max_rows=12, max_columns=4, sizes=(1, 2, 3, 5)), policies, st.data())
 @settings(max_examples=80)
 def test_posteriors_and_leave_one_out_equal_the_twin(problem, policy, data):
@@ -128,6 +159,23 @@ def of_groups(problem, groups, smoothing):
     families = problem.coded().count_families(groups)
     graph = GroupGraph(model.schema_.names, model.schema_.target, tuple(groups))
     return with_counts(model, replace(model.counts_, families=families), graph)
+
+
+@pytest.mark.parametrize("search", ["forward", "backward", "eda"])
+def test_the_papers_leave_one_out_score_is_that_of_the_model(search, tmp_path):
+    problem = made(40, [2, 3, 2, 3], 2, gaps=0.3, seed=3)
+    model = PazzaniNB(search=search, paper=True, algorithm=UMDA(population=60, max_generations=5))
+    model = fitted(model, problem)
+    left_out = model.loo_predict_proba(problem.X, problem.classes)
+    with np.errstate(divide="ignore"):
+        right = first_of_the_best(np.log(left_out)) == np.array(problem.classes)
+    assert model.loo_score_ == pytest.approx(right.mean())
+    groups, data = [list(group) for group in model.structure_.groups], of_twin(problem)
+    joint = [slow.grouped_joint(*data, groups, row, partial="drop") for row in problem.rows]
+    np.testing.assert_allclose(tables_of(model).joint(problem.coded().codes), joint, atol=1e-10)
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model").predict_proba(problem.X)
+    np.testing.assert_array_equal(again, model.predict_proba(problem.X))
 
 
 def test_weather():

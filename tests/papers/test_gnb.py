@@ -12,6 +12,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 from sklearn.model_selection import train_test_split
+from sklearn.naive_bayes import MultinomialNB
 
 from datafiles import needs_data
 from unnaive import TAN, GeneralizedNB, NaiveBayes
@@ -19,7 +20,9 @@ from unnaive.datasets import load
 from unnaive.evaluate import cross_validate
 from unnaive.exceptions import UnnaiveError
 from unnaive.papers import reproduce
-from unnaive.papers.gnb import GNBExperiment, cut_whole, load_rows, random_splits
+from unnaive.papers.curves import draw_score_paths
+from unnaive.papers.gnb import INFERRED, GNBExperiment, cut_whole, load_rows, random_splits
+from unnaive.papers.readings import RULES, as_numbers
 
 METRICS = {
     "accuracy": accuracy_score,
@@ -74,15 +77,59 @@ def test_lines_are_plain_means_over_random_splits():
     assert printed["TAN without smoothing", "precision"] == printed["TAN", "precision"] == 0.9777
 
 
+def plain_readings(data, codes, train, test):
+    """Labels of the four models as the readings say, from numbers and from single rows."""
+    labels = {}
+    for name, method in (("GNB-A", "greedy"), ("GNB-O", "optimal")):
+        model = GeneralizedNB(method=method, paper="all-zeros", discretize=None)
+        labels[name] = model.fit(codes[train], data.y[train]).predict(codes[test])
+    means = np.empty(data.X.shape)
+    for place, column in enumerate(data.X.T):
+        for code in set(codes[:, place]):
+            means[codes[:, place] == code, place] = column[codes[:, place] == code].mean()
+    np.testing.assert_allclose(as_numbers(data), means)  # no column of wdbc is negative
+    labels["NB"] = MultinomialNB().fit(means[train], data.y[train]).predict(means[test])
+    tree = TAN(smoothing="ml", discretize=None).fit(codes[train], data.y[train])
+    joint = tree.predict_joint_log_proba(codes[test])  # argmax takes the first of ties
+    labels["TAN"] = np.array(["B", "M"])[[int(scores[1] > scores[0]) for scores in joint]]
+    return labels
+
+
+def test_readings_are_plain_means_over_random_splits():
+    data = load("wdbc")
+    codes = np.column_stack([quantile_codes(column) for column in data.X.T])
+    found = {(model, metric): [] for model in RULES for metric in METRICS}
+    for run in range(2):
+        train, test = train_test_split(np.arange(569), test_size=86, random_state=run)
+        for model, labels in plain_readings(data, codes, train, test).items():
+            for metric, score in METRICS.items():
+                found[model, metric].append(score(data.y[test], labels))
+    result = reproduce(GNBExperiment(quick=True, runs=2, only=["Wdbc"]))
+    lines = {(line.model, line.metric): line for line in result.lines}
+    for key, values in found.items():
+        assert lines[key].inferred == pytest.approx(np.mean(values), abs=1e-12)
+        deviation = np.std(values, ddof=1) / np.sqrt(5)
+        assert lines[key].inferred_tolerance == pytest.approx(2 * deviation, abs=1e-12)
+    assert lines["TAN without smoothing", "accuracy"].inferred is None
+    panels = result.curves["7"]["panels"]
+    whole = {model: rules["inferred"]["recall"][-1] for model, rules in panels.items()}
+    assert whole == pytest.approx({m: lines[m, "recall"].inferred for m in whole}, abs=1e-12)
+    text = {model: rules["text"]["auc_hard"][-1] for model, rules in panels.items()}
+    assert text == pytest.approx({m: lines[m, "roc_auc"].ours for m in text}, abs=1e-12)
+    axes = draw_score_paths(result.curves["7"]).axes
+    assert [line.get_xdata()[-1] for line in axes[3].get_lines()] == [29] * 5
+
+
 def test_resumed_lines_are_the_same(tmp_path):
     experiment, store = GNBExperiment(quick=True, runs=11, only=["Wdbc"]), tmp_path / "runs.jsonl"
     seen = []
     first = reproduce(experiment, store=store, watch=seen.append)
-    assert sorted(step.key for step in seen) == ["Wdbc, runs 0 to 9", "Wdbc, runs 10 to 10"]
+    keys = ["Wdbc, paths", "Wdbc, runs 0 to 9", "Wdbc, runs 10 to 10"]
+    assert sorted(step.key for step in seen) == keys
     content = store.read_bytes()
     store.write_bytes(content[:-20])  # killed while it wrote
     again = reproduce(experiment, store=store)
-    assert (first.resumed, again.resumed) == (0, 1)
+    assert (first.resumed, again.resumed) == (0, 2)
     assert again.lines == first.lines
     assert again.remarks == first.remarks
     assert store.read_bytes() == content
@@ -118,7 +165,8 @@ def results_of(experiment, value=0.9):
     """Results of all units as if every score of every model were the same."""
     score = dict.fromkeys(("accuracy", "roc_auc", "auc"), value)
     score |= {metric: [value / 2, value] for metric in ("precision", "recall", "f1")}
-    return {unit.key: {model: [score] * 10 for model in MODELS} for unit in experiment.units()}
+    models = [*MODELS, *(INFERRED + model for model in RULES)]
+    return {unit.key: {model: [score] * 10 for model in models} for unit in experiment.units()}
 
 
 def test_all_tables_have_their_lines_and_remarks():
@@ -134,12 +182,15 @@ def test_all_tables_have_their_lines_and_remarks():
     assert "NB: 0 of 25" in remarks
     assert "Diabetes 519 (520), Thyroid Ann Train 3771 (3772), Parkinson 197 (195)" in remarks
     assert "recall 0.9996 (ours 0.9000), AUC of labels 0.4998" in remarks
+    assert "By the inferred readings 0 of 100 figures" in remarks
+    assert sum(line.inferred is not None for line in lines) == 100
 
 
 def test_a_single_run_says_nothing_of_chance():
     experiment = GNBExperiment(runs=1, only=["Wdbc"])
     results = {unit.key: {} for unit in experiment.units()}
-    (key,) = results
+    key = "Wdbc, runs 0 to 0"
+    assert set(results) == {key, "Wdbc, paths"}
     full = results_of(GNBExperiment(runs=10, only=["Wdbc"]))["Wdbc, runs 0 to 9"]
     lines = experiment.lines({key: {model: scores[:1] for model, scores in full.items()}})
     assert {line.within for line in lines} == {None}

@@ -267,15 +267,16 @@ def junction_joint(rows, classes, k, values, policy, columns, edges, row, weight
     return pieces_joint(rows, classes, k, values, policy, pieces, row, weights)
 
 
-def paper_posterior(rows, classes, k, values, columns, edges, row, weights=None):
+def paper_posterior(rows, classes, k, values, columns, edges, row, weights=None, all_zeros=False):
     """P(c | x) as in the paper: maximum likelihood in junction form, its fallback (complete row).
 
-    If every class has a zero: p2(c, x_i) = P(c, x_i), or P(c) P(x_i) where that is 0, with 1/n for
-    P(x_i) = 0; a zero cluster is p2(c, x_i) p2(c, x_j) / P(c), every separator p2.
+    If every class has a zero, or if all_zeros: p2(c, x_i) = P(c, x_i), or P(c) P(x_i) where that
+    is 0, with 1/n for P(x_i) = 0; a zero cluster is p2(c, x_i) p2(c, x_j) / P(c), every
+    separator p2.
     """
     data = (rows, classes, k, values, ("ml",))
     joint = junction_joint(*data, columns, edges, row, weights)
-    if max(joint) > -math.inf:
+    if max(joint) > -math.inf and not all_zeros:
         return naive.posterior(joint)
 
     def seen(piece, c):

@@ -149,20 +149,22 @@ def backward_moves(groups, d, delete="group"):
     return [in_order(move) for move in moves]
 
 
-def climb(start, moves, fitness):
+def climb(start, moves, fitness, price=None, least=0):
     """Take the first best move while it is strictly better: (groups, fitness, n, history).
 
-    n counts the candidates scored, the start not among them; history is [(groups, fitness)],
-    the start first.
+    n counts the candidates scored, the start not among them, or price(groups) a step; history
+    is [(groups, fitness)], the start first. The first `least` moves are taken in any case.
     """
     history = [(start, fitness(start))]
     evaluations = 0
     while True:
         groups, current = history[-1]
         candidates = moves(groups)
+        if not candidates:
+            return groups, current, evaluations, history
         scores = [fitness(candidate) for candidate in candidates]
-        evaluations += len(scores)
-        if not scores or max(scores) <= current + naive.TIE_TOL:
+        evaluations += price(groups) if price else len(scores)
+        if max(scores) <= current + naive.TIE_TOL and len(history) > least:
             return groups, current, evaluations, history
         best = naive.first_best(scores)
         history.append((candidates[best], scores[best]))
@@ -185,6 +187,38 @@ def bsej(rows, y, sizes, k, delete="group", **options):
 
     start = singletons(sizes)
     return climb(start, lambda groups: backward_moves(groups, len(sizes), delete), fitness)
+
+
+def paper_fssj(rows, y, sizes, k, **options):
+    """FSSJ as the table of Robles et al. suggests: joins first, the first column always taken."""
+    d = len(sizes)
+
+    def fitness(groups):
+        return grouped_correct(rows, y, sizes, k, groups, partial="drop", **options)
+
+    def moves(groups):
+        adds = [move for move in forward_moves(groups, d) if len(move) > len(groups)]
+        return [move for move in forward_moves(groups, d) if len(move) == len(groups)] + adds
+
+    return climb([], moves, fitness, price=lambda groups: d * (1 + len(groups)), least=1)
+
+
+def paper_bsej(rows, y, sizes, k, **options):
+    """BSEJ as the table of Robles et al. suggests: joins first, and only of single columns."""
+    start = singletons(sizes)
+
+    def fitness(groups):
+        return grouped_correct(rows, y, sizes, k, groups, partial="drop", **options)
+
+    def moves(groups):
+        alone = [group for group in groups if len(group) == 1]
+        joins = [
+            in_order([*(g for g in groups if g not in (a, b)), a + b])
+            for a, b in itertools.combinations(alone, 2)
+        ]
+        return joins + [[g for g in groups if g != gone] for gone in groups]
+
+    return climb(start, moves, fitness, price=lambda _: len(start) ** 2)
 
 
 # Pazzani-EDA (Mathematics 9.5)

@@ -10,7 +10,7 @@ import typer
 
 from unnaive.cli import options
 from unnaive.cli.options import flag, option
-from unnaive.cli.output import require_apart, write
+from unnaive.cli.output import require_apart, require_writable, write
 from unnaive.cli.terminal import console, error_console, new_bar, note, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -39,6 +39,9 @@ Only = Annotated[
     list[str] | None, option("--only", "NAME", "Only this data set of the paper. Repeatable.")
 ]
 Output = Annotated[Path | None, option("-o --output", "FILE", "Also write the results as JSON.")]
+Pictures = Annotated[
+    Path | None, option("--figures", "FOLDER", "Also draw the paper's figures, as PNG (gnb).")
+]
 
 
 def reproduce(
@@ -53,6 +56,7 @@ def reproduce(
     n_jobs: options.TimedJobs = -1,
     json: options.AsJson = False,
     output: Output = None,
+    figures: Pictures = None,
 ) -> None:
     """Run a paper's experiment again and compare the results.
 
@@ -64,9 +68,11 @@ def reproduce(
     --------
     unnaive reproduce phnb --quick
     unnaive reproduce eda --honest --resume eda.jsonl -o eda.json
-    unnaive reproduce gnb --only Wdbc --runs 20
+    unnaive reproduce gnb --only Wdbc --runs 20 --figures .
     """
     require_apart(output=output, resume=resume)
+    if figures is not None:
+        require_writable(figures / "figure-1.png")
     kind = _experiment(paper)
     names = _names(kind, options.words(only))
     experiment = kind(quick=quick, honest=honest, runs=runs, seed=seed, only=names)
@@ -74,10 +80,26 @@ def reproduce(
     if output is not None:
         write(output, result.to_json())
         say(f"results written to {output}")
+    if figures is not None:
+        _draw(result, figures)
     if json:
         print_json(result.to_dict())
     else:
         _show(result)
+
+
+def _draw(result: "Reproduction", folder: Path) -> None:
+    """Write the paper's figures as PNG files."""
+    from unnaive.io.store import replacing  # noqa: PLC0415 - see app.py
+    from unnaive.papers.curves import draw_score_paths  # noqa: PLC0415
+
+    for name, curve in result.curves.items():
+        path = folder / f"figure-{name}.png"
+        with replacing(path) as stream:
+            draw_score_paths(curve).savefig(stream, dpi=150, format="png")
+        say(f"figure {name} written to {path}")
+    if not result.curves:
+        note(f"the experiment {result.paper} has no curves; --figures draws those of gnb")
 
 
 def _experiment(paper: Paper) -> "type[Experiment]":

@@ -16,7 +16,7 @@ from unnaive.models.choice import Prefixes, criterion_of, entering_order, featur
 from unnaive.models.makers import TreeFactors
 from unnaive.models.ordered import OrderedClassifier
 from unnaive.models.recipe import Estimate, Learned, Recipe, TableMaker
-from unnaive.parameters import flag, one_of
+from unnaive.parameters import one_of
 from unnaive.structure.generalized import GeneralizedTree, generalized_tree
 from unnaive.tables.junction import RescuedTables, junction_factor, rescued_factor, rescued_root
 from unnaive.tables.smoothing import ML
@@ -39,19 +39,23 @@ _EDMONDS_BYTES = 320  # a column cubed, as networkx was seen to take
 class PaperFactors(TableMaker):
     """Makes the tables of the paper: junction form, no smoothing, and substitutes for zeros.
 
-    The substitutes are used for rows to which the tables give probability 0 in every class.
+    The substitutes are used for rows to which the tables give probability 0 in every class, or,
+    with ``all_zeros``, for every zero.
     """
+
+    all_zeros: bool = False
 
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
-    ) -> RescuedTables:
-        """Estimate both sets of tables, by maximum likelihood."""
+    ) -> RescuedTables | TreeTables:
+        """Estimate the tables by maximum likelihood."""
         tree = learned.graph(GeneralizedTree)
-        forms = (
-            TreeFactors(False, joint_root, junction_factor),
-            TreeFactors(False, rescued_root, rescued_factor),
-        )
-        return RescuedTables(*(form.tree(counts, tree, how, held_out) for form in forms))
+        substituted = TreeFactors(False, rescued_root, rescued_factor)
+        without_zeros = substituted.tree(counts, tree, how, held_out)
+        if self.all_zeros:
+            return without_zeros
+        plain = TreeFactors(False, joint_root, junction_factor)
+        return RescuedTables(plain.tree(counts, tree, how, held_out), without_zeros)
 
     def estimate(self, how: Estimate) -> Estimate:
         """Estimate by maximum likelihood, whatever the smoothing of the model."""
@@ -85,9 +89,11 @@ class GeneralizedNB(OrderedClassifier):
     parametrization : {"directed", "junction"}, default="directed"
         P(x_i | x_mother, c), or P(c, x_mother, x_i) / P(c, x_mother) of two estimates. They are
         equal without smoothing and, for samples without missing values, under BDeu.
-    paper : bool, default=False
+    paper : bool or "all-zeros", default=False
         Classify as the paper does: junction form, no smoothing, and substitutes for zeros where
-        every class has probability 0. A missing value cuts the tree, as with ``missing="drop"``.
+        every class has probability 0. "all-zeros" substitutes every zero, also where another
+        class has a positive probability: the text does not say so, but the paper's figures
+        agree with it. A missing value cuts the tree, as with ``missing="drop"``.
     missing : {"marginalize", "drop"}, default="marginalize"
         A missing value that has children is summed out exactly; "drop" uses P(x_i | c) for them.
     {parameters}
@@ -130,7 +136,7 @@ class GeneralizedNB(OrderedClassifier):
     n_features: int | float | str | None = features_of()
     criterion: str = criterion_of("brier")
     parametrization: str = one_of("directed", "junction")
-    paper: bool = flag(False)
+    paper: bool | str = one_of(False, True, "all-zeros")
     missing: str = one_of("marginalize", "drop")
 
     family: ClassVar[str] = "trees"
@@ -139,7 +145,9 @@ class GeneralizedNB(OrderedClassifier):
         """Grow the tree, keep its first features, and make one table per feature."""
         first = Prefixes(self.n_features, self.criterion, as_grown, least=2)
         form = (joint_root, junction_factor) if self.parametrization == "junction" else ()
-        tables = PaperFactors() if self.paper else TreeFactors(self.marginalizes, *form)
+        tables: TableMaker = TreeFactors(self.marginalizes, *form)
+        if self.paper:
+            tables = PaperFactors(all_zeros=self.paper == "all-zeros")
         parts = (self._grow, tables, first)
         return Recipe(*parts, structure=GeneralizedTree, keeps=first.by_rows)
 
@@ -166,7 +174,7 @@ class GeneralizedNB(OrderedClassifier):
         super()._check()
         if self.paper and self.smoothing is not None:
             raise ValueError(
-                f"paper=True does not smooth; omit smoothing={self.smoothing!r}, or set "
+                f"paper={self.paper!r} does not smooth; omit smoothing={self.smoothing!r}, or set "
                 'paper=False, parametrization="junction"'
             )
 

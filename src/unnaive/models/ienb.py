@@ -33,18 +33,20 @@ _MOST_DRAWS = 8_000_000  # random numbers of a search by default
 class GroupFactors(TableMaker):
     """Makes tables of groups of columns; a learned ``genome`` tunes them within intervals.
 
-    ``tuning`` defines the intervals; None: tables are not tuned.
+    ``tuning`` defines the intervals; None: tables are not tuned. ``complete``: a group has a factor
+    only for rows that have all of its cells.
     """
 
     tuning: Tuning | None = None
+    complete: bool = False
 
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> GroupTables | IntervalTables:
         """Estimate the tables of all groups."""
         if self.tuning is None or "genome" not in learned.parameters:
-            prior = how.class_prior
-            return group_tables(counts, how.smoothing, class_prior=prior, held_out=held_out)
+            options: State = {"class_prior": how.class_prior, "complete": self.complete}
+            return group_tables(counts, how.smoothing, held_out=held_out, **options)
         intervals = self.tuning.intervals_of(counts, how)
         return IntervalTables(intervals, learned.array("genome"), held_out)
 

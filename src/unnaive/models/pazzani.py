@@ -21,7 +21,7 @@ from unnaive.structure.groups import (
     genome_of,
     groups_of,
 )
-from unnaive.tables.groups import GroupScores
+from unnaive.tables.groups import CompleteGroupScores, GroupScores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,11 @@ class PazzaniNB(CountsClassifier):
         as :class:`IENB` does (proposed as future work in the paper). ``IENB(z=1.64, …)`` gives
         the settings.
     paper : bool, default=False
-        The setting of Robles et al.: 500 individuals, 1000 offspring, no seeds.
+        The rules of Robles et al. "eda": 500 individuals, 1000 offspring, no seeds. "forward": on
+        ties a join comes before a new group, and the first feature is always taken. "backward":
+        only single features are joined. A group has no factor for samples that lack one of its
+        features, and ``evaluations_`` counts n (1 + groups) for a step forward, n² backward. The
+        text leaves these rules open; the paper's table suggests them.
     random_state : int, Generator, RandomState or None, default=0
         Random seed of the estimation-of-distribution algorithm. With the default, two fits to
         the same samples agree. None uses a new seed in every fit, as in scikit-learn.
@@ -145,7 +149,8 @@ class PazzaniNB(CountsClassifier):
 
     def recipe(self) -> Recipe:
         """Search for groups, make one table per group, and tune the tables if ``tune`` is set."""
-        parts = (self._counted_groups, GroupFactors(self._tuning()), self._search, GroupGraph)
+        factors = GroupFactors(self._tuning(), complete=self.paper)
+        parts = (self._counted_groups, factors, self._search, GroupGraph)
         return Recipe(*parts, counts="values", keeps=True)
 
     def _tuning(self) -> Tuning | None:
@@ -169,7 +174,8 @@ class PazzaniNB(CountsClassifier):
         rows, how = task.rows, task.maker.how
         options: State = {"class_prior": how.class_prior, "criterion": self.criterion}
         options["max_memory"] = how.max_memory
-        scores = GroupScores(task.counts, rows, how.smoothing, **options)
+        kind = CompleteGroupScores if self.paper else GroupScores
+        scores = kind(task.counts, rows, how.smoothing, **options)
         active, alone = rows.schema.sizes > 0, learned.structure.families
         result: Joined | Result
         if self.search == "eda":
@@ -193,8 +199,8 @@ class PazzaniNB(CountsClassifier):
     def _greedy(self, search: str, scores: GroupScores, active: BoolArray) -> Joined:
         watch = _progress.watcher()
         if search == "forward":
-            return forward_joining(scores, active, watch)
-        return backward_joining(scores, active, self.delete, watch)
+            return forward_joining(scores, active, watch, paper=self.paper)
+        return backward_joining(scores, active, self.delete, watch, paper=self.paper)
 
     def _estimated(
         self, scores: GroupScores, active: BoolArray, alone: Groups

@@ -169,6 +169,8 @@ def make_model(kind: str, data: Dataset, *, paper: bool, seed: int) -> Any:
         "categorical_features": list(data.categories),
         "categories": dict(data.categories),
     }
+    if kind in {"fssj", "bsej"}:
+        options["paper"] = paper
     if kind in _SEARCHED:
         options["random_state"] = seed
         algorithm = UMDA if kind == "pazzani-eda" else UMDAc

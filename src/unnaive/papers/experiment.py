@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -82,6 +82,10 @@ class Line:
         Our result without the optimistic bias of the protocol, by nested cross-validation.
     note : str
         Remark on the figure.
+    inferred : float or None
+        Our result by a reading of the paper that its text does not give, but its figures suggest.
+    inferred_tolerance : float or None
+        Largest difference of it that can be chance; None if it cannot be judged.
 
     See Also
     --------
@@ -105,6 +109,8 @@ class Line:
     tolerance: float | None = None
     honest: float | None = None
     note: str = ""
+    inferred: float | None = None
+    inferred_tolerance: float | None = None
 
     @property
     def difference(self) -> float | None:
@@ -114,9 +120,20 @@ class Line:
     @property
     def within(self) -> bool | None:
         """Whether the difference is within the tolerance; None if it cannot be judged."""
-        if self.difference is None or self.tolerance is None:
+        return _judged(self.difference, self.tolerance)
+
+    @property
+    def inferred_within(self) -> bool | None:
+        """Whether the inferred result is within its tolerance; None if it cannot be judged."""
+        if self.published is None or self.inferred is None:
             return None
-        return abs(self.difference) <= self.tolerance + 1e-9
+        return _judged(self.inferred - self.published, self.inferred_tolerance)
+
+
+def _judged(difference: float | None, tolerance: float | None) -> bool | None:
+    if difference is None or tolerance is None:
+        return None
+    return abs(difference) <= tolerance + 1e-9
 
 
 def mean_and_spread(runs: ArrayLike) -> tuple[float, float | None, int]:
@@ -189,6 +206,8 @@ class Reproduction:
         Time of the run.
     resumed : int
         Number of units that were read from the store.
+    curves : dict
+        Curves of the paper's figures, drawn by :mod:`unnaive.papers.curves`.
 
     See Also
     --------
@@ -209,6 +228,7 @@ class Reproduction:
     remarks: tuple[str, ...]
     seconds: float
     resumed: int = 0
+    curves: State = field(default_factory=dict)
 
     def to_dict(self) -> State:
         """Return everything as plain values.
@@ -221,7 +241,12 @@ class Reproduction:
         return {
             **{name: value for name, value in asdict(self).items() if name != "lines"},
             "lines": [
-                {**asdict(line), "difference": line.difference, "within": line.within}
+                {
+                    **asdict(line),
+                    "difference": line.difference,
+                    "within": line.within,
+                    "inferred_within": line.inferred_within,
+                }
                 for line in self.lines
             ],
         }
@@ -356,6 +381,21 @@ class Experiment(ABC):
             In the order of the paper's tables.
         """
 
+    def curves(self, results: Results) -> State:  # noqa: ARG002 - subclasses use it
+        """Return the curves of the paper's figures.
+
+        Parameters
+        ----------
+        results : dict of str to dict
+            Results of the units by key.
+
+        Returns
+        -------
+        dict
+            None by default.
+        """
+        return {}
+
     @abstractmethod
     def remarks(self, lines: Sequence[Line]) -> list[str]:
         """Return conclusions, and differences from the paper.
@@ -441,4 +481,5 @@ def reproduce(
         tuple(experiment.remarks(lines)),
         time.perf_counter() - start,
         resumed,
+        experiment.curves(results),
     )

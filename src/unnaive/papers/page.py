@@ -32,8 +32,9 @@ _HEAD = f"""# Reproduced experiments
 
 The tables are results of `unnaive reproduce`, which follows the protocol of each paper on its data
 sets. *Difference* is our result minus the published one. *Near* says whether chance or rounding can
-explain it; it is empty where this cannot be judged. *Honest* is our result without the optimistic
-bias of the protocol. This page is made from the files of
+explain it; it is empty where this cannot be judged. *Inferred* is our result by a reading that the
+text of the paper does not give, but that its figures suggest. *Honest* is our result without the
+optimistic bias of the protocol. This page is made from the files of
 `unnaive reproduce PAPER -o docs/results/PAPER.json` by
 
     {COMMAND}
@@ -113,6 +114,8 @@ def layout(
             "ours": ours_of(line),
             "difference": figure(line.difference, line.metric, sign=True),
             "near": marks[line.within],
+            "inferred": figure(line.inferred, line.metric),
+            "inferred near": marks[line.inferred_within],
             "honest": figure(line.honest, line.metric),
             "note": line.note,
         }
@@ -176,7 +179,7 @@ def _protocol(paper: str) -> list[str]:
 
 def _table(lines: Sequence[Line], *without: str) -> str:
     names, rows = layout(lines, _MARKS, *without)
-    numbers = {"paper", "ours", "difference", "honest"}
+    numbers = {"paper", "ours", "difference", "inferred", "honest"}
     rule = ["---:" if name in numbers else "---" for name in names]
     cells = [names, rule, *([_safe(cell) for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)

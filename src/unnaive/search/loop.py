@@ -207,7 +207,7 @@ class EstimationOfDistribution(ABC):
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
-        """Make the algorithm with the settings of Robles et al. (2004).
+        """Make the algorithm with the settings of Robles et al. (2003).
 
         These are M = N = 500 and L = 1000, without pseudo-counts. The whole population is
         selected, so the selection pressure comes from the replacement. The paper gives no

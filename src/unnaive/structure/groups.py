@@ -119,21 +119,29 @@ class Joined:
 
 
 def forward_joining(
-    scores: Scores, active: BoolArray, watch: Callable[[Step], None] | None = None
+    scores: Scores,
+    active: BoolArray,
+    watch: Callable[[Step], None] | None = None,
+    *,
+    paper: bool = False,
 ) -> Joined:
     """FSSJ: start without columns; add a column as a new group or to an existing group.
 
     On ties, a new group comes before a join, then the lower column, then the lower group.
+    ``paper``: the rules that the table of Robles et al. suggests. A join comes first, the first
+    column is added even if it does not help, and a step counts as n (1 + groups) evaluations.
     """
+    n_columns = int(active.sum())
 
     def changes(groups: Groups) -> list[Change]:
         used = {column for group in groups for column in group}
         free = [column for column in np.flatnonzero(active).tolist() if column not in used]
         additions: list[Change] = [((), (column,)) for column in free]
         joins = [((group,), _joined(group, (column,))) for column in free for group in groups]
-        return additions + joins
+        return joins + additions if paper else additions + joins
 
-    return _climb((), changes, scores, watch)
+    price = (lambda groups: n_columns * (1 + len(groups))) if paper else None
+    return _climb((), changes, scores, watch, price=price, least=int(paper))
 
 
 def backward_joining(
@@ -141,10 +149,15 @@ def backward_joining(
     active: BoolArray,
     delete: str = "group",
     watch: Callable[[Step], None] | None = None,
+    *,
+    paper: bool = False,
 ) -> Joined:
     """BSEJ: start with every column as a group; delete a group (or a member), or join two groups.
 
-    On ties, a deletion comes before a join, then the lower group (or column).
+    On ties, a deletion comes before a join, then the lower group (or column). ``paper``: the rules
+    that the table of Robles et al. suggests. A join comes first, only single columns are joined
+    (no printed grouping has fewer groups than half its columns), and a step counts as n²
+    evaluations.
     """
 
     def changes(groups: Groups) -> list[Change]:
@@ -152,10 +165,15 @@ def backward_joining(
         if delete == "member":
             members = sorted((column, group) for group in groups for column in group)
             deletions = [((g,), tuple(other for other in g if other != c)) for c, g in members]
-        return deletions + [((one, two), _joined(one, two)) for one, two in combinations(groups, 2)]
+        joined = [g for g in groups if len(g) == 1] if paper else groups
+        joins: list[Change] = [
+            ((one, two), _joined(one, two)) for one, two in combinations(joined, 2)
+        ]
+        return joins + deletions if paper else deletions + joins
 
     start = tuple((column,) for column in np.flatnonzero(active).tolist())
-    return _climb(start, changes, scores, watch)
+    price = (lambda _: len(start) ** 2) if paper else None
+    return _climb(start, changes, scores, watch, price=price)
 
 
 def _climb(
@@ -163,15 +181,21 @@ def _climb(
     changes_of: Callable[[Groups], list[Change]],
     scores: Scores,
     watch: Callable[[Step], None] | None,
+    *,
+    price: Callable[[Groups], int] | None = None,
+    least: int = 0,
 ) -> Joined:
-    """Make the best change while it is strictly better."""
+    """Make the best change while it is strictly better, and at least ``least`` changes.
+
+    ``price`` says how many evaluations a step counts as; None: one for each candidate.
+    """
     groups, fitness, evaluations = start, scores.total(start), 0
     history = [(groups, fitness)]
     while changes := changes_of(groups):
         candidates = scores.changes(groups, changes)
-        evaluations += len(changes)
+        evaluations += len(changes) if price is None else price(groups)
         best = first_best(candidates)
-        if not candidates[best] > fitness + TIE_TOLERANCE:
+        if len(history) > least and not candidates[best] > fitness + TIE_TOLERANCE:
             break
         groups, fitness = apply_change(groups, changes[best]), float(candidates[best])
         history.append((groups, fitness))

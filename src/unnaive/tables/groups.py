@@ -3,7 +3,8 @@ r"""Tables of naive Bayes over groups of columns, and exact leave-one-out scores
 .. math:: P(x_G \mid c) = \frac{N(c, x_G) + \alpha}{N_G(c) + \alpha V}, \qquad V = \prod_G v_i
 
 A row is counted in a group's table if all of the group's cells are observed. For a row that lacks
-some of them, the others are looked up in the margin of the counts, smoothed as one variable.
+some of them, the others are looked up in the margin of the counts, smoothed as one variable; with
+``complete`` the group has no factor.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.groups import add_group, score_changes, score_genomes
+from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.families import context_of, strides_of
-from unnaive.structure.groups import apply_change, genome_of
+from unnaive.structure.groups import apply_change, genome_of, groups_of
 from unnaive.tables import describe
 from unnaive.tables.base import Tables, less, own_classes, own_priors, rows_alike
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
@@ -55,6 +57,8 @@ class GroupTables(Tables):
         log P(c).
     held_out : float or None
         Weight of a row for leave-one-out.
+    complete : bool
+        Whether a group has a factor only for rows that have all of its cells.
     made : dict
         Tables by group and observed columns; those of fewer columns are estimated when needed.
     """
@@ -63,6 +67,7 @@ class GroupTables(Tables):
     smoothing: Smoothing
     prior: FloatArray
     held_out: float | None
+    complete: bool = False
     made: dict[tuple[Group, Group], tuple[IntArray, list[FloatArray]]] = field(default_factory=dict)
 
     @property
@@ -89,7 +94,9 @@ class GroupTables(Tables):
         for group in self._groups:
             tables = []
             for shown in (
-                s for size in range(len(group), 0, -1) for s in combinations(group, size)
+                s
+                for size in range(len(group), len(group) - 1 if self.complete else 0, -1)
+                for s in combinations(group, size)
             ):
                 cells, estimates = self._estimate(group, shown)
                 tables.append(describe.table(shown, estimates[0], arrays, cells))
@@ -104,7 +111,7 @@ class GroupTables(Tables):
             return
         for rows, seen in rows_alike(known):
             shown = tuple(c for c, there in zip(group, seen, strict=True) if there)
-            if shown:
+            if shown == group or (shown and not self.complete):
                 out[rows] += self._look_up(group, shown, codes[:, rows], held[rows])
 
     def _look_up(self, group: Group, shown: Group, codes: CodeArray, held: AnyArray) -> FloatArray:
@@ -228,11 +235,12 @@ def group_tables(
     *,
     class_prior: FloatArray | None = None,
     held_out: float | None = None,
+    complete: bool = False,
 ) -> GroupTables:
     """Estimate the tables of all counted groups; with ``held_out`` for leave-one-out."""
     sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)[:2]
     prior = np.stack([log_prior(counts, smoothing, class_prior, held) for held in sets])
-    return GroupTables(counts, smoothing, prior, held_out)
+    return GroupTables(counts, smoothing, prior, held_out, complete)
 
 
 class GroupScores:
@@ -347,3 +355,61 @@ class GroupScores:
     def _share_out(self, score: Callable[[tuple[int, int]], None], size: int) -> None:
         each = max(1, -(-size // (_TASKS_A_THREAD * self._team.size)))
         self._team.run(score, _parallel.row_blocks(size, each))
+
+
+class CompleteGroupScores(GroupScores):
+    """:class:`GroupScores` in which a group has a factor only for rows with all of its cells.
+
+    Factors are kept, because a search meets the same groups again and again.
+    """
+
+    def __init__(
+        self, counts: JointCounts, rows: CodedRows, smoothing: Smoothing, **options: Any
+    ) -> None:
+        super().__init__(counts, rows, smoothing, **options)
+        self._kept: dict[Group, FloatArray] = {}
+        self._missing = rows.codes >= self.sizes[:, None]
+        self._classes = rows.classes
+        self._weights = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
+
+    def of_genomes(self, genomes: IntArray) -> FloatArray:
+        """Fitness of groupings (m, d): the group of each column, 0 for unused; shape (m,)."""
+        if not self._missing.any():
+            return super().of_genomes(genomes)
+        fitness = [
+            self._fitness(groups_of(genome)) if countable else -np.inf
+            for genome, countable in zip(genomes, self._countable(genomes), strict=True)
+        ]
+        return np.array(fitness, dtype=np.float64)
+
+    def changes(self, groups: Groups, changes: Sequence[Change]) -> FloatArray:
+        """Fitness of a grouping after each of some changes."""
+        if not self._missing.any():
+            return super().changes(groups, changes)
+        after = [genome_of(apply_change(groups, c), self.n_columns) for c in changes]
+        return self.of_genomes(np.stack(after))
+
+    def _fitness(self, groups: Groups) -> float:
+        joint = self._prior.copy()
+        for group in groups:
+            joint += self._factor(group)
+        impossible = np.isneginf(joint).all(axis=0)
+        joint[:, impossible] = self._prior[:, impossible]
+        own = joint[self._classes, np.arange(joint.shape[1])]
+        if self._column:
+            told = own - np.logaddexp.reduce(joint, axis=0)
+        else:
+            tied = joint >= joint.max(axis=0) - TIE_TOLERANCE
+            told = np.argmax(tied, axis=0) == self._classes
+        return float((self._weights * told).sum() / self._total)
+
+    def _factor(self, group: Group) -> FloatArray:
+        """Leave-one-out factor of a group, 0 for rows that lack a cell; shape (k, n)."""
+        if group not in self._kept:
+            if 8 * self._prior.size * len(self._kept) > self._max_memory:
+                self._kept.clear()
+            factor = np.zeros(self._prior.shape)
+            add_group(self._data, np.array(group, dtype=np.int64), factor)
+            factor[:, self._missing[list(group)].any(axis=0)] = 0.0
+            self._kept[group] = factor
+        return self._kept[group]
