@@ -1,7 +1,7 @@
 """Draw the made-up data sets of ``made/``, so that every run compares with WEKA.
 
-``python draw.py`` draws three classes and a tree of dependences; ``e`` is determined by ``d``, which
-AODEsr drops; one value is rare.
+``python draw.py`` draws three classes and a tree of dependences; ``e`` is determined by ``d``,
+which AODEsr drops; one value is rare.
 """
 
 from __future__ import annotations
