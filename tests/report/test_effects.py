@@ -10,8 +10,8 @@ import unnaive
 from tests.report.test_report import HOSTILE, IMAGE, mixed
 from unnaive import report
 from unnaive.evaluate import cross_validate
+from unnaive.explain.order import shown_order
 from unnaive.report.effect_charts import compact, draw_nomogram
-from unnaive.report.order import shown_order
 
 ADDS_UP = {"nb", "wanbia", "gaussian-nb", "iterative", "ienb", "apnbc"}
 DOES_NOT = {"tan", "aode", "hnb", "kdb", "auto"}

@@ -119,17 +119,22 @@ class Evaluation:
     predict_seconds: FloatArray
 
     def __repr__(self) -> str:
+        shown = ", ".join(f"{name} {tables.number(self.mean[name])}" for name in _MAIN)
+        return f"Evaluation({self._protocol()}: {shown})"
+
+    def _protocol(self) -> str:
         _, n, k = self.probabilities.shape
         folds = f"{len(self.folds)} folds" if len(self.folds) > 1 else "leave-one-out"
-        shown = ", ".join(f"{name} {tables.number(self.mean[name])}" for name in _MAIN)
-        return f"Evaluation({n:,} samples, {k} classes, {folds}: {shown})"
+        return f"{n:,} samples, {k} classes, {folds}"
 
     def _repr_html_(self) -> str:
-        return tables.to_html(*self._cells())
+        return tables.to_html(*self._cells(), f"{self._protocol()}, mean ± standard deviation")
 
     def _cells(self) -> tuple[list[str], list[list[tables.Cell]]]:
         mean, std = self.mean, self.std
-        rows = [[name.replace("_", " "), tables.spread(mean[name], std[name])] for name in SCORES]
+        rows = [
+            [tables.metric_title(name), tables.spread(mean[name], std[name])] for name in SCORES
+        ]
         return ["metric", "mean"], [list(map(tables.Cell, row)) for row in rows]
 
     def to_frame(self) -> Any:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from scipy.special import logit
 
+from unnaive._svg import element, line, picture, rect, shortened, text, width_of, words
 from unnaive.explain.wording import plural
-from unnaive.report.svg import element, line, picture, rect, shortened, text, width_of, words
 from unnaive.report.writing import signed
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive.explain.cells import one_row, repeated, values_of
+from unnaive.explain.order import shown_order
 from unnaive.io.frames import Column, Frame
 from unnaive.models import CountsClassifier
-from unnaive.report.order import shown_order
 from unnaive.schema import CategoricalColumn, NumericColumn
 
 if TYPE_CHECKING:
