@@ -150,14 +150,13 @@ def _compared(
     from unnaive.evaluate import compare as compared  # noqa: PLC0415 - see app.py
 
     total, store = len(models) * settings["folds"] * settings["repeats"], settings["store"]
-    with progress(label, total) as advance:
+    with progress(label, total):
         try:
             comparison = compared(
                 models,
                 rows.frame,
                 rows.target,
                 sample_weight=rows.weights,
-                watch=lambda step: advance(step.done),
                 **settings,
             )
         except KeyboardInterrupt:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.utils.validation import check_consistent_length
 
-from unnaive import _parallel
+from unnaive import _parallel, _progress
 from unnaive.evaluate import tables
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame
@@ -248,6 +248,7 @@ def cross_validate(
             number = next(numbers)
             if progress is not None:
                 progress(number, len(splits))
+            _progress.tell("cross-validation", number, len(splits))
         return predicted
 
     results = _parallel.run(run_fold, splits, n_jobs)
