@@ -242,5 +242,5 @@ def _drawings(summary: State, colours: Sequence[int]) -> State:
         "reliability": charts.draw_reliability,
         "roc_curve": charts.draw_roc,
         "effect": lambda curve: draw_effect(curve, limit),
-        "nomogram": lambda nomogram: draw_nomogram(nomogram, effects["positive"]),
+        "nomogram": draw_nomogram,
     }
