@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         structure,
         tables,
     )
+    from unnaive._progress import Progress, progress
     from unnaive.checks import DataCheck, Finding, check_data
     from unnaive.counts import JointCounts, merge
     from unnaive.counts.count import count
@@ -49,6 +50,8 @@ _HOME = {
     **dict.fromkeys(("EqualWidth", "Quantile"), "discretize"),
     **dict.fromkeys(("ML", "Backoff", "BDeu", "Hierarchical", "Laplace", "MEstimate"), "tables"),
     "Network": "tables.network",
+    "Progress": "_progress",
+    "progress": "_progress",
     "Schema": "schema",
     "SelectByInformation": "models.feature_selection",
 }

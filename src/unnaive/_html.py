@@ -6,28 +6,43 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 MOST_ROWS = 100
+LEFT = ' style="text-align:left"'  # of text; notebooks align everything to the right
 _LONGEST = 80
 
 
-def html_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def html_table(
+    caption: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    text: Collection[int] = (0,),
+) -> str:
     """Write a table, at most its first hundred rows; everything is escaped.
+
+    The columns at the places ``text`` are aligned to the left, the others, numbers, to the right.
 
     Examples
     --------
-    >>> html_table("", ["name"], [("a<b",)])
-    '<table><caption></caption><tr><th>name</th></tr><tr><td>a&lt;b</td></tr></table>'
+    >>> html_table("", ["rows"], [("a<b",)], text=())
+    '<table><thead><tr><th>rows</th></tr></thead><tbody><tr><td>a&lt;b</td></tr></tbody></table>'
     """
     lines = list(rows)
     more = f", the first {MOST_ROWS} of them" if len(lines) > MOST_ROWS else ""
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(_text(cell))}</td>" for cell in line) + "</tr>"
-        for line in lines[:MOST_ROWS]
+    body = "".join(_row("td", map(_text, line), text) for line in lines[:MOST_ROWS])
+    style = "text-align:left;white-space:nowrap;font-weight:bold"
+    above = f'<caption style="{style}">{escape(caption)}{more}</caption>' if caption else ""
+    head = _row("th", heads, text)
+    return f"<table>{above}<thead>{head}</thead><tbody>{body}</tbody></table>"
+
+
+def _row(kind: str, cells: Iterable[str], text: Collection[int]) -> str:
+    written = (
+        f"<{kind}{LEFT if place in text else ''}>{escape(cell)}</{kind}>"
+        for place, cell in enumerate(cells)
     )
-    return f"<table><caption>{escape(caption)}{more}</caption><tr>{head}</tr>{body}</table>"
+    return f"<tr>{''.join(written)}</tr>"
 
 
 def _text(cell: object) -> str:
@@ -58,4 +73,4 @@ def html_nodes(
         (name, listed([names[parent] for parent in above]), listed(values))
         for name, above, values in zip(names, parents, states, strict=True)
     ]
-    return html_table(caption, ["node", "parents", "states"], rows)
+    return html_table(caption, ["node", "parents", "states"], rows, text=range(3))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
+from contextvars import copy_context
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -50,7 +51,13 @@ class Team:
             from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - costs import time
 
             self._pool = ThreadPoolExecutor(self.size)
-        return list(self._pool.map(function, work))
+        return list(self._pool.map(_in_this_context(function), work))
+
+
+def _in_this_context(function: Callable[[Task], Result]) -> Callable[[Task], Result]:
+    """Return a function that other threads run with the context of this one, such as a callback."""
+    context = copy_context()
+    return lambda task: context.copy().run(function, task)
 
 
 def run(
@@ -79,7 +86,7 @@ def map_ahead(
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[Result]] = deque()
         for task in tasks:
-            waiting.append(pool.submit(function, task))
+            waiting.append(pool.submit(_in_this_context(function), task))
             if len(waiting) > threads:
                 yield waiting.popleft().result()
         while waiting:

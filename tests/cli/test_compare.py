@@ -101,10 +101,10 @@ def test_all_models(given):
 def test_a_page(given, tmp_path):
     page = tmp_path / "page.html"
     result = run(*given, "--html", page)
-    assert f"table written to {page}" in result.stderr
+    assert f"page written to {page}" in result.stderr
     text = page.read_text(encoding="utf-8")
     assert "Models for diagnosis in patients.csv" in text
-    assert "<td>nb" in text
+    assert ">nb</th>" in text
     assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
 
 

@@ -1,9 +1,12 @@
 """Results as text, HTML, LaTeX, data frames and pictures."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import unnaive
+from browser import chromium_page
 from unnaive.evaluate import compare, compare_many, cross_validate, leave_one_out
 from unnaive.evaluate.crossvalidate import possible_folds
 from unnaive.exceptions import UnnaiveError
@@ -35,7 +38,7 @@ def test_an_evaluation_is_short(rows):
     frame = result.to_frame()
     assert frame.loc["accuracy", "mean"] == result.mean["accuracy"]
     assert frame.loc["accuracy", "std"] == result.std["accuracy"]
-    assert f"<td>accuracy<td>{result.mean['accuracy']:.3f} ± " in result._repr_html_()
+    assert f">accuracy</th><td>{result.mean['accuracy']:.3f} ± " in result._repr_html_()
     assert "accuracy & 0." in result.to_latex()
 
 
@@ -60,7 +63,10 @@ def test_comparisons_are_short(many):
     assert frame.loc["mean rank"].to_dict() == many.friedman("log_loss").ranks
     assert "half\\_1 & " in many.to_latex()
     assert "<caption>accuracy</caption>" in many._repr_html_()
-    assert many.to_html("Models").count("<table>") == 4
+    page = many.to_html("Models")
+    assert page.count("<table>") == 4 + 2  # of metrics, and of data sets
+    assert page.count("mean ranks by") == page.count("<svg") == 4
+    assert f"critical difference {many.nemenyi('accuracy').critical:.2f}" in page
     drawn = [text.get_text() for text in many.plot().texts]
     assert {"nb", "tan"} <= set(drawn)
 
@@ -76,3 +82,17 @@ def test_frames_need_pandas(one, monkeypatch):
 )
 def test_possible_folds(sizes, folds):
     assert possible_folds(np.repeat(np.arange(2), sizes), 10) == folds
+
+
+def test_pages_are_accessible(one, many):
+    package = pytest.importorskip("axe_playwright_python")
+    axe = (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    with chromium_page((700, 900)) as page:
+        for scheme, shown in (("light", one), ("dark", many)):
+            page.emulate_media(color_scheme=scheme)
+            page.set_content(shown.to_html("<Models>"))
+            page.evaluate(axe)
+            found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+            assert [fault["id"] for fault in found] == []
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= 700

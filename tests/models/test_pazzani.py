@@ -13,12 +13,12 @@ from rich.console import Console
 from rich.progress import Progress
 
 import naive_search as slow
+import unnaive
 import weather
 from fits import tables_of, with_counts
 from problems import HOSTILE, Problem, made, problems
 from tests.models.test_nb_tan_aode import POLICIES, fitted, policies
 from unnaive import IENB, NaiveBayes, PazzaniNB, load
-from unnaive._progress import watched_by
 from unnaive.cli import terminal
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.classifier import first_of_the_best
@@ -308,10 +308,11 @@ def test_batches_saving_and_forgetting(tmp_path):
 def test_whoever_watches_is_told():
     told = []
     problem = made(60, [2, 3, 2], 2, seed=3)
-    with watched_by(told.append):
+    with unnaive.progress(told.append):
         fitted(PazzaniNB(search="eda", random_state=0, seed_with=()), problem)
-    assert [generation.number for generation in told] == list(range(len(told)))
-    assert told[-1].best >= told[0].best
+    assert [step.task for step in told] == ["search"] * len(told)
+    assert [step.done for step in told] == list(range(len(told)))
+    assert told[-1].step.best >= told[0].step.best
 
 
 @pytest.mark.parametrize(

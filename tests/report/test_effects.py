@@ -10,8 +10,8 @@ import unnaive
 from tests.report.test_report import HOSTILE, IMAGE, mixed
 from unnaive import report
 from unnaive.evaluate import cross_validate
+from unnaive.explain.order import shown_order
 from unnaive.report.effect_charts import compact, draw_nomogram
-from unnaive.report.order import shown_order
 
 ADDS_UP = {"nb", "wanbia", "gaussian-nb", "iterative", "ienb", "apnbc"}
 DOES_NOT = {"tan", "aode", "hnb", "kdb", "auto"}
@@ -34,7 +34,7 @@ def test_a_nomogram_is_there_where_the_model_adds_up(key, patients):
     X, y = patients
     model = unnaive.make(key).fit(X, y)
     effects = report.summarise(model, X, y, folds=None, errors=0)["effects"]
-    assert (effects["nomogram"] is not None) == (key in ADDS_UP)
+    assert bool(effects["nomograms"]) == (key in ADDS_UP)
     if key in DOES_NOT:
         assert "There is no nomogram for this model" in effects["note"]
 
@@ -43,13 +43,45 @@ def test_a_nomogram_is_there_where_the_model_adds_up(key, patients):
 def test_points_of_a_nomogram_sum_to_the_log_odds(key, patients):
     X, y = patients
     model = unnaive.make(key).fit(X, y)
-    nomogram = report.summarise(model, X, y, folds=None, errors=0)["effects"]["nomogram"]
+    (nomogram,) = report.summarise(model, X, y, folds=None, errors=0)["effects"]["nomograms"]
+    assert (nomogram["positive"], nomogram["against"]) == ("well", "")
+    np.testing.assert_allclose(added_up(nomogram, model, X), log_odds(model, X), atol=1e-9)
+
+
+def added_up(nomogram, model, X):
+    """Log-odds of rows by hand: the base, and one number for each value."""
     total = np.full(len(X), nomogram["base"])
     codes = model.schema_.encode(model.known_frame(X))
     for column in nomogram["columns"]:
         effects = np.array([*(value["effect"] for value in column["values"]), 0.0])
         total += effects[codes[column["column"]]]
-    np.testing.assert_allclose(total, log_odds(model, X), atol=1e-9)
+    return total
+
+
+@pytest.mark.parametrize("key", ["nb", "wanbia"])
+def test_nomograms_of_several_classes_give_their_probabilities(key, patients, tmp_path):
+    X, y = patients
+    y = y.where(np.arange(len(y)) % 4 > 0, "doubt")
+    model = unnaive.make(key).fit(X, y)
+    summary = report.write(model, X, y, tmp_path / "report.html", folds=2)
+    nomograms = summary["effects"]["nomograms"]
+    reference = y.value_counts().index[0]
+    assert {one["against"] for one in nomograms} == {reference}
+    odds = {reference: np.ones(len(X))}
+    odds |= {one["positive"]: np.exp(added_up(one, model, X)) for one in nomograms}
+    by_hand = np.stack([odds[label] for label in model.classes_], axis=1)
+    by_hand /= by_hand.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(by_hand, model.predict_proba(X), atol=1e-9)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count('class="nomogram"') == 2
+    assert ">1:1</text>" in page
+
+
+def test_many_classes_have_few_nomograms():
+    X = pd.DataFrame({"a": list("uvw") * 40, "b": np.arange(120) % 7})
+    y = np.arange(120) % 9
+    found = report.summarise(unnaive.NaiveBayes().fit(X, y), X, y, folds=None, errors=0)
+    assert len(found["effects"]["nomograms"]) == 6
 
 
 def test_scales_of_a_nomogram_agree():
@@ -57,7 +89,7 @@ def test_scales_of_a_nomogram_agree():
         {"name": "a", "values": [{"label": "u", "effect": -1.0}, {"label": "v", "effect": 3.0}]},
         {"name": "b", "values": [{"label": "u", "effect": 0.0}, {"label": "v", "effect": 2.0}]},
     ]
-    drawn = draw_nomogram({"base": -0.5, "columns": columns}, "ill")
+    drawn = draw_nomogram({"positive": "ill", "against": "", "base": -0.5, "columns": columns})
     place = {  # of labels that are drawn once
         label: float(x)
         for x, label in re.findall(r'<text x="([\d.]+)"[^>]*class="tick">([^<]+)</text>', drawn)

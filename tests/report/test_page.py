@@ -15,7 +15,7 @@ from tests.report.test_report import HOSTILE, mixed
 from unnaive import report
 from unnaive.datasets import load_wdbc
 from unnaive.explain import ask_next
-from unnaive.report.order import shown_order
+from unnaive.explain.order import shown_order
 from unnaive.schema import NumericColumn
 
 PHONE = (360, 800)

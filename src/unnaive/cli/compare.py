@@ -44,7 +44,10 @@ Resume = Annotated[
         "same command continues from it.",
     ),
 ]
-Page = Annotated[Path | None, option("--html", "FILE", "Also write the table as an HTML page.")]
+Page = Annotated[
+    Path | None,
+    option("--html -o", "FILE", "Also write the tables, with pictures, as an HTML page."),
+]
 
 
 @options.expand
@@ -101,7 +104,7 @@ def compare(
         return
     if html is not None:
         write(html, comparison.to_html(f"Models for {target} in {path.name}"))
-        say(f"table written to {html}")
+        say(f"page written to {html}")
     if json:
         print_json({"data": str(path), "target": target, **found, **comparison.to_dict()})
     else:
@@ -123,7 +126,7 @@ def _report_many(
     metric, models = comparisons.metrics[0], comparisons.models
     if html is not None:
         write(html, comparisons.to_html(f"Models for {target} on {len(parts)} data sets"))
-        say(f"table written to {html}")
+        say(f"page written to {html}")
     if json:
         print_json({"target": target, "checks": findings, **comparisons.to_dict()})
         return
@@ -147,14 +150,13 @@ def _compared(
     from unnaive.evaluate import compare as compared  # noqa: PLC0415 - see app.py
 
     total, store = len(models) * settings["folds"] * settings["repeats"], settings["store"]
-    with progress(label, total) as advance:
+    with progress(label, total):
         try:
             comparison = compared(
                 models,
                 rows.frame,
                 rows.target,
                 sample_weight=rows.weights,
-                watch=lambda step: advance(step.done),
                 **settings,
             )
         except KeyboardInterrupt:

@@ -99,8 +99,7 @@ def _report(model: "Classifier", data: "Dataset", path: Path) -> None:
     """Write a report on the model."""
     from unnaive.report import write  # noqa: PLC0415 - see app.py
 
-    with progress("writing a report", _FOLDS) as advance:
+    with progress("writing a report", _FOLDS):
         settings: State = {"folds": _FOLDS, "seed": 0, "positive": _POSITIVE, "name": data.title}
-        settings["progress"] = lambda done, _: advance(done)
         write(model, data.frame, data.labels, path, **settings)
     typer.echo(f"\nReport with an explorer: {path} (open it in a browser)")

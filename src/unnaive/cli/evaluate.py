@@ -76,7 +76,7 @@ def cross_validated(
     """Cross-validate one model and show the progress."""
     from unnaive.evaluate import cross_validate  # noqa: PLC0415 - see app.py
 
-    with progress(f"evaluating {key}", protocol.folds * protocol.repeats) as advance:
+    with progress(f"evaluating {key}", protocol.folds * protocol.repeats):
         return cross_validate(
             model,
             rows.frame,
@@ -86,7 +86,6 @@ def cross_validated(
             random_state=protocol.seed,
             sample_weight=rows.weights,
             n_jobs=n_jobs,
-            progress=lambda done, _: advance(done),
         )
 
 

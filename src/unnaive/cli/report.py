@@ -123,8 +123,7 @@ def report(
         "origin": _origin(model),
         "n_jobs": n_jobs,
     }
-    with progress(f"reporting on {data.name}", folds) as advance:
-        settings["progress"] = lambda done, _: advance(done)
+    with progress(f"reporting on {data.name}", folds):
         result = report_on(classifier, frame, labels, **settings)
         if output is not None:
             result.write(output, to)

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from unnaive._json import plain
-from unnaive._progress import watched_by
+from unnaive._progress import FOLDS, Progress
+from unnaive._progress import progress as told
 from unnaive.exceptions import DataWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, ProgressColumn
-
-    from unnaive.models.auto import Tried
-    from unnaive.search import Generation
-    from unnaive.structure.groups import Step
+    from rich.progress import Progress as Bar
+    from rich.progress import ProgressColumn
 
 PATIENCE = 2.0  # seconds before progress is shown
 _PIPE_WIDTH = 140  # columns of a table that goes to a file or another program
@@ -163,8 +161,9 @@ def error_console() -> "Console | None":
 def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Show a progress bar on a terminal for work of more than two seconds.
 
-    It shows the remaining time if the number of steps is known, otherwise the elapsed time. Yields
-    a function to call with the number of steps done. A search inside is mentioned.
+    It shows the remaining time if the number of steps is known, otherwise the elapsed time. Folds
+    advance it; for other steps it yields a function to call with the number done. A search inside
+    is mentioned.
     """
     errors = error_console()
     if errors is None:
@@ -176,11 +175,14 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
     timer.daemon = True
     timer.start()
 
-    def describe(step: "Generation | Step | Tried") -> None:
-        bar.update(task, description=f"{label}: {searching(step)}")
+    def show(step: Progress) -> None:
+        if step.task in FOLDS:
+            bar.update(task, completed=step.done)
+        else:
+            bar.update(task, description=f"{label}: {searching(step)}")
 
     try:
-        with watched_by(describe):
+        with told(show):
             yield lambda done: bar.update(task, completed=done)
     finally:
         timer.cancel()
@@ -188,7 +190,7 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
         bar.stop()
 
 
-def new_bar(errors: "Console", *, timed: bool) -> "Progress":
+def new_bar(errors: "Console", *, timed: bool) -> "Bar":
     """Return a progress bar with the remaining time, or with the elapsed time.
 
     Its label is not markup: a file may be called data[red].csv.
@@ -210,16 +212,14 @@ def new_bar(errors: "Console", *, timed: bool) -> "Progress":
     )
 
 
-def searching(step: "Generation | Step | Tried") -> str:
-    """Say that a search is running, and how many models were tried.
+def searching(step: Progress) -> str:
+    """Say that a search is running, or how many models were tried.
 
-    >>> from unnaive.search import Generation
-    >>> searching(Generation(12, 0.7612, 0.7433, 12_500, 300, 2.5))
-    'searching'
+    >>> searching(Progress("search", 12)), searching(Progress("candidates", 3, 20))
+    ('searching', '3 of 20 models tried')
     """
-    from unnaive.models.auto import Tried  # noqa: PLC0415 - see app.py
-
-    return f"{step.number} models tried" if isinstance(step, Tried) else "searching"
+    tried = step.task == "candidates"
+    return f"{step.done} of {step.total} models tried" if tried else "searching"
 
 
 def milliseconds(seconds: float) -> str:

@@ -328,9 +328,9 @@ class JointCounts:
         """Table of the columns and of the class counts for a notebook."""
         classes = zip(self.schema.classes, self.class_counts.tolist(), strict=True)
         counted = ", ".join(f"{label}: {count:g}" for label, count in classes)
-        rows = [(self.schema.target, "target", counted)]
+        rows: list[tuple[object, ...]] = [(self.schema.target, len(self.schema.classes), counted)]
         for index, column in enumerate(self.schema.columns):
-            rows.append((column.name, f"{column.size} values", f"{self.marginal(index).sum():g}"))
+            rows.append((column.name, column.size, f"{self.marginal(index).sum():g}"))
         return html_table(repr(self), ["column", "values", "observed rows"], rows)
 
     def state(self) -> State:

@@ -1,5 +1,6 @@
 """Evaluation: metrics, cross-validation, leave-one-out, comparison of models, significance."""
 
+from unnaive._progress import Progress, progress
 from unnaive.evaluate.compare import Step, compare, compare_many
 from unnaive.evaluate.comparison import Comparison, Failure
 from unnaive.evaluate.comparisons import Comparisons
@@ -26,6 +27,7 @@ __all__ = [
     "FriedmanVerdict",
     "Metrics",
     "NemenyiVerdict",
+    "Progress",
     "Runs",
     "Step",
     "Verdict",
@@ -42,6 +44,7 @@ __all__ = [
     "measure",
     "nemenyi",
     "predicted_codes",
+    "progress",
     "sign_test",
     "wilcoxon_signed_rank",
 ]

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
-from unnaive import _parallel
+from unnaive import _parallel, _progress
 from unnaive.evaluate.comparison import Comparison, Failure
 from unnaive.evaluate.comparisons import Comparisons
 from unnaive.evaluate.crossvalidate import EvaluationRows, deal, fit_and_predict, prepare_rows
@@ -312,9 +312,11 @@ class _Work:
             result = results[unit[:3]] = self.attempt(unit)
             with lock:
                 number = next(numbers)
+                error = result.error if isinstance(result, Failure) else None
+                step = Step(number, len(self.units), *unit[:3], error)
                 if watch is not None:
-                    error = result.error if isinstance(result, Failure) else None
-                    watch(Step(number, len(self.units), *unit[:3], error))
+                    watch(step)
+                _progress.tell("comparison", number, len(self.units), step)
 
         _parallel.run(run_unit, missing, n_jobs)
         return [results[unit[:3]] for unit in self.units]
@@ -335,6 +337,8 @@ class _Work:
             weights = None if data.weights is None else data.weights[unit.test]
             scores = measure(chances, data.codes[unit.test], data.classes, weights).scores()
         except Exception as error:  # the other models are still evaluated
+            if _progress.is_from_callback(error):
+                raise
             message = " ".join(f"{type(error).__name__}: {error}".split())
             return Failure(*unit[:3], message)
         result = {**scores, "fit_seconds": fit_seconds, "predict_seconds": predict_seconds}

@@ -12,10 +12,11 @@ import numpy as np
 from unnaive._axes import new_axes
 from unnaive._json import plain
 from unnaive.evaluate import tables
-from unnaive.evaluate.page import cells, describe, legend, page
+from unnaive.evaluate.page import cells, describe, failed, legend, page
 from unnaive.evaluate.significance import corrected_resampled_t, holm, rank
 from unnaive.evaluate.tables import number
 from unnaive.exceptions import UnnaiveError
+from unnaive.explain.shared import LINE, verbatim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +121,8 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         caption = f"{self.n_rows:,} samples, {describe(self.protocol)}"
-        return f"{tables.to_html(*cells(self, _ALPHA), caption)}<p>{legend(_ALPHA)}</p>"
+        table = tables.to_html(*cells(self, _ALPHA), caption)
+        return f"{table}<p>{legend(_ALPHA)}</p>{''.join(failed(self))}"
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -325,11 +327,13 @@ class Comparison:
         metric = metric or self.metrics[0]
         mean, deviation, ranks = self.mean(metric), self.std(metric), self.ranks(metric)
         order = sorted(self.models, key=lambda model: (math.isnan(ranks[model]), ranks[model]))
-        ax = new_axes(ax, figsize=(6, 1 + 0.3 * len(order)))
+        ax = new_axes(ax, figsize=(6, 1.2 + 0.3 * len(order)))
         values, bars = ([column[model] for model in order] for column in (mean, deviation))
-        ax.errorbar(values, order, xerr=bars, fmt="o", capsize=3, color="0.2")
-        ax.invert_yaxis()
-        ax.set_xlabel(f"{metric.replace('_', ' ')}, mean ± standard deviation over folds")
+        ax.errorbar(values, range(len(order)), xerr=bars, fmt="o", capsize=3, color=LINE)
+        ax.set_yticks(range(len(order)), [verbatim(model) for model in order])
+        ax.set_ylim(len(order) - 0.4, -0.6)
+        ax.set_title(f"{describe(self.protocol)}, {self.n_rows:,} rows", fontsize=10)
+        ax.set_xlabel(f"{tables.metric_title(metric)}, mean ± standard deviation over folds")
         return ax
 
     def to_dict(self) -> State:
@@ -361,7 +365,9 @@ class Comparison:
         return json.dumps(plain(self.to_dict()), ensure_ascii=False, indent=2, default=str)
 
     def to_html(self, title: str = "Comparison of models", alpha: float = 0.05) -> str:
-        """Return an HTML page without external files.
+        """Return an HTML page without external files, light or dark as the reader's screen.
+
+        It has the table, and a picture of means and standard deviations for each metric.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ import numpy as np
 from unnaive._json import plain
 from unnaive.evaluate import tables
 from unnaive.evaluate.comparison import LOSSES, Comparison
-from unnaive.evaluate.page import page_of_many
+from unnaive.evaluate.page import page_of_many, verdict
 from unnaive.evaluate.significance import friedman, nemenyi
 from unnaive.exceptions import UnnaiveError
 
@@ -62,7 +62,8 @@ class Comparisons:
         return f"Comparisons({len(self.parts)} data sets: {data}; mean ranks by {metric}: {shown})"
 
     def _repr_html_(self) -> str:
-        return self.html_table(self.metrics[0])
+        metric = self.metrics[0]
+        return f"{self.html_table(metric)}{verdict(self, metric)}"
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -159,7 +160,7 @@ class Comparisons:
         str
             The table; the best model of each row is bold.
         """
-        return tables.to_html(*self._cells(metric), metric.replace("_", " "))
+        return tables.to_html(*self._cells(metric), tables.metric_title(metric))
 
     def _cells(self, metric: str) -> tuple[list[str], list[list[tables.Cell]]]:
         """Return header and cells of a table; the best model of each row is bold."""
@@ -222,8 +223,13 @@ class Comparisons:
         """
         from unnaive.explain.critical_difference import plot_critical_difference  # noqa: PLC0415
 
-        verdict = self.nemenyi(metric or self.metrics[0], alpha)
-        return plot_critical_difference(verdict.ranks, verdict.critical, ax)
+        metric = metric or self.metrics[0]
+        found = self.nemenyi(metric, alpha)
+        ax = plot_critical_difference(found.ranks, found.critical, ax)
+        ax.set_title(
+            f"mean rank by {tables.metric_title(metric)}, {found.n} data sets", fontsize=10
+        )
+        return ax
 
     def to_dict(self) -> State:
         """Return everything as plain values.
@@ -240,7 +246,10 @@ class Comparisons:
         }
 
     def to_html(self, title: str = "Comparison of models") -> str:
-        """Return an HTML page without external files, with a table for each metric.
+        """Return an HTML page without external files, light or dark as the reader's screen.
+
+        It has a critical-difference diagram, the tests and a table for each metric, and a table
+        for each data set.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.utils.validation import check_consistent_length
 
-from unnaive import _parallel
+from unnaive import _parallel, _progress
 from unnaive.evaluate import tables
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame
@@ -119,17 +119,22 @@ class Evaluation:
     predict_seconds: FloatArray
 
     def __repr__(self) -> str:
+        shown = ", ".join(f"{name} {tables.number(self.mean[name])}" for name in _MAIN)
+        return f"Evaluation({self._protocol()}: {shown})"
+
+    def _protocol(self) -> str:
         _, n, k = self.probabilities.shape
         folds = f"{len(self.folds)} folds" if len(self.folds) > 1 else "leave-one-out"
-        shown = ", ".join(f"{name} {tables.number(self.mean[name])}" for name in _MAIN)
-        return f"Evaluation({n:,} samples, {k} classes, {folds}: {shown})"
+        return f"{n:,} samples, {k} classes, {folds}"
 
     def _repr_html_(self) -> str:
-        return tables.to_html(*self._cells())
+        return tables.to_html(*self._cells(), f"{self._protocol()}, mean ± standard deviation")
 
     def _cells(self) -> tuple[list[str], list[list[tables.Cell]]]:
         mean, std = self.mean, self.std
-        rows = [[name.replace("_", " "), tables.spread(mean[name], std[name])] for name in SCORES]
+        rows = [
+            [tables.metric_title(name), tables.spread(mean[name], std[name])] for name in SCORES
+        ]
         return ["metric", "mean"], [list(map(tables.Cell, row)) for row in rows]
 
     def to_frame(self) -> Any:
@@ -243,6 +248,7 @@ def cross_validate(
             number = next(numbers)
             if progress is not None:
                 progress(number, len(splits))
+            _progress.tell("cross-validation", number, len(splits))
         return predicted
 
     results = _parallel.run(run_fold, splits, n_jobs)

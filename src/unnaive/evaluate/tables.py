@@ -6,6 +6,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from unnaive._html import LEFT
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
@@ -14,6 +15,26 @@ if TYPE_CHECKING:
     from unnaive._typing import State
 
 _LATEX = str.maketrans({"±": r"$\pm$", **{sign: f"\\{sign}" for sign in "&%_#$"}})
+
+
+_METRICS = {
+    "auc": "AUC",
+    "auc_hand_till": "AUC of Hand and Till",
+    "auc_hard": "AUC of predicted labels",
+    "brier": "Brier score",
+    "f1": "F1",
+}
+
+
+def metric_title(metric: str) -> str:
+    """Return the name of a metric for people.
+
+    Examples
+    --------
+    >>> metric_title("log_loss"), metric_title("auc")
+    ('log loss', 'AUC')
+    """
+    return _METRICS.get(metric, metric.replace("_", " "))
 
 
 class Cell(NamedTuple):
@@ -50,24 +71,25 @@ def to_html(header: Sequence[str], rows: Iterable[Sequence[Cell]], caption: str 
 
     Examples
     --------
-    >>> to_html(["model", "accuracy"], [[Cell("nb"), Cell("0.9", bold=True)]])
-    '<table><tr><th>model<th>accuracy</tr><tr><td>nb<td><strong>0.9</strong></tr></table>'
+    >>> print(to_html(["model", "accuracy"], [[Cell("nb"), Cell("0.9", bold=True)]]))
+    <table><thead><tr><th style="text-align:left">model</th><th>accuracy</th></tr></thead><tbody>
+    <tr><th style="text-align:left" scope="row">nb</th><td><strong>0.9</strong></td></tr>
+    </tbody></table>
     """
-    head = "".join(f"<th>{escape(name)}" for name in header)
-    lines = (
-        "".join(
-            f"<td><strong>{escape(t)}</strong>" if bold else f"<td>{escape(t)}" for t, bold in row
-        )
-        for row in rows
-    )
+    first, *others = map(escape, header)
+    head = f"<th{LEFT}>{first}</th>" + "".join(f"<th>{name}</th>" for name in others)
     above = f"<caption>{escape(caption)}</caption>" if caption else ""
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<table>{above}<tr>{head}</tr>{body}</table>"
+    lines = [
+        f'<tr><th{LEFT} scope="row">{escape(name.text)}</th>{"".join(map(_html_cell, cells))}</tr>'
+        for name, *cells in rows
+    ]
+    body = "\n".join(["<tbody>", *lines, "</tbody>"])
+    return f"<table>{above}<thead><tr>{head}</tr></thead>{body}</table>"
 
 
 def _html_cell(cell: Cell) -> str:
     text = escape(cell.text)
-    return f"<td><strong>{text}</strong>" if cell.bold else f"<td>{text}"
+    return f"<td><strong>{text}</strong></td>" if cell.bold else f"<td>{text}</td>"
 
 
 def to_latex(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:

@@ -46,7 +46,10 @@ def _shown(cells: Column, column: ColumnSchema, codes: AnyArray) -> list[str]:
             return f"{_label(cells, value)} (unseen category)"
         if categorical:
             return names[code]
-        return f"{value:.6g} ({names[code]})" if column.size > 1 else f"{value:.6g}"
+        if column.size == 1:
+            return f"{value:.6g}"
+        inside = names[code] if names[code][0] == "(" else f"({names[code]})"
+        return f"{value:.6g} {inside}"
 
     triples = zip(codes.tolist(), cells.missing.tolist(), cells.values.tolist(), strict=True)
     return [text(*triple) for triple in triples]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._html import html_table
 from unnaive.explain.cells import heaviest, target_codes
 from unnaive.explain.explanation import explanation_of
 from unnaive.explain.shared import documented, signed_bars
-from unnaive.explain.wording import html_table
 from unnaive.information import mutual_information
 from unnaive.information.gaussian import gaussian_relevance
 from unnaive.io.frames import to_frame
@@ -65,7 +65,7 @@ class Importance:
     def _repr_html_(self) -> str:
         """Show the features and values as a table."""
         lines = [(name, f"{value:.3g}") for name, value in self.ranked]
-        return html_table(("column", self.unit), lines)
+        return html_table("", ("column", self.unit), lines)
 
     @property
     def ranked(self) -> list[tuple[str, float]]:

@@ -191,8 +191,9 @@ def plot_size_path(model: OrderedClassifier, ax: Axes | None = None) -> Axes:
     """
     size = "order" if "order" in model.get_params(deep=False) else "max_clique"
     path, ax = _path_of(model, f'{size}="loo"'), new_axes(ax)
-    ax.plot(path["size"], path["training_accuracy"], marker="o", label="training rows")
-    ax.plot(path["size"], path["accuracy"], marker="o", label="leave-one-out")
+    lines = {"training_accuracy": ("training rows", MARK), "accuracy": ("leave-one-out", LINE)}
+    for name, (label, colour) in lines.items():
+        ax.plot(path["size"], path[name], color=colour, marker="o", label=label)
     ax.set_xticks(path["size"])
     ax.set(xlabel="clique size, including the class", ylabel="accuracy")
     ax.legend()
@@ -247,9 +248,10 @@ def plot_roc(
     chosen, ax = model.predict(X) == label, new_axes(ax)
     area = float(np.trapezoid(true_positive, false_positive))
     ax.plot(false_positive, true_positive, color=LINE, label=f"area {area:.3f}")
-    ax.plot([0, 1], [0, 1], color="0.7", linestyle=":")
+    ax.plot([0, 1], [0, 1], color="0.7", linestyle=":", label="random guesses")
     ax.plot(chosen[~actual].mean(), chosen[actual].mean(), "o", color=MARK, label="predict")
     ax.set(xlabel="false positive rate", ylabel=f"true positive rate (sensitivity for {label!r})")
+    ax.set_title("ROC curve", fontsize=10)
     ax.legend(loc="lower right")
     return ax
 
@@ -290,11 +292,12 @@ def plot_precision_recall(
     scores, actual, label = scored(model, X, y, positive)
     precision, recall, _ = precision_recall_curve(actual, scores)
     chosen, ax = model.predict(X) == label, new_axes(ax)
-    ax.step(recall, precision, where="post", color=LINE, label="all thresholds")
-    ax.axhline(actual.mean(), color="0.7", linestyle=":")
+    ax.step(recall, precision, where="post", color=LINE, label="model")
+    ax.axhline(actual.mean(), color="0.7", linestyle=":", label="random guesses")
     if chosen.any():
         ax.plot(chosen[actual].mean(), actual[chosen].mean(), "o", color=MARK, label="predict")
-    ax.set(xlabel=f"recall (sensitivity for {label!r})", ylabel="precision")
+    ax.set(xlabel=f"recall (sensitivity for {label!r})", ylabel="precision", ylim=(-0.02, 1.05))
+    ax.set_title("precision and recall of all thresholds", fontsize=10)
     ax.legend(loc="lower left")
     return ax
 

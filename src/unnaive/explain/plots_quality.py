@@ -8,6 +8,7 @@ import numpy as np
 
 from unnaive._axes import new_axes
 from unnaive.explain.cells import target_codes
+from unnaive.explain.order import shown_order
 from unnaive.explain.plots import scored
 from unnaive.explain.shared import LINE, documented, verbatim
 from unnaive.models.classifier import chosen_classes
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from unnaive._typing import BoolArray, FloatArray, IntArray, Label
     from unnaive.models import Classifier
 
+_FEW = 10  # classes up to which every cell of a confusion matrix has a count and a share
 Z = 1.959963984540054  # the normal distribution's quantile of a 95 % interval
 
 
@@ -93,9 +95,9 @@ def _draw_shares(predicted: FloatArray, share: FloatArray, rows: IntArray, ax: A
     bars = [share - low, high - share]
     ax.errorbar(predicted, share, yerr=bars, fmt="o-", capsize=2, markersize=4, color=LINE)
     for x, top, size in zip(predicted, high, rows, strict=True):
-        count = ax.annotate(f"{size:,}", (x, top), (0, 3), "data", "offset points", ha="center")
+        count = ax.annotate(f"{size:,}", (x, top), (0, 5), "data", "offset points", ha="center")
         count.set(fontsize=7, color="0.4")
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.08))
+    ax.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.1))
     return ax
 
 
@@ -129,6 +131,9 @@ def wilson(share: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
 def plot_confusion(model: Classifier, X: object, y: object, ax: Axes | None = None) -> Axes:
     """Plot the confusion matrix, shaded by the share of each actual class.
 
+    Classes with numbers in their names are in natural order. Of more than ten classes, only the
+    counts above zero are written.
+
     Parameters
     ----------
     {model}
@@ -157,15 +162,20 @@ def plot_confusion(model: Classifier, X: object, y: object, ax: Axes | None = No
     predicted, k = chosen_classes(model, model.predict_proba(X)), len(model.classes_)
     actual = target_codes(model, y, len(predicted))
     table = np.bincount(actual * k + predicted, minlength=k * k).reshape(k, k)
+    order = shown_order([str(label) for label in model.classes_])
+    names = [verbatim(model.classes_[place]) for place in order]
+    table, few = table[np.ix_(order, order)], k <= _FEW
     shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
-    ax = new_axes(ax, figsize=(max(3.6, 0.6 * k + 2), max(3.2, 0.6 * k + 1.6)))
+    side = (0.6 if few else 0.33) * k
+    ax = new_axes(ax, figsize=(max(3.6, side + 2), max(3.2, side + 1.6)))
     ax.imshow(shares, cmap="Greys", vmin=0.0, vmax=1.0)
     for i, j in np.ndindex(k, k):
-        colour = "white" if shares[i, j] > 0.6 else "black"
-        text = f"{table[i, j]:,}" + (f"\n{100 * shares[i, j]:.0f} %" if table[i].sum() else "")
-        ax.text(j, i, text, ha="center", va="center", color=colour, fontsize=8)
-    names = [verbatim(label) for label in model.classes_.tolist()]
-    ax.set_xticks(range(k), names, rotation=0 if max(map(len, names)) < 10 else 45)
+        if few or table[i, j]:
+            share = f"\n{100 * shares[i, j]:.0f} %" if few and table[i].sum() else ""
+            text = ax.text(j, i, f"{table[i, j]:,}{share}", ha="center", va="center", fontsize=8)
+            text.set_color("white" if shares[i, j] > 0.6 else "black")
+    turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    ax.set_xticks(range(k), names, **(turned if max(map(len, names)) >= 10 else {}))
     ax.set_yticks(range(k), names)
     ax.set(xlabel="predicted", ylabel="actual")
     ax.set_title(f"{np.trace(table):,} of {table.sum():,} rows correct", fontsize=10)

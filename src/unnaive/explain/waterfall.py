@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from unnaive.explain.odds import LogOdds
 
 _CHANCES = [0.5, 0.9, 0.1, 0.99, 0.01, 0.999, 0.001, 0.75, 0.25, 0.95, 0.05, 1 - 1e-6, 1e-6]
-_APART = 0.09  # of the axis, between two probabilities on it
-_LONGEST = 40
+_APART = 0.15  # of the axis, between two probabilities on it
+_LONGEST = 46
 
 
 @documented
@@ -111,8 +111,8 @@ def _ends(base: float, parts: list[float]) -> tuple[FloatArray, tuple[float, flo
     far = 1.5 * sum(abs(value) for value in finite) + 2.0
     reached = np.cumsum([np.clip(value, -far, far) for value in (base, *parts)])
     low, high = min(0.0, *reached), max(0.0, *reached)
-    margin = 0.12 * (high - low) + 0.2
-    return reached, (low - margin, high + margin)
+    wide = high - low + 0.4
+    return reached, (low - 0.06 * wide, high + 0.18 * wide)  # numbers stand right of the bars
 
 
 def _finish(ax: Axes, names: list[str], limit: tuple[float, float], label: str) -> None:

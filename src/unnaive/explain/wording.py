@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
 
+from unnaive._html import html_table
 from unnaive.explain.cells import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from unnaive._typing import FloatArray, Label
     from unnaive.explain.explanation import Explanation
 
@@ -124,26 +122,9 @@ def explanation_html(found: Explanation) -> str:
         ]
         start, end = percent(float(expit(odds.base[row]))), percent(float(odds.probability[row]))
         title = f"{found.target} = {label}: {end} (starting probability {start})"
-        tables.append(html_table(("column", "log-odds", "factor"), lines, title))
+        tables.append(html_table(title, ("column", "log-odds", "factor"), lines))
     more = len(found) - len(tables)
     return "".join(tables) + (f"<p>{plural(more, 'more row')}</p>" if more else "")
-
-
-def html_table(names: Sequence[str], lines: Sequence[Sequence[str]], title: str = "") -> str:
-    """Write a small HTML table; every text is escaped.
-
-    Examples
-    --------
-    >>> html_table(["a"], [["<b>"]])
-    '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
-    """
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines
-    )
-    style = "text-align: left; white-space: nowrap; font-weight: bold"
-    caption = f'<caption style="{style}">{escape(title)}</caption>' if title else ""
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def ranks(parts: FloatArray) -> list[int]:

@@ -328,5 +328,5 @@ class AdjustedNB(CountsClassifier):
             fitness,
             random_state=self.random_state,
             seeds=np.ones((1, genes)),
-            watch=_progress.watcher(),
+            watch=_progress.search_watcher(),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -266,8 +266,9 @@ class AutoBayes(Classifier):
         lines: list[State] = []
         failures: list[Exception] = []
         named = Names.of(batch.frame.names, named=True)  # candidates are fitted to frames
-        watch, trial = _progress.watcher(), Trial(batch._replace(names=named))
-        for name, candidate in self._candidates(batch.frame).items():
+        trial, candidates = Trial(batch._replace(names=named)), self._candidates(batch.frame)
+        for place, (name, candidate) in enumerate(candidates.items()):
+            _progress.tell("candidates", place, len(candidates))
             begun = time.perf_counter()
             if judged and self.time_budget is not None and begun - started > self.time_budget:
                 lines.append({"name": name, "why": "time_budget was reached"})
@@ -275,15 +276,15 @@ class AutoBayes(Classifier):
             try:
                 result = trial.judge(name, candidate)
             except (UnnaiveError, ValueError, ArithmeticError) as error:
+                if _progress.is_from_callback(error):
+                    raise
                 failures.append(error)
                 lines.append({"name": name, "why": str(error)})
                 continue
             judged.append(result)
             spent = time.perf_counter() - begun
             lines.append({"name": name, **result.measures(), "seconds": spent})
-            if watch is not None:
-                best = min(one.log_loss for one in judged)
-                watch(Tried(len(judged), best, len(judged), time.perf_counter() - started))
+        _progress.tell("candidates", len(candidates), len(candidates))
         if not judged:
             raise failures[0]
         return self._blend(judged, lines, batch.names)
@@ -463,12 +464,3 @@ class AutoBayes(Classifier):
 def _same(value: object, usual: object) -> bool:
     """Whether a setting has its default value, so that the setting of a candidate stays."""
     return isinstance(value, type(usual)) and bool(value == usual)
-
-
-class Tried(NamedTuple):
-    """Progress of AutoBayes: candidates tried, the smallest log loss, and seconds."""
-
-    number: int
-    best: float
-    evaluations: int
-    seconds: float

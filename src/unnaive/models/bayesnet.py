@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive import _progress
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import mutual_information
 from unnaive.information.scores import FamilyScores
@@ -202,7 +203,13 @@ class BayesNet(CountsClassifier):
             if self.search == "annealing":
                 return anneal(climber, random, limit=limit)
             length, rounds = _TABU if self.search == "tabu" else (0, 0)
-            return hill_climbing(climber, tabu_length=length, tabu_rounds=rounds, limit=limit)
+            return hill_climbing(
+                climber,
+                tabu_length=length,
+                tabu_rounds=rounds,
+                limit=limit,
+                watch=lambda moves, _: _progress.tell("search", moves),
+            )
 
         best = climb(start)
         for _ in range(self.n_restarts):

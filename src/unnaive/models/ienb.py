@@ -123,7 +123,7 @@ class Tuning:
             IntervalFitness(intervals, *data, kind=kind, n_jobs=how.n_jobs),
             random_state=by.random_state,
             seeds=None if by.paper else [intervals.point],
-            watch=_progress.watcher(),
+            watch=_progress.search_watcher(),
         )
         return Tuned(result, float(untuned[0]))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
+
+from unnaive._html import html_table
 
 _COLUMNS = ("name", "log_loss", "accuracy", "seconds", "weight", "why")
 
@@ -14,16 +15,12 @@ class Leaderboard(list[dict[str, Any]]):
     Examples
     --------
     >>> board = Leaderboard([{"name": "tan", "log_loss": 0.09143, "weight": 1.0}])
-    >>> board._repr_html_()
-    '<table><tr><th>name<th>log loss<th>weight</tr><tr><td>tan<td>0.0914<td>1</tr></table>'
+    >>> board._repr_html_()[-55:]
+    'tan</td><td>0.09143</td><td>1</td></tr></tbody></table>'
     """
 
     def _repr_html_(self) -> str:
         names = [name for name in _COLUMNS if any(name in line for line in self)]
-        head = "".join(f"<th>{name.replace('_', ' ')}" for name in names)
-        rows = ("".join(f"<td>{_cell(line.get(name, ''))}" for name in names) for line in self)
-        return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
-
-
-def _cell(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else escape(str(value))
+        rows = [[line.get(name, "") for name in names] for line in self]
+        heads = [name.replace("_", " ") for name in names]
+        return html_table("", heads, rows, text=(0, len(_COLUMNS) - 1))

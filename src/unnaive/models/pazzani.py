@@ -197,7 +197,7 @@ class PazzaniNB(CountsClassifier):
         return Learned(graph, {"genome": tuned.best}, trace)
 
     def _greedy(self, search: str, scores: GroupScores, active: BoolArray) -> Joined:
-        watch = _progress.watcher()
+        watch = _progress.search_watcher()
         if search == "forward":
             return forward_joining(scores, active, watch, paper=self.paper)
         return backward_joining(scores, active, self.delete, watch, paper=self.paper)
@@ -233,6 +233,6 @@ class PazzaniNB(CountsClassifier):
             random_state=self.random_state,
             seeds=[genome_of(groups, len(active))[chosen] for groups in seeds] or None,
             key=canonical_genomes,
-            watch=_progress.watcher(),
+            watch=_progress.search_watcher(),
         )
         return result, groups_of(whole(result.best[None])[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unnaive.report.svg import element, line, picture, rect, text, words
+from unnaive._svg import element, line, picture, rect, text, words
 from unnaive.report.writing import percent
 
 if TYPE_CHECKING:

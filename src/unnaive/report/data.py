@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive.explain.cells import one_row, values_of
+from unnaive.explain.order import shown_order
 from unnaive.explain.wording import plural
 from unnaive.information import entropy
 from unnaive.models import CountsClassifier
-from unnaive.report.order import shown_order
 from unnaive.schema import NumericColumn
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from unnaive._svg import element, picture, rect, shortened, text, width_of, words
 from unnaive.explain.structure import DrawnGraph
-from unnaive.report.svg import element, picture, rect, shortened, text, width_of, words
 from unnaive.report.writing import percent
 from unnaive.structure.draw import tree_positions
 

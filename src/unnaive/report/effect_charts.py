@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from math import log
 from typing import TYPE_CHECKING
 
 from scipy.special import logit
 
+from unnaive._svg import element, line, picture, rect, shortened, text, width_of, words
 from unnaive.explain.wording import plural
-from unnaive.report.svg import element, line, picture, rect, shortened, text, width_of, words
 from unnaive.report.writing import signed
 
 if TYPE_CHECKING:
@@ -20,8 +21,9 @@ _WIDE, _TALL, _LEFT, _ROOM = 264.0, 96.0, 36.0, 58.0  # of a curve; the room is 
 _LETTER = 5.8
 _BETWEEN = re.compile(r"\((-?[\d.e+-]+), (-?[\d.e+-]+)\]")
 _BEYOND = re.compile(r"([≤>]) (-?[\d.e+-]+)")
-_LABEL, _SCALE, _STEP = 190.0, 660.0, 40.0  # of the nomogram
+_LABEL, _SCALE, _STEP = 224.0, 640.0, 40.0  # of the nomogram
 _SHARES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
+_ODDS = (2, 5, 10, 20, 50, 100, 500)
 
 
 def compact(label: str) -> str:
@@ -97,8 +99,8 @@ def largest_effect(curves: Sequence[State]) -> float:
     return max(ends, default=1.0)
 
 
-def draw_nomogram(nomogram: State, positive: str) -> str:
-    """Draw a scale of points for every column, and one from points to probability.
+def draw_nomogram(nomogram: State) -> str:
+    """Draw a scale of points for every column, and one from points to probability or odds.
 
     The effects of a column begin at 0 points; 100 points are the widest column. A hollow mark is
     a missing value, whose effect on the log-odds is 0 unless it is a category.
@@ -123,14 +125,28 @@ def draw_nomogram(nomogram: State, positive: str) -> str:
     totals = [float(at) for at in range(-(-int(first) // size) * size, int(last) + 1, size)]
     spread = 100 / max(last - first, 1e-9)
     parts += _scale("total points", [((at - first) * spread, f"{at:.0f}") for at in totals], y)
-    chances = [
-        ((float(logit(p)) - base) / unit, f"{100 * p:g}\N{NO-BREAK SPACE}%") for p in _SHARES
+    name, marks = _answers(nomogram)
+    places = ((odds - base) / unit for odds, _ in marks)
+    inside = [
+        ((at - first) * spread, label)
+        for at, (_, label) in zip(places, marks, strict=True)
+        if first <= at <= last
     ]
-    inside = [((at - first) * spread, label) for at, label in chances if first <= at <= last]
-    parts += _scale(f"P({positive})", inside, y + _STEP)
-    story = "nomogram; the effect charts above have its numbers"
+    parts += _scale(name, inside, y + _STEP)
+    story = f"nomogram of {name}"
     width = _LABEL + _SCALE + 40
     return picture(width, y + _STEP + 26, *parts, class_="nomogram", role="img", aria_label=story)
+
+
+def _answers(nomogram: State) -> tuple[str, list[tuple[float, str]]]:
+    """Name of the last scale, and log-odds with their labels: probabilities, or odds of a pair."""
+    positive, against = nomogram["positive"], nomogram["against"]
+    if against:
+        steps = [(factor, f"{factor}:1") for factor in _ODDS] + [(1, "1:1")]
+        steps += [(1 / factor, f"1:{factor}") for factor in _ODDS]
+        return f"{positive} : {against}", [(log(odds), label) for odds, label in steps]
+    labels = [f"{100 * share:g}\N{NO-BREAK SPACE}%" for share in _SHARES]
+    return f"P({positive})", list(zip(map(float, logit(_SHARES)), labels, strict=True))
 
 
 def _range(column: State) -> float:
@@ -146,7 +162,7 @@ def _x(points: float) -> float:
 def _scale(name: str, marks: Sequence[tuple[float, str]], y: float) -> list[str]:
     """Draw a scale with marks; labels that would overlap go below the line, or are left out."""
     places = sorted((_x(points), label) for points, label in marks)
-    parts = [text(shortened(name, 26), _LABEL - 22, y + 4, "end", class_="name")]
+    parts = [text(shortened(name, 26), _LABEL - 48, y + 4, "end", class_="name")]
     if places:
         parts.append(line(places[0][0], y, places[-1][0], y, class_="axis"))
     ends = {-7: 0.0, 15: 0.0}  # right end of the last label above and below the line

@@ -1,8 +1,8 @@
 """Effect curves: the contribution of every value of a column to the log-odds; and nomograms.
 
-A nomogram exists where the model adds up: the log-odds are a constant plus one number for the
-value of each column, whatever the other columns are. That is tested and not assumed: the effects of
-single values must sum to the model's own log-odds of real rows.
+A nomogram exists where the model adds up: the log-odds of a class against another are a constant
+plus one number for the value of each column, whatever the other columns are. That is tested and
+not assumed: the effects of single values must sum to the model's own log-odds of real rows.
 
 References
 ----------
@@ -12,18 +12,20 @@ PKDD 2004.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from unnaive.explain.cells import one_row, repeated, values_of, with_values
+from unnaive.explain.order import shown_order
 from unnaive.io.frames import Column, Frame
 from unnaive.models import CountsClassifier
-from unnaive.report.order import shown_order
 from unnaive.schema import CategoricalColumn, NumericColumn
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray, Label, State
+    from collections.abc import Sequence
+
+    from unnaive._typing import FloatArray, IntArray, State
     from unnaive.models import Classifier
     from unnaive.report.rows import ReportRows
     from unnaive.schema import ColumnSchema
@@ -31,9 +33,25 @@ if TYPE_CHECKING:
 _ROWS = 500  # whose contributions are averaged
 _VALUES = 24  # of a column, the most frequent ones
 _MOST_COLUMNS = 60  # of a nomogram
+_MOST_CLASSES = 6  # that have a nomogram
 _CHECKED = 50  # rows on which a nomogram is compared with the model
 _CLOSE = 1e-6  # log-odds between the two
 _CUTS = np.linspace(0, 1, 9)[1:-1]  # quantiles at which numbers are cut that the model does not bin
+
+
+class _Classes(NamedTuple):
+    """Positions of the reference class and of the classes that are compared with it."""
+
+    reference: int
+    others: list[int]
+
+    @classmethod
+    def of(cls, counts: IntArray, positive: int) -> _Classes:
+        """Of two classes, compare the positive one; of more, the frequent with the largest."""
+        if len(counts) == 2:
+            return cls(1 - positive, [positive])
+        first, *others = np.argsort(-counts, kind="stable").tolist()
+        return cls(first, sorted(others[:_MOST_CLASSES]))
 
 
 def describe_effects(model: Classifier, rows: ReportRows, positive: int, seed: int) -> State:
@@ -41,8 +59,9 @@ def describe_effects(model: Classifier, rows: ReportRows, positive: int, seed: i
 
     ``curves`` has the mean contribution of every value over up to 500 rows, and its 10 % and 90 %
     quantiles, which differ where the contribution depends on other columns; ``rows`` counts all
-    rows. ``nomogram`` has the effects of single values if they add up to the model's log-odds;
-    it is None otherwise, and ``note`` says why.
+    rows. ``nomograms`` have the effects of single values if they add up to the model's log-odds;
+    there is none otherwise, and ``note`` says why. There is one nomogram for two classes; of more
+    classes, the most frequent ones have one each, against the most frequent of all.
     """
     label = model.classes_.tolist()[positive]
     d = len(rows.frame.names)
@@ -67,8 +86,10 @@ def describe_effects(model: Classifier, rows: ReportRows, positive: int, seed: i
         ]
         if any(value["effect"] != 0 for value in values):
             curves.append({"column": place, "name": column.name, "values": values})
-    nomogram, note = _nomogram(model, frame, label)
-    return {"positive": rows.labels[positive], "curves": curves, "nomogram": nomogram, "note": note}
+    classes = _Classes.of(np.bincount(rows.codes, minlength=len(rows.labels)), positive)
+    nomograms, note = _nomograms(model, frame, rows.labels, classes)
+    found = {"positive": rows.labels[positive], "curves": curves}
+    return {**found, "nomograms": nomograms, "note": note}
 
 
 def _readable(model: Classifier, cells: Column, column: ColumnSchema) -> ColumnSchema:
@@ -94,42 +115,67 @@ def _spread(contributions: FloatArray) -> State:
     return {"effect": float(contributions.mean()), "low": float(low), "high": float(high)}
 
 
-def _nomogram(model: Classifier, frame: Frame, label: Label) -> tuple[State | None, str]:
-    """Return base and effects of single values, or the reason why there is no nomogram."""
-    if len(model.classes_) != 2:
-        return None, "There is no nomogram, because it needs exactly two classes."
+def _nomograms(
+    model: Classifier, frame: Frame, labels: Sequence[str], classes: _Classes
+) -> tuple[list[State], str]:
+    """Return a nomogram of every class against the reference, or the reason why there is none.
+
+    Differences of log P(c, x) between two classes add up; the log-odds of one class against all
+    others together do not, unless there are two classes.
+    """
     empty = one_row(model, {})
+    base = _log_odds(model, empty, classes)
     start = model.explain(empty)
-    base = float(start.log_odds(positive=label).total[0])
     used = sorted({column for term in start.terms for column in term.columns})
     if len(used) > _MOST_COLUMNS:
-        return None, f"There is no nomogram, because {len(used):,} columns are too many."
+        return [], f"There is no nomogram, because {len(used):,} columns are too many."
     checked = frame.block(0, min(frame.n_rows, _CHECKED))
     with np.errstate(invalid="ignore"):
-        alone = [_log_odds(model, _only(checked, place), label) - base for place in used]
-        gaps = np.abs(base + np.sum(alone, axis=0) - _log_odds(model, checked, label))
+        alone = [_log_odds(model, _only(checked, place), classes) - base for place in used]
+        gaps = np.abs(base + np.sum(alone, axis=0) - _log_odds(model, checked, classes))
     if not np.isfinite(alone).all():
-        return None, "There is no nomogram, because some values exclude a class."
-    if gaps.max() > _CLOSE:
-        return None, (
+        return [], "There is no nomogram, because some values exclude a class."
+    if gaps.max(initial=0.0) > _CLOSE:
+        return [], (
             "There is no nomogram for this model: the effect of a column depends on the values of "
             "other columns."
         )
-    columns = []
-    for place in used:
-        column = _readable(model, frame.column(place), model.schema_.columns[place])
-        cells = _points(model, frame.column(place), column)
-        if not len(cells.values):
-            continue
-        effects = _log_odds(model, repeated(empty, len(cells.values), {place: cells}), label) - base
-        names = [f"{number:.4g}" for number in cells.values.tolist()]
-        if cells.categories is not None or isinstance(model, CountsClassifier):
-            names = values_of(column)
-        values = [{"label": n, "effect": float(e)} for n, e in zip(names, effects, strict=True)]
-        if np.ptp(effects) > 0:
-            missing = {"missing": True} if column.missing_category else {}
-            columns.append({"column": place, "name": column.name, "values": values, **missing})
-    return {"base": base, "columns": columns}, ""
+    effects = {place: _single_values(model, frame, empty, place, classes) for place in used}
+    against = labels[classes.reference] if len(labels) > 2 else ""
+    nomograms = []
+    for number, other in enumerate(classes.others):
+        columns = [
+            {
+                "column": place,
+                "name": model.schema_.columns[place].name,
+                "values": [
+                    {"label": name, "effect": float(odds[number] - base[0, number])}
+                    for name, odds in values
+                ],
+                **({"missing": True} if model.schema_.columns[place].missing_category else {}),
+            }
+            for place, values in effects.items()
+            if values and np.ptp([odds[number] for _, odds in values]) > 0
+        ]
+        start_odds = float(base[0, number])
+        nomogram = {"positive": labels[other], "against": against, "base": start_odds}
+        nomograms.append({**nomogram, "columns": columns})
+    return nomograms, ""
+
+
+def _single_values(
+    model: Classifier, frame: Frame, empty: Frame, place: int, classes: _Classes
+) -> list[tuple[str, FloatArray]]:
+    """Names of the values of a column, and log-odds of rows that have nothing else."""
+    column = _readable(model, frame.column(place), model.schema_.columns[place])
+    cells = _points(model, frame.column(place), column)
+    if not len(cells.values):
+        return []
+    names = [f"{number:.4g}" for number in cells.values.tolist()]
+    if cells.categories is not None or isinstance(model, CountsClassifier):
+        names = values_of(column)
+    odds = _log_odds(model, repeated(empty, len(cells.values), {place: cells}), classes)
+    return list(zip(names, odds, strict=True))
 
 
 def _points(model: Classifier, cells: Column, column: ColumnSchema) -> Column:
@@ -143,8 +189,10 @@ def _points(model: Classifier, cells: Column, column: ColumnSchema) -> Column:
     return Column(column.name, np.unique([*ends, *edges]))
 
 
-def _log_odds(model: Classifier, frame: Frame, label: Label) -> FloatArray:
-    return model.explain(frame).log_odds(positive=label).total
+def _log_odds(model: Classifier, frame: Frame, classes: _Classes) -> FloatArray:
+    """Log-odds of the other classes against the reference; (n, m)."""
+    joint = model.explain(frame).joint
+    return joint[:, classes.others] - joint[:, [classes.reference]]
 
 
 def _only(frame: Frame, place: int) -> Frame:

@@ -10,11 +10,12 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from unnaive import _svg as svg
 from unnaive.exceptions import UnnaiveError
-from unnaive.report import charts, svg
+from unnaive.explain.order import shown_order
+from unnaive.report import charts
 from unnaive.report.drawing import draw_structure
 from unnaive.report.effect_charts import draw_effect, draw_nomogram, largest_effect
-from unnaive.report.order import shown_order
 from unnaive.report.tables import engine_script
 from unnaive.report.writing import FILTERS
 
@@ -241,5 +242,5 @@ def _drawings(summary: State, colours: Sequence[int]) -> State:
         "reliability": charts.draw_reliability,
         "roc_curve": charts.draw_roc,
         "effect": lambda curve: draw_effect(curve, limit),
-        "nomogram": lambda nomogram: draw_nomogram(nomogram, effects["positive"]),
+        "nomogram": draw_nomogram,
     }

@@ -88,10 +88,10 @@ class Schema:
         rows = [(self.target, "target", len(self.classes), listed(self.classes))]
         for column in self.columns:
             values = getattr(column, "categories", None)
-            kind = "bin edges" if values is None else "categories"
+            kind = "numbers, bin edges" if values is None else "categories"
             shown = listed(getattr(column, "edges", ()) if values is None else values)
             rows.append((column.name, kind, column.size, shown))
-        return html_table(repr(self), ["column", "kind", "values", ""], rows)
+        return html_table(repr(self), ["column", "kind", "values", ""], rows, text=(0, 1, 3))
 
     @classmethod
     def of_numbers(

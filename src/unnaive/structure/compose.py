@@ -55,7 +55,10 @@ def strongest(edges: Sequence[Edge], most: int) -> tuple[list[Edge], str]:
     """Return the heaviest edges, and what the title says about it."""
     ranked = sorted(edges, key=lambda edge: -edge[2] if len(edge) > 2 else 0.0)
     if len(ranked) <= most:
-        return list(edges), f"{len(edges)} edge{'s' * (len(edges) != 1)}"
+        told = (
+            f"{len(edges)} edge{'s' * (len(edges) != 1)}" if edges else "no edges between columns"
+        )
+        return list(edges), told
     return ranked[:most], f"the strongest {most} of {len(edges)} edges"
 
 

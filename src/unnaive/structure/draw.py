@@ -161,7 +161,7 @@ def by_class(graph: ClassGraphs, wish: Wish) -> Drawing:
         panels.append(below_class(picture, label))
     total = sum(len(one.edges) for one in graph.graphs)
     told = f"{drawn} edges" if drawn == total else f"the strongest {drawn} of {total} edges"
-    return flowed(panels), told, legend_of(graph.edges, wish.unit)
+    return flowed(panels), f"a structure for every class, {told}", legend_of(graph.edges, wish.unit)
 
 
 def network(dag: DAG, wish: Wish) -> Drawing:

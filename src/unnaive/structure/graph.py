@@ -75,7 +75,7 @@ class Shown(ABC):
         edges = list(self.edges)
         caption = f"{type(self).__name__} of {len(self.used)} columns: {len(edges)} edges"
         weight = ["weight"] if any(len(edge) == 3 for edge in edges) else []
-        return html_table(caption, ["parent", "child", *weight], edges)
+        return html_table(caption, ["parent", "child", *weight], edges, text=(0, 1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
