@@ -12,7 +12,6 @@ from importlib import import_module
 from io import TextIOWrapper
 from itertools import islice
 from typing import TYPE_CHECKING
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -210,9 +209,9 @@ class ExcelPart(PlainPart):
                         yield number, cells
                     else:
                         empty += 1
-        except (BadZipFile, KeyError, IndexError, ValueError, OSError, SyntaxError) as error:
-            if isinstance(error, DataFileError):
-                raise
+        except (DataFileError, MemoryError):
+            raise
+        except Exception as error:  # openpyxl raises a dozen kinds of errors for altered bytes
             what = f"is damaged or not an Excel workbook ({one_line(error)})"
             raise DataFileError(f"{self.path} {what}; save it again, or as CSV") from error
 
