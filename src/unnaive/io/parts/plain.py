@@ -101,7 +101,7 @@ class PlainCsvPart(PlainPart):
         self.encoding = encoding_of(path, reading)
         self.separator = sniff(path, ending, self.encoding.name)
         with closing(self._lines()) as lines:
-            self.columns = tuple(cell.strip() for cell in next(lines)[1])
+            self.columns = tuple(cell.strip() for cell in next(lines, (0, [""]))[1])
         self.open()
 
     def _lines(self) -> Generator[tuple[int, list[str]]]:
