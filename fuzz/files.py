@@ -117,7 +117,7 @@ def judge_schema(path: Path, _: int) -> None:
     """Read a schema and encode a row with it."""
     schema = load_schema(path)
     repr(schema)
-    schema.encode(unnaive.io.frames.to_frame([{name: None for name in schema.names}]))
+    schema.encode(unnaive.io.frames.to_frame([dict.fromkeys(schema.names)]))
 
 
 def judge_counts(path: Path, _: int) -> None:
@@ -139,7 +139,7 @@ def tried(
     seed: int,
 ) -> str:
     """Write one changed file and judge how it is read."""
-    path.write_bytes(make(random.Random(f"{name} {seed}")))  # noqa: S311 - not for secrets
+    path.write_bytes(make(random.Random(f"{name} {seed}")))
     try:
         judge(path, seed)
     except UnnaiveError as error:
@@ -234,14 +234,18 @@ def samples() -> dict[str, bytes]:
     objects = [dict(zip(ROWS[0], row, strict=True)) for row in ROWS[1:]]
     found["jsonl"] = "\n".join(json.dumps(row) for row in objects).encode()
     found["csv"] = "\n".join(map(",".join, quoted)).encode()
-    found["csv-semicolons"] = "\r\n".join(map(";".join, quoted)).replace("1333.25", "1.333,25").encode()
+    found["csv-semicolons"] = (
+        "\r\n".join(map(";".join, quoted)).replace("1333.25", "1.333,25").encode()
+    )
     found["csv-latin"] = found["csv"].decode().encode("latin-1")
     found["csv-utf16"] = found["csv"].decode().encode("utf-16")
     found["tsv"] = "\n".join(map("\t".join, lines)).encode()
     types = ("numeric", "{no, yes, ex}", "string", "real", "{yes, no}")
     names = [f"@attribute '{name}' {kind}" for name, kind in zip(ROWS[0], types, strict=True)]
     cells = [",".join(f"'{c}'" if c else "?" for c in line) for line in lines[1:]]
-    found["arff"] = "\n".join(["% patients", "@relation patients", *names, "@data", *cells]).encode()
+    found["arff"] = "\n".join(
+        ["% patients", "@relation patients", *names, "@data", *cells]
+    ).encode()
     head = "\n".join(["@relation r", *names, "@data"])
     found["arff-sparse"] = f"{head}\n{{0 61, 1 yes, 2 Bern, 4 no}}\n{{2 ?, 3 2.5}}\n".encode()
     return found

@@ -132,7 +132,9 @@ def agree(found: np.ndarray, expected: np.ndarray, allowed: float, what: str) ->
     require(gap <= allowed, f"{what}: probabilities differ by {gap:.2g}, more than {allowed:g}")
 
 
-def check_promises(key: str, seed: int, chosen: dict[str, object], random: np.random.Generator) -> None:
+def check_promises(
+    key: str, seed: int, chosen: dict[str, object], random: np.random.Generator
+) -> None:
     """Fit again in the way that is the turn of this seed, and compare with what is promised."""
     X, y, _ = problem(random)
     promise = promises(key, chosen)

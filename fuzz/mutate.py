@@ -104,4 +104,16 @@ def _lines(content: bytes, chance: random.Random, _: Sequence[bytes]) -> bytes:
     return b"".join(lines)
 
 
-_CHANGES = (_flip, _overwrite, _delete, _repeat, _move, _cut, _word, _word, _number, _number, _lines)
+_CHANGES = (
+    _flip,
+    _overwrite,
+    _delete,
+    _repeat,
+    _move,
+    _cut,
+    _word,
+    _word,
+    _number,
+    _number,
+    _lines,
+)

@@ -75,7 +75,7 @@ class Tally:
 
 def kind(name: str, only: str, budget: Budget) -> int:
     """Run a kind and print its table; return how many faults there were."""
-    home = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - no disk to wait for
+    home = "/dev/shm" if Path("/dev/shm").is_dir() else None
     tally, began = Tally(), time.monotonic()
     with tempfile.TemporaryDirectory(dir=home) as folder:
         end, crashed = began + budget.seconds, True
@@ -88,7 +88,9 @@ def kind(name: str, only: str, budget: Budget) -> int:
     for what, examples in sorted(tally.faults.items(), key=lambda item: -len(item[1])):
         print(f"{len(examples):6d} x {what}\n         {examples[0]}")
     faults, rate = sum(map(len, tally.faults.values())), tally.total / max(spent, 1e-9)
-    print(f"{name}: {tally.total:,} inputs in {spent:.0f} s ({rate:,.0f} a second), {faults} faults")
+    print(
+        f"{name}: {tally.total:,} inputs in {spent:.0f} s ({rate:,.0f} a second), {faults} faults"
+    )
     return faults
 
 
@@ -205,6 +207,6 @@ def check_message(error: BaseException) -> None:
     """Raise :class:`Refused` if a message is one printable line, else say what it has."""
     text = str(error)
     if odd := next((c for c in text if not c.isprintable()), ""):
-        what = "several lines" if odd in "\r\n" else f"the character {ascii(odd)}"
-        raise AssertionError(f"a message with {what}: {ascii(text[:200])}") from error
+        what = "several lines" if odd in "\r\n" else f"the character {odd!a}"
+        raise AssertionError(f"a message with {what}: {text[:200]!a}") from error
     raise Refused from error
