@@ -3,10 +3,10 @@
     python -m fuzz files --seconds 60 [--inputs N] [--seed 0] [--only parquet]
     python -m fuzz load
 
-Kinds: ``states`` (saved models and counts with changed content and right checksums), ``files`` (data
-files, networks, schemas, counts and models with changed bytes), ``fits`` (all models, random data,
-and what their docstrings promise), ``pages`` (markup and terminal codes in names and cells), and
-``load`` (threads, processes, a full disk and other hardships; it takes no seeds).
+Kinds: ``states`` (saved models and counts with changed content and right checksums), ``files``
+(data files, networks, schemas, counts and models with changed bytes), ``fits`` (all models, random
+data, and what their docstrings promise), ``pages`` (markup and terminal codes in names and cells),
+and ``load`` (threads, processes, a full disk and other hardships; it takes no seeds).
 
 Every input has a seed, which a fault prints: ``--only NAME --seed SEED --inputs 1`` repeats it. The
 inputs run in a process of their own. A crash, or an input that does not end, is a fault as well,

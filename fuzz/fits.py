@@ -1,9 +1,9 @@
-"""Random hostile data for every model: a clear answer or a clear refusal, as its docstring promises.
+"""Random hostile data for every model: a clear answer or a clear refusal, as docstrings promise.
 
 An exception that is no :class:`ValueError`, probabilities that are not finite or do not sum to 1,
-and a broken promise are faults. What models promise (:func:`promises`) is what their docstrings say:
-two fits agree, the order of the samples and of the features does not matter, and a sample of weight
-2 is the same sample twice; each exactly, up to rounding, or not at all.
+and a broken promise are faults. What models promise (:func:`promises`) is what their docstrings
+say: two fits agree, the order of the samples and of the features does not matter, and a sample of
+weight 2 is the same sample twice; each exactly, up to rounding, or not at all.
 """
 
 from __future__ import annotations

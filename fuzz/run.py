@@ -102,7 +102,7 @@ def _watched(name: str, only: str, budget: Budget, folder: Path, tally: Tally) -
     child = os.fork()
     if not child:
         os.close(receive)
-        os._exit(_child(name, only, budget, folder, now, send, tally))
+        os._exit(_child(name, only, budget, folder, now=now, send=send, tally=tally))
     os.close(send)
     before, since, hung = b"", time.monotonic(), False
     names: list[str] = []
@@ -143,7 +143,7 @@ def _noted(message: list[Any], tally: Tally) -> list[str]:
 
 
 def _child(
-    name: str, only: str, budget: Budget, folder: Path, now: mmap.mmap, send: int, tally: Tally
+    name: str, only: str, budget: Budget, folder: Path, *, now: mmap.mmap, send: int, tally: Tally
 ) -> int:
     """Try inputs until time is over, as long for every subject; return the exit code."""
 

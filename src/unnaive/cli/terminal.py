@@ -31,7 +31,7 @@ _MEMORY_OF_SPEED = 3600.0  # seconds over which speed is averaged: steps may tak
 _FOLDED = 8  # least width of a text column
 _BAR = 40  # greatest width of a progress bar
 _SHOWN = 5  # names listed before "and … more"
-# Characters that move the cursor, change colors or turn the direction of text, but for tab, newline.
+# Characters that move the cursor, change colors or turn the direction of text; not tab, newline.
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
