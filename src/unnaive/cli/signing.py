@@ -30,7 +30,7 @@ def sign(
     Examples
     --------
     unnaive sign patients.unb --key ~/.ssh/id_ed25519
-    unnaive verify patients.unb --key ~/.ssh/id_ed25519.pub
+    unnaive sign patients.unb --key signer.pem --signature patients.sig
     """
     from unnaive.exceptions import SignatureError  # noqa: PLC0415 - see app.py
     from unnaive.io import sign as signing  # noqa: PLC0415
