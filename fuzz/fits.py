@@ -1,28 +1,32 @@
-"""Fit every model to random hostile data for some time, and print what went wrong.
+"""Random hostile data for every model: a clear answer or a clear refusal, as docstrings promise.
 
-    python -m fuzz.fits --minutes 15 --seed 0 --models tan,aode
-
-Every case has its own seed, so ``--only SEED`` repeats it. A case is wrong if probabilities are not
-finite or do not sum to 1, if an exception is neither a ValueError nor an UnnaiveError, or if the
-fit and the predictions take longer than ``--seconds``. All messages of refused fits are listed at
-the end: each of them should name its cure.
+An exception that is no :class:`ValueError`, probabilities that are not finite or do not sum to 1,
+and a broken promise are faults. What models promise (:func:`promises`) is what their docstrings
+say: two fits agree, the order of the samples and of the features does not matter, and a sample of
+weight 2 is the same sample twice; each exactly, up to rounding, or not at all.
 """
 
 from __future__ import annotations
 
-import argparse
-import signal
-import time
-import traceback
-import warnings
-from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 import unnaive
-from unnaive.exceptions import UnnaiveError
+from fuzz.run import check_message
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fuzz.run import Subject
+
+ROUNDING = 1e-8  # largest difference of probabilities that is due to rounding
+FITTED = {"wanbia", "weighted-tan", "weighted-pairs"}  # weights by a minimization
+GAUSSIAN = {"gaussian-nb", "full-bayes", "k-naive", "gaussian-tan", "gaussian-kdb"}
+SUMS = {"nb", "aode", "waode", "hnb"}  # no choice among features, so that their order only rounds
 SMOOTHINGS = [None, None, "laplace", "laplace:1e-12", "m-estimate", "bdeu", "backoff", "ml"]
 SMOOTHINGS += ["hierarchical", "hierarchical:5", "bdeu:1e-9", "laplace:1e9"]
 KINDS = ["two", "few", "many", "constant", "missing", "copy", "normal", "tiny", "huge", "integers"]
@@ -91,12 +95,76 @@ def judge(chances: np.ndarray, what: str) -> None:
     require((chances >= 0).all(), f"{what}: below 0")
 
 
-def run(key: str, seed: int) -> None:
-    """Fit and predict once."""
-    random = np.random.default_rng(seed)
+@dataclass(frozen=True)
+class Promise:
+    """Largest differences of probabilities; None: nothing is promised."""
+
+    rows: float | None = 0.0
+    twice: float | None = 0.0
+    columns: float | None = None
+
+
+def promises(key: str, chosen: dict[str, object]) -> Promise:
+    """Return what the docstring of a model promises."""
+    columns = ROUNDING if key in SUMS and chosen.get("calibrate") is None else None
+    if key in {"iterative", "auto"}:
+        return Promise(None, None)
+    if chosen.get("calibrate") is not None:
+        return Promise(ROUNDING, None)
+    if key in FITTED or key in GAUSSIAN:
+        return Promise(ROUNDING, ROUNDING)
+    if key in {"apnbc", "apnbc-eda"}:
+        return Promise(0.0, None)
+    return Promise(0.0, 0.0, columns)
+
+
+def fitted(
+    key: str, chosen: dict[str, object], X: pd.DataFrame, y: np.ndarray, weights: np.ndarray | None
+) -> unnaive.models.Classifier:
+    """Fit a model, with weights if there are any."""
+    model = unnaive.make(key, **chosen)
+    return model.fit(X, y) if weights is None else model.fit(X, y, sample_weight=weights)
+
+
+def agree(found: np.ndarray, expected: np.ndarray, allowed: float, what: str) -> None:
+    """Check that two models give the same probabilities."""
+    gap = np.abs(found - expected).max(initial=0.0)
+    require(gap <= allowed, f"{what}: probabilities differ by {gap:.2g}, more than {allowed:g}")
+
+
+def check_promises(
+    key: str, seed: int, chosen: dict[str, object], random: np.random.Generator
+) -> None:
+    """Fit again in the way that is the turn of this seed, and compare with what is promised."""
+    X, y, _ = problem(random)
+    promise = promises(key, chosen)
+    model = fitted(key, chosen, X, y, None)
+    expected = model.predict_proba(X)
+    judge(expected, "predict_proba")
+    turn = seed // 2 % 4
+    if turn == 0:
+        again = fitted(key, chosen, X, y, None).predict_proba(X)
+        agree(again, expected, 0.0, "two fits")
+    elif turn == 1 and promise.rows is not None:
+        order = random.permutation(len(y))
+        again = fitted(key, chosen, X.iloc[order].reset_index(drop=True), y[order], None)
+        agree(again.predict_proba(X), expected, promise.rows, "permuted rows")
+    elif turn == 2 and promise.twice is not None:
+        times = random.integers(1, 3, size=len(y))
+        again = fitted(key, chosen, X, y, times)
+        places = np.repeat(np.arange(len(y)), times)
+        twice = fitted(key, chosen, X.iloc[places].reset_index(drop=True), y[places], None)
+        agree(again.predict_proba(X), twice.predict_proba(X), promise.twice, "weight 2")
+    elif turn == 3 and promise.columns is not None:
+        names = list(random.permutation(X.columns))
+        again = fitted(key, chosen, X[names], y, None).predict_proba(X[names])
+        agree(again, expected, promise.columns, "permuted columns")
+
+
+def answers(key: str, seed: int, chosen: dict[str, object], random: np.random.Generator) -> None:
+    """Fit to any data, and ask for probabilities of the rows, of others, and of left-out ones."""
     X, y, weights = problem(random)
-    model = unnaive.make(key, **settings(key, random))
-    model.fit(X, y, sample_weight=weights) if weights is not None else model.fit(X, y)
+    model = fitted(key, chosen, X, y, weights)
     judge(model.predict_proba(X), "predict_proba")
     other = X.sample(frac=1.0, random_state=seed).mask(random.random(X.shape) < 0.3)
     judge(model.predict_proba(other), "predict_proba of new rows")
@@ -104,55 +172,19 @@ def run(key: str, seed: int) -> None:
         judge(model.loo_predict_proba(X, y), "loo_predict_proba")
 
 
-def late(*_: object) -> None:
-    """Stop a fit that takes too long."""
-    raise TimeoutError
+def tried(key: str, seed: int) -> str:
+    """Fit one model to data of one seed, in one of two ways."""
+    random = np.random.default_rng([seed, len(key), *key.encode()])
+    chosen = settings(key, random)
+    try:
+        (check_promises if seed % 2 else answers)(key, seed, chosen, random)
+    except ValueError as error:
+        check_message(error)
+    except AssertionError as error:
+        return f"{error}; {chosen}"
+    return ""
 
 
-def main() -> None:
-    """Read the options and run until time is over."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--seed", type=int, default=0, help="first seed")
-    parser.add_argument("--seconds", type=float, default=5.0, help="limit of one case")
-    parser.add_argument("--models", default=",".join(sorted(unnaive.all_models())))
-    parser.add_argument("--only", type=int, default=None, help="run only this seed")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    signal.signal(signal.SIGALRM, late)
-    keys, end = options.models.split(","), time.monotonic() + 60 * options.minutes
-    refused, wrong, cases, seed = Counter[str](), Counter[str](), 0, options.seed
-    while time.monotonic() < end:
-        key = keys[seed % len(keys)]
-        number = seed if options.only is None else options.only
-        for name in keys if options.only is not None else [key]:
-            cases += 1
-            began = time.process_time()
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.alarm(int(20 * options.seconds))
-            try:
-                run(name, number)
-                require(time.process_time() - began < options.seconds, "too slow")
-            except (ValueError, UnnaiveError) as error:
-                refused[f"{name}: {error}"] += 1
-            except BaseException as error:
-                place = traceback.extract_tb(error.__traceback__)[-1]
-                text = (
-                    f"{type(error).__name__} {str(error)[:150]!r} {place.filename.rsplit('/')[-1]}"
-                )
-                print(f"--models {name} --only {number}: {text}:{place.lineno}", flush=True)
-                wrong[name] += 1
-                if isinstance(error, KeyboardInterrupt):
-                    raise
-            finally:
-                signal.alarm(0)
-        if options.only is not None:
-            break
-        seed += 1
-    print(f"{cases} cases, {sum(wrong.values())} wrong: {dict(wrong)}")
-    for message, times in sorted(refused.items()):
-        print(f"refused {times}x {message[:300]}")
-
-
-if __name__ == "__main__":
-    main()
+def subjects(_: Path) -> dict[str, Subject]:
+    """Return a function of the seed for every model."""
+    return {key: partial(tried, key) for key in sorted(unnaive.all_models())}

@@ -49,7 +49,7 @@ MORE = {  # public names that are not in the ``__all__`` of their package
     ),
     "exceptions": (
         *("UnnaiveError", "SchemaMismatch", "TableTooLarge", "DataFileError", "ModelFileError"),
-        *("WrongKindError", "DataWarning"),
+        *("WrongKindError", "SignatureError", "DataWarning"),
     ),
 }
 PARTS = (  # of ``unnaive.models``, for authors of models

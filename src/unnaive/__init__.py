@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from unnaive.counts import JointCounts, merge
     from unnaive.counts.count import count
     from unnaive.discretize import MDLP, Automatic, EqualFrequency, EqualWidth, Quantile
+    from unnaive.io.sign import sign, verify
     from unnaive.models import *  # noqa: F403 - its __all__ has the models and what makes them
     from unnaive.models.feature_selection import SelectByInformation
     from unnaive.schema import Schema
@@ -49,6 +50,7 @@ _HOME = {
     **dict.fromkeys(("MDLP", "Automatic", "EqualFrequency"), "discretize"),
     **dict.fromkeys(("EqualWidth", "Quantile"), "discretize"),
     **dict.fromkeys(("ML", "Backoff", "BDeu", "Hierarchical", "Laplace", "MEstimate"), "tables"),
+    **dict.fromkeys(("sign", "verify"), "io.sign"),
     "Network": "tables.network",
     "Progress": "_progress",
     "progress": "_progress",

@@ -23,6 +23,7 @@ class UnnaiveError(ValueError):
     DataFileError : A data file cannot be read.
     ModelFileError : A saved model or counts file cannot be read.
     SchemaMismatch : Columns differ between counts, data and model.
+    SignatureError : A signed file was changed.
 
     Examples
     --------
@@ -65,6 +66,27 @@ class WrongKindError(ModelFileError):
     def __init__(self, message: str, *, found: str = "", wanted: str = "") -> None:
         super().__init__(message)
         self.found, self.wanted = found, wanted
+
+
+class SignatureError(UnnaiveError):
+    """A file was changed after it was signed, or a key or a signature cannot be used.
+
+    Parameters
+    ----------
+    message : str
+        The sentence for the user.
+    needs_password : bool
+        Whether the key has a password that was not given.
+
+    Attributes
+    ----------
+    needs_password : bool
+        As given.
+    """
+
+    def __init__(self, message: str, *, needs_password: bool = False) -> None:
+        super().__init__(message)
+        self.needs_password = needs_password
 
 
 class DataFileError(UnnaiveError):

@@ -29,6 +29,13 @@ def close(key):
     return 1e-8 if key in FITTED else 1e-10 if key in GAUSSIAN else 0.0
 
 
+@pytest.mark.parametrize("key", [*KEYS, "auto"])
+def test_docstrings_say_what_holds(key):
+    text = " ".join((type(unnaive.make(key)).__doc__ or "").split())
+    assert "order of the samples" in text
+    assert "weight 2" in text or key == "auto"
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_two_fits_of_a_clone_agree(key):
     X, y, _ = data(key)

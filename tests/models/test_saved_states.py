@@ -5,18 +5,26 @@ import pytest
 
 import unnaive
 from fuzz import states
+from fuzz.run import attempt
 from unnaive.exceptions import ModelFileError, UnnaiveError
 from unnaive.io import store
 from unnaive.models.saved import check_state
 
 SAVED = sorted(path.stem for path in states.GOLDEN.glob("*.unb"))
+SAVED += [f"counts-{name}" for name in states.COUNTED]
 
 
 @pytest.mark.parametrize("name", SAVED)
 def test_altered_states_are_refused_or_answer(name, tmp_path):
-    state = store.load(states.GOLDEN / f"{name}.unb")
-    faults = [states.tried(name, state, seed, tmp_path / "model.unb") for seed in range(12)]
+    subject = states.Altered(name, tmp_path / "model.unb")
+    faults = [attempt(subject, seed) for seed in range(12)]
     assert [fault for fault in faults if fault] == []
+
+
+def changed(state, place, value):
+    for step in place[:-1]:
+        state = state[step]
+    state[place[-1]] = value
 
 
 @pytest.mark.parametrize(
@@ -35,10 +43,7 @@ def test_altered_states_are_refused_or_answer(name, tmp_path):
 )
 def test_the_message_names_the_place(place, value, told):
     state = store.load(states.GOLDEN / "tan.unb")
-    inside = state
-    for step in place[:-1]:
-        inside = inside[step]
-    inside[place[-1]] = value
+    changed(state, place, value)
     with pytest.raises(UnnaiveError, match=told):
         check_state(state)
 
@@ -49,3 +54,21 @@ def test_parameters_are_checked_when_a_model_is_loaded(tmp_path):
     store.save(tmp_path / "model.unb", state)
     with pytest.raises(ModelFileError, match="handle_unknown='guess'"):
         unnaive.load(tmp_path / "model.unb")
+
+
+def test_members_of_a_blend_have_the_same_categories(tmp_path):
+    state = store.load(states.GOLDEN / "auto-models.unb")
+    place = ("members", "0", "fitted", "counts", "schema", "columns", 3, "categories", 0)
+    changed(state, place, 2**63)
+    store.save(tmp_path / "model.unb", state)
+    with pytest.raises(ModelFileError, match="categories of the other members"):
+        unnaive.load(tmp_path / "model.unb")
+
+
+@pytest.mark.parametrize("label", [{}, [], None, float("nan")])
+def test_labels_of_counts_are_checked(label, tmp_path):
+    state = store.load(states.GOLDEN / "tan.unb")["counts"]
+    changed(state, ("schema", "classes", 0), label)
+    store.save(tmp_path / "counts.unb", state, "counts")
+    with pytest.raises(ModelFileError, match=r"the counts\.schema\.classes"):
+        unnaive.JointCounts.load(tmp_path / "counts.unb")

@@ -26,13 +26,14 @@ from unnaive.cli import (
     predict,
     report,
     reproduce,
+    signing,
 )
 from unnaive.cli.terminal import blame, notes, say
 
 # The commands import the packages they use when they run, so that --help and a mistyped option
 # are quick. Some of them do not need scikit-learn, whose import takes a second.
 
-_WITHOUT = {"check", "fit", "predict", "models", "schema", "count", "merge"}
+_WITHOUT = {"check", "fit", "predict", "models", "schema", "count", "merge", "sign", "verify"}
 _INTERRUPTED = 130  # exit code, as shells have it
 _CURES = {
     errno.ENOENT: "check its name and folder",
@@ -145,6 +146,8 @@ for _command in (
     counts.schema,
     counts.count,
     counts.merge,
+    signing.sign,
+    signing.verify,
 ):
     _add(_command)
 

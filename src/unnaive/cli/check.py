@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from unnaive.cli import options
 from unnaive.cli.rows import read_training
-from unnaive.cli.terminal import console, listed, note, print_json, print_table, progress
+from unnaive.cli.terminal import clean, console, listed, note, print_json, print_table, progress
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -51,7 +51,7 @@ def check(
     if lines:
         print_table(["", "finding", "what to do"], lines, left=3, title=f"{data}: {summary}")
     else:
-        console().print(f"{data}: {summary}")
+        console().print(clean(f"{data}: {summary}"))
 
 
 def read_checked(

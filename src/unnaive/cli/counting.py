@@ -5,11 +5,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from unnaive.cli.options import BinningParameters
 from unnaive.cli.rows import read_training, text_columns
-from unnaive.cli.terminal import listed, note, progress, say
+from unnaive.cli.terminal import listed, note, progress, say, tell
 from unnaive.exceptions import DataFileError, SchemaMismatch, WrongKindError
 
 if TYPE_CHECKING:
@@ -108,7 +106,7 @@ def row_lines(summary: "State", name: str) -> dict[str, str]:
 def show_lines(**lines: str) -> None:
     """Print names and values, one pair on each line."""
     for name, value in lines.items():
-        typer.echo(f"{name:<9}{value}")
+        tell(f"{name:<9}{value}")
 
 
 def show_columns(summary: "State") -> str:

@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 import unnaive
 from unnaive.cli import options
 from unnaive.cli.options import flag, option
 from unnaive.cli.rows import match, text_columns
-from unnaive.cli.terminal import note, print_json, progress
+from unnaive.cli.terminal import note, print_json, progress, tell
 
 if TYPE_CHECKING:
     from unnaive.io.frames import Frame
@@ -66,7 +64,7 @@ def explain(
             {"target": target, "classes": classes, "rows": [entry.state() for entry in explained]}
         )
     else:
-        typer.echo("\n\n".join(entry.text() for entry in explained))
+        tell("\n\n".join(entry.text() for entry in explained))
 
 
 def _chosen_rows(

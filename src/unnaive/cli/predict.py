@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, cast
 
 import unnaive
 from unnaive._json import plain
 from unnaive.cli import options, output
 from unnaive.cli.options import flag, option
 from unnaive.cli.rows import matched_batches
-from unnaive.cli.terminal import progress, say
+from unnaive.cli.terminal import clean, progress, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,11 +91,23 @@ def _stream(to: Path | None) -> Iterator[IO[bytes]]:
     from unnaive.io.store import replacing  # noqa: PLC0415 - see app.py
 
     if to is None:
-        yield sys.stdout.buffer
+        yield cast("IO[bytes]", Cleaned()) if sys.stdout.isatty() else sys.stdout.buffer
         sys.stdout.buffer.flush()
     else:
         with replacing(to) as stream:
             yield stream
+
+
+class Cleaned:
+    """Standard output that is a terminal: control characters of labels and cells are escaped."""
+
+    def write(self, content: bytes) -> None:
+        """Write some UTF-8."""
+        sys.stdout.buffer.write(clean(content.decode(errors="replace")).encode(errors="replace"))
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        sys.stdout.buffer.flush()
 
 
 class CsvLines:

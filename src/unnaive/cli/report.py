@@ -14,7 +14,7 @@ from unnaive.cli import options
 from unnaive.cli.options import flag, option
 from unnaive.cli.output import require_writable, size_of
 from unnaive.cli.rows import match, text_columns
-from unnaive.cli.terminal import note, print_json, progress, say
+from unnaive.cli.terminal import note, print_json, progress, say, tell
 
 if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
@@ -133,7 +133,7 @@ def report(
     if json:
         print_json(result.summary)
     elif output is None:
-        typer.echo(result.markdown(), nl=False)
+        tell(result.markdown(), end=False)
     if output is not None:
         what = "" if result.is_markdown(output, to) else "; open it in a browser"
         say(f"report written to {output} ({size_of(output)}){what}")

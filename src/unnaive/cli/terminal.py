@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import sys
 import warnings
@@ -28,6 +29,11 @@ _MEMORY_OF_SPEED = 3600.0  # seconds over which speed is averaged: steps may tak
 _FOLDED = 8  # least width of a text column
 _BAR = 40  # greatest width of a progress bar
 _SHOWN = 5  # names listed before "and … more"
+# Characters that move the cursor, change colors or turn the direction of text; not tab, newline.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
 
 
 def console() -> "Console":
@@ -38,19 +44,35 @@ def console() -> "Console":
     return Console(width=width, markup=False, emoji=False, highlight=False)
 
 
+def clean(text: str) -> str:
+    r"""Escape control characters, by which names and cells of a file could disguise the output.
+
+    The escapes are those of JSON.
+
+    >>> print(clean("\x1b[2J9"))
+    \u001b[2J9
+    """
+    return _CONTROL.sub(lambda match: json.dumps(match[0])[1:-1], text)
+
+
+def tell(text: str, *, end: bool = True) -> None:
+    """Print a text on standard output, for people."""
+    typer.echo(clean(text), nl=end)
+
+
 def say(line: str) -> None:
     """Print a line on standard error, for people."""
-    typer.echo(line, err=True)
+    typer.echo(clean(line), err=True)
 
 
 def note(line: str) -> None:
     """Print a note: something the user may want to know or change."""
-    say(f"{_colored('note:', typer.colors.YELLOW)} {line}")
+    typer.echo(f"{_colored('note:', typer.colors.YELLOW)} {clean(line)}", err=True)
 
 
 def blame(line: str) -> None:
     """Print why a command failed."""
-    say(f"{_colored('error:', typer.colors.RED)} {line}")
+    typer.echo(f"{_colored('error:', typer.colors.RED)} {clean(line)}", err=True)
 
 
 def _colored(word: str, color: str) -> str:
@@ -66,7 +88,7 @@ def listed(names: "Sequence[object]") -> str:
 
 def print_json(value: object) -> None:
     """Print a value as JSON; NaN and infinity become null."""
-    typer.echo(json.dumps(plain(value), ensure_ascii=False, indent=2))
+    tell(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 
 def print_table(
@@ -76,9 +98,10 @@ def print_table(
     from rich.box import SIMPLE  # noqa: PLC0415 - see app.py
     from rich.table import Table  # noqa: PLC0415
 
-    screen = console()
+    screen, header = console(), [clean(name) for name in header]
+    lines = [[clean(str(cell)) for cell in line] for line in lines]
     if title:
-        screen.print(title, style="bold")
+        screen.print(clean(title), style="bold")
     if _width(header, lines, left) > screen.width:
         for line in lines:
             _print_record(screen, header, line, left)
@@ -170,7 +193,7 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
         yield lambda _: None
         return
     bar = new_bar(errors, timed=total is not None)
-    task = bar.add_task(label, total=total)
+    task = bar.add_task(clean(label), total=total)
     timer = Timer(PATIENCE, bar.start)
     timer.daemon = True
     timer.start()
@@ -179,7 +202,7 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
         if step.task in FOLDS:
             bar.update(task, completed=step.done)
         else:
-            bar.update(task, description=f"{label}: {searching(step)}")
+            bar.update(task, description=f"{clean(label)}: {searching(step)}")
 
     try:
         with told(show):

@@ -14,6 +14,7 @@ from unnaive._html import html_table
 from unnaive.counts.families import FamilyCounts
 from unnaive.exceptions import ModelFileError, SchemaMismatch, UnnaiveError
 from unnaive.io import store
+from unnaive.io.description import check_counts
 from unnaive.schema import Schema
 
 if TYPE_CHECKING:
@@ -417,11 +418,13 @@ class JointCounts:
         """
         state = store.load(path, kind="counts")
         try:
+            check_counts(state)
             return cls.from_state(state)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            what = " ".join(f"{type(error).__name__}: {error}".split())
             raise ModelFileError(
                 f"{path} is a counts file, but not one that this version understands "
-                f"({type(error).__name__}: {error}); count again with this version"
+                f"({what}); count again with this version"
             ) from error
 
 

@@ -207,6 +207,9 @@ class AutoBayes(Classifier):
     Assumption: several models were compared on samples that they were not fitted to, and those that
     predicted best are averaged, each with its weight.
 
+    Two fits to the same samples agree exactly. The order of the samples may change the result,
+    since it decides which samples are held out together.
+
     References
     ----------
     Smyth & Wolpert, "Linearly combining density estimators via stacking", Machine Learning 36,

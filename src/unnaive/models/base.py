@@ -134,6 +134,13 @@ class CountsClassifier(Classifier):
     max_memory: float = number(2**31, 1, what="a number of bytes", infinite=True)
 
     default_smoothing: ClassVar[Smoothing] = Laplace(1.0)
+    repeats: ClassVar[str] = (
+        "Two fits to the same samples agree exactly. The order of the samples does not matter, and "
+        "a sample of weight 2 counts exactly like the same sample twice, except for "
+        '``calibrate="loo"``, which leaves out a sample with its whole weight. If features are '
+        "permuted, results differ by rounding; where the model chooses or searches, equal scores "
+        "are decided by the order of the features."
+    )
 
     path_ = Shown("Candidates that leave-one-out compared, and their scores.")
     log_likelihood = likelihood.log_likelihood

@@ -118,6 +118,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     family: ClassVar[str] = "other"
     assumption: ClassVar[str] = ""
+    repeats: ClassVar[str] = ""  # what permuted or repeated samples change, for the docstring
     without_graph: ClassVar[str] = "This model has no graph of columns to draw."
     counts_twice: ClassVar[bool] = False  # whether evidence of dependent features is counted twice
     refuses_missing: ClassVar[bool] = False  # at prediction

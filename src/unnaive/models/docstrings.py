@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from inspect import cleandoc
+from textwrap import fill
 from types import FunctionType
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,9 @@ def complete(kind: type[Classifier]) -> None:
     An entry that the model describes itself is not repeated. ``{smoothing}`` stands for the
     default smoothing of the model. The assumption is the paragraph that
     begins with ``Assumption:``; reports and ``unnaive models`` show it, and they speak of columns
-    and rows. A method that overrides another one, and has no sections, gets the sections
-    (Parameters, Returns) of the overridden method.
+    and rows. It is followed by ``repeats``, which says what permuted and repeated samples change,
+    unless the docstring says so itself. A method that overrides another one, and has no sections,
+    gets the sections (Parameters, Returns) of the overridden method.
     """
     kind.own_docstring = text = cleandoc(kind.__doc__ or "")
     for base in kind.__mro__[1:]:
@@ -38,10 +40,12 @@ def complete(kind: type[Classifier]) -> None:
                 text = text.replace(f"{{{section.lower()}}}", "".join(new).strip())
     if hasattr(kind, "default_smoothing"):
         text = text.replace("{smoothing}", f"``{kind.default_smoothing}``", 1)
-    kind.__doc__ = text or None
     if stated := re.search(r"^Assumption: (.+?)(?=\n\n|\Z)", text, _ANY):
         words = for_reports(stated[1])
         kind.assumption = words[0].upper() + words[1:]
+        if "order of the samples" not in text:
+            text = text.replace(stated[0], f"{stated[0]}\n\n{fill(kind.repeats, 95)}".rstrip())
+    kind.__doc__ = text or None
     for name, method in vars(kind).items():
         above = getattr(getattr(super(kind, kind), name, None), "__doc__", None)
         if isinstance(method, FunctionType) and method.__doc__ and above:

@@ -77,6 +77,10 @@ class GaussianClassifier(Classifier):
     ddof: float = number(0)
 
     family: ClassVar[str] = "gaussian"
+    repeats: ClassVar[str] = (
+        "Two fits to the same samples agree exactly. Up to rounding, the order of the samples does "
+        "not matter, and a sample of weight 2 counts like the same sample twice."
+    )
 
     @abstractmethod
     def recipe(self) -> GaussianRecipe:

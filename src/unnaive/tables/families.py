@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     Question = tuple[tuple[Family, ...], tuple[Family, ...], tuple[int, ...]]
 
 _OTHER, _OWN, _PARENTLESS, _APART = 0, 1, 2, 3
+_TOGETHER = 4096  # rows times values of missing columns that are looked up together
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,12 +340,17 @@ class FamilyTables(Tables):
         columns = tuple(sorted(c for c in family if gaps[c]))
         sets = (_APART, _APART) if gaps[family[0]] else (_OTHER, _PARENTLESS)
         shape = self.sizes[list(columns)].tolist()
-        factor = np.empty((codes.shape[1], self.counts.n_classes, *shape))
-        filled = codes.copy()
-        for place, values in enumerate(product(*map(range, shape))):
-            filled[list(columns)] = np.array(values)[:, None]
-            entries = self._look_up(family, filled, held, sets)
-            factor.reshape(*entries.shape, -1)[:, :, place] = entries
+        cells, n = np.indices(shape).reshape(len(shape), -1), codes.shape[1]
+        factor = np.empty((n, self.counts.n_classes, cells.shape[1]))
+        step = max(1, _TOGETHER // max(n, 1))
+        for start in range(0, cells.shape[1], step):
+            values = cells[:, start : start + step]
+            width = values.shape[1]
+            filled = np.repeat(codes, width, axis=1)
+            filled[list(columns)] = np.tile(values, n)
+            entries = self._look_up(family, filled, np.repeat(held, width), sets)
+            piece = entries.reshape(n, width, -1).transpose(0, 2, 1)
+            factor[:, :, start : start + width] = piece
         return columns, factor.reshape(-1, *shape)
 
     def _table(self, family: Family) -> FamilyTable:

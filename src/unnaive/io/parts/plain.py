@@ -10,7 +10,6 @@ from datetime import date, datetime, time
 from importlib import import_module
 from io import StringIO, TextIOWrapper
 from typing import TYPE_CHECKING
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -126,9 +125,9 @@ class ExcelPart(RowsPart):
                         yield number, cells
                     else:
                         empty += 1
-        except (BadZipFile, KeyError, IndexError, ValueError, OSError, SyntaxError) as error:
-            if isinstance(error, DataFileError):
-                raise
+        except (DataFileError, MemoryError):
+            raise
+        except Exception as error:  # openpyxl raises a dozen kinds of errors for altered bytes
             what = f"is damaged or not an Excel workbook ({one_line(error)})"
             raise DataFileError(f"{self.path} {what}; save it again, or as CSV") from error
 
