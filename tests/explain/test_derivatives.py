@@ -88,7 +88,9 @@ def test_full_conditionals_of_a_gaussian_equal_the_twin():
     expected = [slow.attribute_weight(twin, X.tolist(), y.tolist(), i) for i in range(3)]
     np.testing.assert_allclose(-weights, expected, atol=1e-6)
     fitted = KNaiveBayes(var_smoothing=0).fit(X, y).attribute_weights_[0]
-    np.testing.assert_allclose(fitted, -weights, atol=1e-8)
+    np.testing.assert_allclose(fitted, weights, atol=1e-8)
+    means = KNaiveBayes(var_smoothing=0, weighting="mean").fit(X, y).attribute_weights_[0]
+    np.testing.assert_allclose(means, found.weights(weighting="mean"), atol=1e-8)
 
 
 def test_gaps_and_columns_left_out_push_nothing():

@@ -20,6 +20,7 @@ import weather
 from problems import HOSTILE, Problem, problems
 from tests.models.test_nb_tan_aode import POLICIES, assert_close, policies
 from unnaive import ML, NaiveBayes
+from unnaive.datasets import load_wdbc
 from unnaive.exceptions import ModelFileError, SchemaMismatch, UnnaiveError
 from unnaive.explain import dependence_derivatives
 from unnaive.models.adjusted import LEAST_WEIGHT, AdjustedNB, JudgedRows
@@ -103,6 +104,41 @@ def test_sweep_equals_the_twin(drawn):
         right, expected = slow.adjusted_step(*data, log_weights.tolist(), label, weights)
         assert accuracy == pytest.approx(right / total, abs=1e-14)
         assert value == pytest.approx(expected, abs=1e-14)
+
+
+@given(judged_rows(classes=st.just(2)), st.data())
+@settings(max_examples=60)
+def test_cleared_weights_tie_nowhere(drawn, data):
+    judged, _ = drawn
+    judged = replace(judged, joint=judged.joint.round(3))
+    levels = judged.joint[:, 1] - judged.joint[:, 0]
+    level = levels[data.draw(st.integers(0, len(levels) - 1))]
+    log_weights = np.array([level if np.isfinite(level) else 0.5, 0.0])
+    moved = judged.cleared(log_weights)
+    assert moved[1] == 0.0
+    scores = judged.joint + moved
+    if level == 0.0:  # weights of 1 stay, whatever ties
+        assert not moved.any()
+    else:
+        assert (np.abs(scores[:, 0] - scores[:, 1]) > 1e-7).all()
+    plain = judged.weights[scores.argmax(axis=1) == judged.classes].sum() / judged.weights.sum()
+    told = judged.accuracies(moved[None])[0]
+    assert level == 0.0 or told == pytest.approx(plain, abs=1e-12)
+    clear = np.unique(levels[np.isfinite(levels)])
+    tried = np.concatenate([clear - 0.5, clear + 0.5, (clear[1:] + clear[:-1]) / 2, [0.0]])
+    best = judged.accuracies(np.stack([tried, np.zeros(len(tried))], axis=1)).max()
+    assert told >= min(best, judged.accuracies(log_weights[None])[0]) - 1e-12 or level == 0.0
+
+
+@pytest.mark.parametrize("polish", [False, True])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_most_probable_class_has_the_accuracy_that_is_told(seed, polish):
+    data = load_wdbc()
+    X, y = data.X[:150, :4], data.y[:150]
+    search = UMDAc.paper(max_generations=60)
+    model = AdjustedNB(search="eda", algorithm=search, polish=polish, random_state=seed).fit(X, y)
+    likely = model.classes_[model.loo_predict_proba(X, y).argmax(axis=1)]
+    assert model.adjusted_accuracy_ == pytest.approx((likely == y).mean(), abs=1e-12)
 
 
 @given(judged_rows(classes=st.just(2)))

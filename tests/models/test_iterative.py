@@ -27,7 +27,9 @@ from unnaive.search.loop import generator_of
 VARIANTS = [
     {"increment": increment, "target": target, "criterion": criterion}
     for increment, target, criterion in itertools.product(
-        ["parenthesised", "literal"], ["counts", "probabilities"], ["true", "max"]
+        ["parenthesised", "literal"],
+        ["counts", "probabilities", "unnormalized"],
+        ["true", "max"],
     )
 ]
 variants = st.sampled_from(VARIANTS)
@@ -61,7 +63,8 @@ def assert_equals_the_twin(model, problem, **options):
         assert_close(found, wanted)
     prior = slow.naive.class_prior(problem.classes, problem.k, ("laplace", alpha), problem.weights)
     chances = [
-        slow.iterative_posterior(prior, entries, problem.values, row) for row in problem.rows
+        slow.iterative_posterior(prior, entries, problem.values, row, model.target)
+        for row in problem.rows
     ]
     assert_close(model.predict_proba(problem.X), chances)
 
@@ -101,6 +104,14 @@ def test_shuffled_rows_equal_the_twin(seed):
     assert_equals_the_twin(model, problem, order=orders)
     given = learned(IterativeBayes(), problem)
     assert not np.array_equal(model.loss_path_, given.loss_path_)
+
+
+def test_unnormalized_entries_are_no_network():
+    problem = related(30, [3, 5, 2], 2, 0)
+    model = learned(IterativeBayes(target="unnormalized"), problem)
+    assert model.n_iter_ > 0
+    with pytest.raises(UnnaiveError, match='use target="probabilities"'):
+        model.to_network()
 
 
 @given(problems(weighted=True), policies)
@@ -268,7 +279,7 @@ def test_what_was_fitted_answers_whatever_is_set_afterwards():
         ({"max_iter": -1}, "max_iter=-1; it must be a whole number of at least 0"),
         ({"max_iter": 2.5}, "max_iter=2.5; it must be"),
         ({"increment": "more"}, "increment='more'; it must be 'parenthesised' or 'literal'"),
-        ({"target": "logits"}, "target='logits'; it must be 'counts' or 'probabilities'"),
+        ({"target": "logits"}, "target='logits'; it must be 'counts', 'probabilities' or"),
         ({"criterion": "auc"}, "criterion='auc'; it must be 'true' or 'max'"),
         ({"order": "backwards"}, "order='backwards'; it must be 'given' or 'shuffle'"),
         ({"order": "shuffle", "random_state": "dice"}, "random_state='dice'"),

@@ -139,6 +139,19 @@ def test_aode_equals_the_twin(problem, policy, min_count):
     assert_close(model.predict_joint_log_proba(problem.X), expected)
 
 
+@given(problems(), policies)
+@settings(max_examples=60)
+def test_aode_without_joint_prior_equals_the_twin(problem, policy):
+    model = fitted(AODE(smoothing=policy, joint_prior=False), problem)
+    options = {"policy": POLICIES[policy], "jointly": False}
+    expected = [naive.aode(*problem.data, row=row, **options) for row in problem.rows]
+    assert_close(model.predict_joint_log_proba(problem.X), expected)
+    given = fitted(AODE(smoothing="ml", joint_prior=False), problem).predict_proba(problem.X)
+    usual = fitted(AODE(smoothing="ml"), problem).predict_proba(problem.X)
+    gaps = any(cell is None for row in problem.rows for cell in row)
+    assert gaps or np.allclose(given, usual, atol=1e-10)  # without smoothing both are the same
+
+
 @given(problems(max_rows=40, sizes=(2, 3)), st.integers(0, 5))
 @settings(max_examples=100)
 def test_subsumption_equals_the_twin(problem, critical):

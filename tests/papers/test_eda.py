@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unnaive import NaiveBayes, PazzaniNB, datasets
+from unnaive import IENB, NaiveBayes, PazzaniNB, datasets
 from unnaive.evaluate import WekaStratifiedKFold
 from unnaive.exceptions import UnnaiveError
 from unnaive.papers import reproduce
-from unnaive.papers.eda import EDAExperiment
+from unnaive.papers.eda import GAIN, EDAExperiment
 from unnaive.search import UMDA
 
 SMALL = {"only": ["iris", "corral"], "runs": 2, "seed": 3}  # both come along
@@ -30,8 +30,12 @@ def test_figures_are_those_of_the_models(found):
     right = naive.classes_[naive.loo_predict_proba(iris.frame, iris.y).argmax(axis=1)] == iris.y
     assert line(found, "iris", "nb").ours == pytest.approx(100 * right.mean())
     assert line(found, "iris", "nb").published == 94.67
-    backward = PazzaniNB().fit(iris.frame, iris.y)
-    assert line(found, "iris", "bsej").ours == pytest.approx(100 * backward.loo_score_)
+    backward = PazzaniNB(paper=True).fit(iris.frame, iris.y)
+    told = line(found, "iris", "bsej")
+    assert told.ours == pytest.approx(100 * backward.loo_score_)
+    assert told.note == (
+        "(attributes, groups) (3, 3), the paper (3, 3); 32 evaluations, the paper 32"
+    )
     shares = []
     for seed in (3, 4):
         algorithm = UMDA.paper(max_generations=150)
@@ -70,9 +74,43 @@ def test_interrupted_and_on_threads_it_is_the_same(found, tmp_path):
 
 
 def test_remarks_and_plain_values(found):
-    assert any(text.startswith("pazzani-eda: 2 of 2 within 1.0 points") for text in found.remarks)
+    said = "pazzani-eda: 2 of 2 differ from the paper by no more than chance"
+    assert said in found.remarks
+    same = (
+        "fssj: accuracy, (attributes, groups) and evaluations are the paper's on 2 of 2 data sets"
+    )
+    assert f"{same}: corral, iris" in found.remarks
+    gains = [one.ours for one in found.lines if (one.model, one.metric) == ("bsej", GAIN)]
+    mean = f"bsej: mean improvement over naive Bayes {np.mean(gains):+.2f} points on 2 data sets"
+    assert f"{mean}, the paper +5.32" in found.remarks
     assert '"published": 94.67' in found.to_json()
     assert all(one.difference is not None for one in found.lines)
+    assert [one.table for one in found.lines] == sorted(one.table for one in found.lines)
+
+
+def test_what_is_near(found):
+    one_row = 100 / 149
+    assert line(found, "iris", "nb").tolerance == pytest.approx(one_row + 0.005)
+    eda = line(found, "corral", "ienb")
+    chance = 2 * np.sqrt(0.0**2 / 10 + eda.deviation**2 / 2)
+    assert eda.tolerance == pytest.approx(100 / 127 + 0.005 + chance)
+
+
+def test_every_model_has_its_own_honest_figure(found):
+    iris = datasets.load("iris")
+    right = 0
+    for train, test in WekaStratifiedKFold(10, seed=4).split(iris.y, iris.y):
+        model = IENB(criterion="training", random_state=3).fit(
+            iris.frame.take(train), iris.y[train]
+        )
+        right += (model.predict(iris.frame.take(test)) == iris.y[test]).sum()
+    assert line(found, "iris", "ienb-training").honest == pytest.approx(100 * right / 150)
+    iterative = next(one for one in found.lines if one.model == "iterative")
+    honest = {one.model: one.honest for one in found.lines if one.data == "iris" and one.honest}
+    assert (iterative.metric, iterative.published) == (GAIN, 1.4)
+    assert iterative.note == "paper: significant against nb"
+    assert iterative.ours is not None
+    assert honest["nb"] == line(found, "iris", "nb").honest
 
 
 def test_choices():

@@ -278,11 +278,17 @@ def tan_parents(rows, classes, k, values, weights=None, root=None, penalty=None)
 # AODE (Mathematics 5.2)
 
 
-def spode(rows, classes, k, values, policy, p, row, weights=None):
-    """Log P(c, x_p) Π P(x_i | c, x_p) per class, over the observed x_i."""
-    joint = []
+def spode(rows, classes, k, values, policy, p, row, weights=None, jointly=True):
+    """Log P(c, x_p) Π P(x_i | c, x_p) per class, over the observed x_i.
+
+    P(c, x_p) is estimated as one variable, or else as P(c) P(x_p | c).
+    """
+    joint, data = [], (rows, classes, k, values, policy)
     for c in range(k):
-        total = log(joint_prior(rows, classes, k, values, policy, p, row[p], c, weights))
+        total = log(joint_prior(*data, p, row[p], c, weights))
+        if not jointly:
+            alone = [row[p] if i == p else None for i in range(len(row))]
+            total = naive_bayes(*data, alone, weights)[c]
         for i, x in enumerate(row):
             if i != p and x is not None:
                 total += log(
@@ -292,10 +298,10 @@ def spode(rows, classes, k, values, policy, p, row, weights=None):
     return joint
 
 
-def aode(rows, classes, k, values, policy, row, min_count=1, weights=None):
+def aode(rows, classes, k, values, policy, row, min_count=1, weights=None, jointly=True):
     """Log of the mean of the super-parents' joints per class; naive Bayes if there are none."""
     members = [
-        spode(rows, classes, k, values, policy, p, row, weights)
+        spode(rows, classes, k, values, policy, p, row, weights, jointly)
         for p, x in enumerate(row)
         if x is not None and value_counts(rows, values, p, weights)[x] >= min_count
     ]

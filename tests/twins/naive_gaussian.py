@@ -230,14 +230,14 @@ def attribute_weight(model, rows, classes, i, weighting="log-mean", plus=0, minu
 
 
 def pair_weights(model, rows, classes, weighting="log-mean"):
-    """Return {(c, c'): [u_i^cc' per column]} for all c < c' with rows (Mathematics 15.8)."""
+    """Return {(c', c): [u_i^c'c per column]}, c < c' with rows; c' is plus (Mathematics 15.8)."""
     present = [c for c, size in enumerate(model.sizes) if size]
     return {
         (plus, minus): [
             attribute_weight(model, rows, classes, i, weighting, plus, minus)
             for i in range(len(rows[0]))
         ]
-        for plus, minus in itertools.combinations(present, 2)
+        for minus, plus in itertools.combinations(present, 2)
     }
 
 

@@ -283,15 +283,21 @@ def tables_joint(prior, tables, sizes, groups, row):
 # Iterative Bayes (Mathematics 9.2)
 
 
-def iterative_posterior(prior, tables, sizes, row):
-    """P(c | x) of entries: each distribution is its entries over their sum."""
-    joint = tables_joint(prior, normalised(tables), sizes, singletons(sizes), row)
+def iterative_posterior(prior, tables, sizes, row, target="counts"):
+    """P(c | x) of entries: each distribution is its entries over their sum, or as they are."""
+    if target == "unnormalized":
+        joint = [naive.log(p) for p in prior]
+        for i, x in enumerate(row):
+            for c in range(len(prior)):
+                joint[c] += 0 if x is None else naive.log(tables[i][c][x])
+    else:
+        joint = tables_joint(prior, normalised(tables), sizes, singletons(sizes), row)
     return naive.posterior(joint, [naive.log(p) for p in prior])
 
 
-def iterative_loss(prior, tables, rows, y, sizes, criterion="true", weights=None):
+def iterative_loss(prior, tables, rows, y, sizes, criterion, target, weights=None):
     """Mean of 1 - P(y | x), or with "max" of 1 - max P(c | x)."""
-    posteriors = [iterative_posterior(prior, tables, sizes, row) for row in rows]
+    posteriors = [iterative_posterior(prior, tables, sizes, row, target) for row in rows]
     sure = [p[c] if criterion == "true" else max(p) for p, c in zip(posteriors, y, strict=True)]
     return naive.weighted_mean([1 - p for p in sure], weights)
 
@@ -303,7 +309,7 @@ def iterative_pass(prior, tables, rows, y, sizes, increment, target, order, weig
     """
     tables = [[list(line) for line in table] for table in tables]
     for t in order:
-        p = iterative_posterior(prior, tables, sizes, rows[t])
+        p = iterative_posterior(prior, tables, sizes, rows[t], target)
         chosen, k = naive.first_best(p), len(prior)
         step = (1 - p[chosen]) / k if increment == "parenthesised" else 1 - p[chosen] / k
         step *= (1 if chosen == y[t] else -1) * (weights[t] if weights else 1)
@@ -341,11 +347,11 @@ def iterative_bayes(
     counts = [group_counts(rows, y, sizes, k, group, weights) for group in singletons(sizes)]
     tables = [[[n + alpha for n in line] for line in table] for table in counts]
     tables = tables if target == "counts" else normalised(tables)
-    losses = [iterative_loss(prior, tables, rows, y, sizes, criterion, weights)]
+    losses = [iterative_loss(prior, tables, rows, y, sizes, criterion, target, weights)]
     for t in range(max_iter):
         turn = orders[t % len(orders)]
         new = iterative_pass(prior, tables, rows, y, sizes, increment, target, turn, weights)
-        losses.append(iterative_loss(prior, new, rows, y, sizes, criterion, weights))
+        losses.append(iterative_loss(prior, new, rows, y, sizes, criterion, target, weights))
         if losses[-1] >= losses[-2] - naive.TIE_TOL:
             return tables, losses, t
         tables = new

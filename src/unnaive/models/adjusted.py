@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from unnaive.tables.network import Network
     from unnaive.tables.trees import HeldOut, TreeTables
 
+CLEAR = 1e-6  # of two log joints that rounding cannot exchange
 LEAST_WEIGHT = 1e-6  # Paper: 0, with which a class is never predicted
 _INDIVIDUALS_A_TASK = 8
 
@@ -72,25 +73,33 @@ class JudgedRows:
         bounds = np.searchsorted(self.classes[order], np.arange(self.joint.shape[1] + 1))
         return np.ascontiguousarray(self.joint[order].T), bounds, self.weights[order]
 
-    def best_step(self, log_weights: FloatArray, label: int) -> tuple[float, float]:
+    def best_step(
+        self, log_weights: FloatArray, label: int, *, clear: float = 0.0
+    ) -> tuple[float, float]:
         """Return the best accuracy by the weight of one class, and its log; the others stay.
 
         One sweep over the rows in the order of the log weight at which the class ties with the
         best of the others: O(n log n). On ties the value nearest to the present one is taken.
+        With ``clear``, the nearest value that is not worse than the present one and at which the
+        class ties nowhere: log joints differ by at least half of ``clear``.
         """
         spans = np.empty((3, len(self.classes)))
         right_spans(self.joint, self.classes, log_weights, label, spans)
         level = np.sort(spans[0][np.isfinite(spans[0])])
-        apart = np.flatnonzero(np.diff(level) > TIE_TOLERANCE)
+        apart = np.flatnonzero(np.diff(level) > max(clear, TIE_TOLERANCE))
         between = (level[apart] + level[apart + 1]) / 2
         ends = (level[0] - 1.0, level[-1] + 1.0) if len(level) else ()
-        tried = np.sort(np.concatenate([between, ends, log_weights[[label]]]))
+        present = log_weights[[label]] if not (clear and len(level)) else []
+        tried = np.sort(np.concatenate([between, ends, present]))
         ever = spans[1] < spans[2]
         right = self._reached(spans[1][ever], ever, tried) - self._reached(
             spans[2][ever], ever, tried
         )
-        tied = tried[right >= right.max() - TIE_TOLERANCE]
-        return float(right.max()), float(tied[first_best(-np.abs(tied - log_weights[label]))])
+        enough = right.max()
+        if clear:
+            enough = min(enough, self.accuracies(log_weights[None])[0])
+        tied = tried[right >= enough - TIE_TOLERANCE]
+        return float(enough), float(tied[first_best(-np.abs(tied - log_weights[label]))])
 
     def _reached(self, marks: FloatArray, rows: BoolArray, tried: FloatArray) -> FloatArray:
         """Weighted share of rows whose mark is at most each of the values tried."""
@@ -98,6 +107,20 @@ class JudgedRows:
         shares = self.weights[rows][order] / self.weights.sum()
         passed = np.searchsorted(marks[order], tried, side="right")
         return np.asarray(np.concatenate([[0.0], np.cumsum(shares)])[passed])
+
+    def cleared(self, log_weights: FloatArray) -> FloatArray:
+        """Move weights away from ties, where the rounding of a posterior decides; shape (k,).
+
+        A search that prefers weights near 1 stops within rounding of a tie, and its accuracy is
+        then not that of the most probable class. Weights of 1 stay.
+        """
+        moved, labels = log_weights.copy(), range(len(log_weights) - 1)
+        for label in [*labels, *labels]:  # the second time for ties that a lower class uncovers
+            scores = np.sort(self.joint + moved, axis=1)
+            if not moved.any() or (scores[:, -1] - scores[:, -2] > CLEAR).all():
+                break
+            moved[label] = self.best_step(moved, label, clear=CLEAR)[1]
+        return moved
 
     def climb(self, start: FloatArray) -> FloatArray:
         """Take the best step of one class as long as it is strictly better; shape (k,).
@@ -281,7 +304,11 @@ class AdjustedNB(CountsClassifier):
             log_weights[:-1] = np.log(result.best)
         if self.search == "hill" or self.polish:
             log_weights = judged.climb(log_weights)
+        if self.search == "eda":
+            log_weights = judged.cleared(log_weights)
         accuracies = judged.accuracies(np.stack([log_weights, np.zeros(rows.n_classes)]))
+        if accuracies[0] < accuracies[1]:  # what was better was a tie
+            log_weights, accuracies = np.zeros(rows.n_classes), accuracies[[1, 1]]
         parameters = {"class_log_weights": log_weights, "accuracies": accuracies}
         return replace(learned, parameters=parameters, trace=trace)
 

@@ -51,6 +51,8 @@ class SuperParentMean(TableMaker):
         Whether pairs of columns are super-parents; single columns are then the fallback.
     pair_weights : bool
         Whether pairs are weighted by their joint mutual information with the class.
+    joint_prior : bool
+        Whether P(c, x_p) is estimated as one variable, rather than as P(c)·P(x_p | c).
     """
 
     min_count: float = 1
@@ -58,6 +60,7 @@ class SuperParentMean(TableMaker):
     weighted: bool = False
     pairs: bool = False
     pair_weights: bool = False
+    joint_prior: bool = True
 
     def require(self, schema: Schema, how: Estimate, sets: int = 1) -> None:
         """Raise an error if tables, or counts, would be too large."""
@@ -103,6 +106,7 @@ class SuperParentMean(TableMaker):
             min_count=self.min_count,
             critical=self.critical,
             held_out=held_out,
+            jointly=self.joint_prior,
         )
 
 
@@ -144,6 +148,9 @@ class AODE(CountsClassifier):
     weights : {"discriminative", None}, default=None
         "discriminative": fit the weights of super-parents to the samples, before any calibration;
         None: equal weights.
+    joint_prior : bool, default=True
+        Estimate P(c, x_p) as one variable, as the paper does, rather than as P(c)·P(x_p | c),
+        which is smoothed differently.
     {parameters}
 
     Attributes
@@ -194,6 +201,7 @@ class AODE(CountsClassifier):
     subsumption: bool = flag(False)
     critical: float = number(50, infinite=True)
     weights: str | None = one_of(None, "discriminative")
+    joint_prior: bool = flag(True)
 
     family: ClassVar[str] = "super-parents"
     without_graph: ClassVar[str] = _ALL.format("column")
@@ -209,7 +217,7 @@ class AODE(CountsClassifier):
     def recipe(self) -> Recipe:
         """Average over all features as super-parents, with equal or learned weights."""
         weighted, critical = self.weights is not None, self.critical if self.subsumption else None
-        means = SuperParentMean(self.min_count, critical, weighted)
+        means = SuperParentMean(self.min_count, critical, weighted, joint_prior=self.joint_prior)
 
         def weigh(learned: Learned, task: Task) -> Learned:
             weights = weighing(task.rows, means, task.maker.how).fit()

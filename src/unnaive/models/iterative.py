@@ -18,6 +18,7 @@ from unnaive.models.nb import no_parents
 from unnaive.models.recipe import Learned, Recipe
 from unnaive.parameters import one_of, whole
 from unnaive.structure.graph import ParentGraph
+from unnaive.tables.passes import unnormalized_pass
 from unnaive.tables.smoothing import ML
 from unnaive.tables.trees import frequencies, tree_tables
 
@@ -38,8 +39,11 @@ class CorrectedFactors(TreeFactors):
 
     The learned parameters are ``corrections`` (k, V), with the values of column i from
     ``counts.value_starts[i]`` on; ``n_iter``, the number of passes; ``of_counts``, whether entries
-    are counts or probabilities; and ``least``, the lower bound of entries.
+    are counts or probabilities; and ``least``, the lower bound of entries. Unless ``normalize``,
+    entries are not divided by their sums.
     """
+
+    normalize: bool = True
 
     leaves_out: ClassVar[bool] = False
 
@@ -52,17 +56,29 @@ class CorrectedFactors(TreeFactors):
             return tables
         return self.of_entries(counts, learned, how, corrected(counts, learned, how))
 
-    @staticmethod
     def of_entries(
-        counts: JointCounts, learned: Learned, how: Estimate, entries: FloatArray
+        self, counts: JointCounts, learned: Learned, how: Estimate, entries: FloatArray
     ) -> TreeTables:
         """Make the tables from entries, which are counts that need no smoothing."""
         graph = learned.graph(ParentGraph)
         prior = np.exp(how.log_prior(counts))
-        return tree_tables(replace(counts, values=entries), graph, ML(), class_prior=prior)
+        made = tree_tables(replace(counts, values=entries), graph, ML(), class_prior=prior)
+        if self.normalize:
+            return made
+        tables, starts = made.tables.copy(), counts.value_starts
+        for column in graph.used:
+            _, slots, place = made.columns[column]
+            values = entries[:, starts[column] : starts[column + 1]]
+            tables[:, place : place + slots - 1] += np.log(values.sum(axis=1, keepdims=True))
+        return replace(made, tables=tables)
 
     def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:
         """Return naive Bayes with the corrected tables."""
+        if not self.normalize and learned.parameters.get("n_iter"):
+            raise UnnaiveError(
+                'target="unnormalized" has entries that do not sum to 1, so it is no Bayesian '
+                'network; use target="probabilities"'
+            )
         entries = replace(counts, values=corrected(counts, learned, how))
         prior = np.exp(how.log_prior(counts))
         return super().network(entries, learned, replace(how, smoothing=ML(), class_prior=prior))
@@ -125,9 +141,11 @@ class IterativeBayes(CountsClassifier):
         Largest number of passes.
     increment : {"parenthesised", "literal"}, default="parenthesised"
         (1 − P)/k as above, or 1 − P/k, as printed in the paper of Robles et al.
-    target : {"counts", "probabilities"}, default="counts"
+    target : {"counts", "probabilities", "unnormalized"}, default="counts"
         Meaning of the entries. Probabilities start as P(v | c) and are normalized after every
-        correction, which takes longer.
+        correction, which takes longer. "unnormalized": they start as P(v | c) and are never
+        normalized, as the paper reads literally; a class with large entries then gains in all
+        samples. It is slow, and for reproduction only.
     criterion : {"true", "max"}, default="true"
         Loss that must decrease: the mean of 1 − P(y | x), or of 1 − max P(c | x), which ignores
         the labels and is what Robles et al. print.
@@ -183,7 +201,7 @@ class IterativeBayes(CountsClassifier):
 
     max_iter: int = whole(10)
     increment: str = one_of("parenthesised", "literal")
-    target: str = one_of("counts", "probabilities")
+    target: str = one_of("counts", "probabilities", "unnormalized")
     criterion: str = one_of("true", "max")
     order: str = one_of("given", "shuffle")
     random_state: Seed = 0
@@ -210,12 +228,16 @@ class IterativeBayes(CountsClassifier):
 
     def recipe(self) -> Recipe:
         """Take naive Bayes, and correct its tables by passes over the samples."""
-        return Recipe(no_parents, CorrectedFactors(), self._correct, counts="values", keeps=True)
+        return Recipe(no_parents, self._factors, self._correct, counts="values", keeps=True)
+
+    @property
+    def _factors(self) -> CorrectedFactors:
+        return CorrectedFactors(normalize=self.target != "unnormalized")
 
     def _correct(self, learned: Learned, task: Task) -> Learned:
         """Pass over the rows as long as the loss decreases."""
         counts, rows, maker = task.counts, task.rows, task.maker
-        of_counts = self.target == "counts"
+        of_counts, factors = self.target == "counts", self._factors
         start = first_entries(counts, maker.how, of_counts=of_counts)
         entries, n_iter = start, 0
         losses = [self._loss(rows, maker.tables(counts, learned))]  # type: ignore[arg-type]
@@ -223,7 +245,7 @@ class IterativeBayes(CountsClassifier):
         while n_iter < self.max_iter:
             tried = entries.copy()
             one_more(tried)
-            tables = CorrectedFactors.of_entries(counts, learned, maker.how, tried)
+            tables = factors.of_entries(counts, learned, maker.how, tried)
             losses.append(self._loss(rows, tables))
             if losses[-1] >= losses[-2] - TIE_TOLERANCE:
                 break
@@ -254,7 +276,11 @@ class IterativeBayes(CountsClassifier):
             if random is not None:
                 turn = random.permutation(len(lines))
                 data = lines[turn], rows.classes[turn], weights[turn]
-            one_pass(*data, prior, entries, counts.value_starts, *rules)
+            if self.target == "unnormalized":
+                starts = counts.value_starts
+                unnormalized_pass(data, prior, entries, starts, literal=rules[0])
+            else:
+                one_pass(*data, prior, entries, counts.value_starts, *rules)
 
         return pass_over
 

@@ -64,7 +64,8 @@ class KNaiveBayes(ShrinkingClassifier):
     exact_k : bool, default=True
         Whether S has exactly k features; False: at most k.
     weighting : {"log-mean", "mean"}, default="log-mean"
-        How u_i is computed: as above, or as log mean ddr (definition 2.2.3 of the thesis).
+        How u_i is computed: as above, or as log mean ddr (definition 2.2.3 of the thesis), which
+        depends on which class is the positive one: the later.
     objective : {"balanced", "smallest"}, default="balanced"
         Sum closest to 0, or smallest sum (definition 2.2.4 of the thesis, literally).
     norm : {"max", "weighted"}, default="max"
@@ -81,7 +82,8 @@ class KNaiveBayes(ShrinkingClassifier):
     naive_columns_ : list of str
         Names of the independent features S.
     attribute_weights_ : ndarray of shape (pairs of classes, d)
-        Weight u_i of every pair of classes and feature.
+        Weight u_i of every pair of classes and feature. Of two classes the later one is the
+        positive one, as in :meth:`~unnaive.explain.DependenceDerivatives.log_ddr`.
     optimality_gap_ : float
         Upper bound of how much better another set of the same size could be.
     {attributes}
@@ -169,7 +171,7 @@ class KNaiveBayes(ShrinkingClassifier):
         counts = spread.moments.class_weights
         logs = mean_log_derivatives(spread.means, spread.covariances, spread.scatter)
         weights = [
-            (counts[a] * (logs[a, a] - logs[a, b]) + counts[b] * (logs[b, a] - logs[b, b]))
+            (counts[a] * (logs[a, b] - logs[a, a]) + counts[b] * (logs[b, b] - logs[b, a]))
             / (counts[a] + counts[b])
             for a, b in pairs
         ]
@@ -185,7 +187,7 @@ class KNaiveBayes(ShrinkingClassifier):
         weights = []
         for a, b in pairs:
             either = (rows.classes == a) | (rows.classes == b)
-            ratio = logs[either, a] - logs[either, b]
+            ratio = logs[either, b] - logs[either, a]
             scale = np.ones(len(ratio)) if rows.weights is None else rows.weights[either]
             weights.append(logsumexp(ratio, axis=0, b=scale[:, None]) - np.log(scale.sum()))
         return np.array(weights).reshape(len(pairs), len(spread.used))

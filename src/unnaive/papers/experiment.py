@@ -149,12 +149,14 @@ def mean_and_spread(runs: ArrayLike) -> tuple[float, float | None, int]:
     return float(values.mean()), spread, len(values)
 
 
-def nearness(lines: Iterable[Line], model: str, points: float) -> str:
-    """Say how many results of a model are near the paper's, and which are not."""
-    chosen = [line for line in lines if line.model == model]
+def nearness(lines: Iterable[Line], model: str) -> str:
+    """Say how many results of a model differ by chance or rounding only, and which do not."""
+    chosen = [line for line in lines if line.model == model and line.within is not None]
+    if not chosen:
+        return f"{model}: a single run says nothing of chance"
     near = sum(line.within is True for line in chosen)
     far = [f"{line.data} {line.difference:+.2f}" for line in chosen if line.within is False]
-    text = f"{model}: {near} of {len(chosen)} within {points} points of the paper"
+    text = f"{model}: {near} of {len(chosen)} differ from the paper by no more than chance"
     return text + (f"; not {', '.join(far)}" if far else "")
 
 

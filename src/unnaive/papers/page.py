@@ -31,8 +31,9 @@ _MARKS = {True: "yes", False: "**no**", None: ""}
 _HEAD = f"""# Reproduced experiments
 
 The tables are results of `unnaive reproduce`, which follows the protocol of each paper on its data
-sets. *Difference* is our result minus the published one. *Near* says whether chance or rounding can
-explain it; it is empty where this cannot be judged. *Inferred* is our result by a reading that the
+sets. *Difference* is our result minus the published one. *Near* says whether chance (two standard
+deviations) or rounding can explain it, as each paper's section says; it is empty where this cannot
+be judged. *Inferred* is our result by a reading that the
 text of the paper does not give, but that its figures suggest. *Honest* is our result without the
 optimistic bias of the protocol. This page is made from the files of
 `unnaive reproduce PAPER -o docs/results/PAPER.json` by
@@ -157,7 +158,9 @@ def _read(path: Path) -> State:
 
 def _section(result: State) -> str:
     parts = [f"## {result['title']} (`{result['paper']}`)", *_protocol(result["paper"])]
-    parts.append(f"*{settings_of(result['settings'], result['seconds'])}*")
+    resumed = result.get("resumed", 0)
+    earlier = f", and the time of {resumed} units that were made earlier" if resumed else ""
+    parts.append(f"*{settings_of(result['settings'], result['seconds'])}{earlier}*")
     for name, lines in tables(result["lines"]).items():
         by_metric = _grouped(lines, lambda line: line.metric)
         parts.append(f"### {name}")

@@ -272,6 +272,7 @@ def all_super_parents(
     min_count: float = 1,
     critical: float | None = None,
     held_out: float | None = None,
+    jointly: bool = True,
 ) -> SuperParentTables:
     """Estimate the tables of AODE.
 
@@ -292,6 +293,8 @@ def all_super_parents(
         with another value, makes the other superfluous. None switches it off.
     held_out : float, default=None
         Weight of a row; if given, the tables are those of leave-one-out.
+    jointly : bool, default=True
+        Whether P(c, x_p) is estimated as one variable; always P(c)·P(x_p | c) if P(c) is given.
 
     Returns
     -------
@@ -308,7 +311,8 @@ def all_super_parents(
         for column, size in enumerate(sizes):
             diagonal = np.arange(slots[column], slots[column] + size)
             tables[index][:, diagonal, diagonal] = super_parent_prior(
-                counts.marginal(column), smoothing, of_class, held, given=class_prior is not None
+                *(counts.marginal(column), smoothing, of_class, held),
+                given=class_prior is not None or not jointly,
             )
     off = held_out or 0.0
     weights = np.zeros(slots[-1])
