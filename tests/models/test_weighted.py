@@ -27,6 +27,7 @@ from unnaive.tables.calibration import Calibration, calibrated
 from unnaive.tables.weighing import FOLDS
 
 KINDS = ["none", "tree", "pairs"]
+PSEUDO = [0.0, 0.25, 2.0]
 SMALL = problems(max_rows=14, max_columns=4, sizes=(1, 2, 3))
 
 
@@ -43,7 +44,7 @@ def weighing_of(problem, dependences="pairs", **parameters):
 def twin_loss(model, twin, problem):
     """The twin's loss as a function of weights and biases."""
     terms = model.structure_.terms.tolist()
-    entries = slow.left_out_terms(twin, terms)
+    entries = slow.left_out_terms(twin, terms, model.pseudo_count)
     penalties = [model.penalty if j < 0 else model.pair_penalty for _, j in terms]
     return lambda point: slow.weighted_loss(
         entries, twin.prior(), problem.classes, penalties, list(point)
@@ -70,24 +71,26 @@ def weight_of(model, column, parent=-1):
 # Against the twin
 
 
-@given(SMALL, st.sampled_from(KINDS))
+@given(SMALL, st.sampled_from(KINDS), st.sampled_from(PSEUDO))
 @settings(max_examples=30)
-def test_the_joint_equals_the_twin(problem, dependences):
-    model, _, _, twin = weighing_of(problem, dependences)
+def test_the_joint_equals_the_twin(problem, dependences, pseudo):
+    model, _, _, twin = weighing_of(problem, dependences, pseudo_count=pseudo)
     graph, bias = model.structure_, model.fitted_.learned.array("bias")
     test = made(6, problem.values, 1, gaps=0.3, seed=len(problem.rows))
     expected = [
-        slow.weighted(twin, graph.terms.tolist(), graph.weights, bias, row) for row in test.rows
+        slow.weighted(twin, graph.terms.tolist(), graph.weights, bias, row, pseudo)
+        for row in test.rows
     ]
     assert_close(model.predict_joint_log_proba(test.X), expected, atol=1e-11)
     assert (graph.weights >= 0).all()
 
 
-@given(SMALL, st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
+@given(SMALL, st.sampled_from(KINDS), st.sampled_from(PSEUDO), st.integers(0, 2**32 - 1))
 @settings(max_examples=30)
-def test_entries_loss_and_derivatives_equal_the_twin(problem, dependences, seed):
-    model, weighing, order, twin = weighing_of(problem, dependences, pair_penalty=3.0)
-    entries = slow.left_out_terms(twin, model.structure_.terms.tolist())
+def test_entries_loss_and_derivatives_equal_the_twin(problem, dependences, pseudo, seed):
+    parameters = {"pair_penalty": 3.0, "pseudo_count": pseudo}
+    model, weighing, order, twin = weighing_of(problem, dependences, **parameters)
+    entries = slow.left_out_terms(twin, model.structure_.terms.tolist(), pseudo)
     expected = np.reshape(entries, (len(entries), len(order), problem.k))[:, order]
     np.testing.assert_allclose(weighing.entries, expected.transpose(0, 2, 1), rtol=1e-6, atol=1e-6)
     loss = twin_loss(model, twin, problem)
