@@ -200,7 +200,7 @@ def test_what_tells_nothing_weighs_nothing():
 
 
 def census(n, seed):
-    """Columns that tell of each other and of the class; one value has 14 rows, none of them rich."""
+    """Columns that tell of each other and of the class; a value has 14 rows, none of them rich."""
     random = np.random.default_rng(seed)
     rich = random.random(n) < 0.24
     work = random.choice(5, n, p=[0.35, 0.3, 0.2, 0.1, 0.05])
