@@ -22,11 +22,13 @@ from tests.explain.test_explanation import add_up
 from tests.models.test_nb_tan_aode import assert_close, fitted
 from unnaive import IterativeBayes, NaiveBayes, WeightedBayes
 from unnaive.exceptions import UnnaiveError
+from unnaive.io.frames import to_frame
 from unnaive.models import weighted as weighted_models
 from unnaive.tables.calibration import Calibration, calibrated
 from unnaive.tables.weighing import FOLDS
 
 KINDS = ["none", "tree", "pairs"]
+PSEUDO = [0.0, 0.25, 2.0]
 SMALL = problems(max_rows=14, max_columns=4, sizes=(1, 2, 3))
 
 
@@ -43,7 +45,7 @@ def weighing_of(problem, dependences="pairs", **parameters):
 def twin_loss(model, twin, problem):
     """The twin's loss as a function of weights and biases."""
     terms = model.structure_.terms.tolist()
-    entries = slow.left_out_terms(twin, terms)
+    entries = slow.left_out_terms(twin, terms, model.pseudo_count)
     penalties = [model.penalty if j < 0 else model.pair_penalty for _, j in terms]
     return lambda point: slow.weighted_loss(
         entries, twin.prior(), problem.classes, penalties, list(point)
@@ -70,24 +72,26 @@ def weight_of(model, column, parent=-1):
 # Against the twin
 
 
-@given(SMALL, st.sampled_from(KINDS))
+@given(SMALL, st.sampled_from(KINDS), st.sampled_from(PSEUDO))
 @settings(max_examples=30)
-def test_the_joint_equals_the_twin(problem, dependences):
-    model, _, _, twin = weighing_of(problem, dependences)
+def test_the_joint_equals_the_twin(problem, dependences, pseudo):
+    model, _, _, twin = weighing_of(problem, dependences, pseudo_count=pseudo)
     graph, bias = model.structure_, model.fitted_.learned.array("bias")
     test = made(6, problem.values, 1, gaps=0.3, seed=len(problem.rows))
     expected = [
-        slow.weighted(twin, graph.terms.tolist(), graph.weights, bias, row) for row in test.rows
+        slow.weighted(twin, graph.terms.tolist(), graph.weights, bias, row, pseudo)
+        for row in test.rows
     ]
     assert_close(model.predict_joint_log_proba(test.X), expected, atol=1e-11)
     assert (graph.weights >= 0).all()
 
 
-@given(SMALL, st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
+@given(SMALL, st.sampled_from(KINDS), st.sampled_from(PSEUDO), st.integers(0, 2**32 - 1))
 @settings(max_examples=30)
-def test_entries_loss_and_derivatives_equal_the_twin(problem, dependences, seed):
-    model, weighing, order, twin = weighing_of(problem, dependences, pair_penalty=3.0)
-    entries = slow.left_out_terms(twin, model.structure_.terms.tolist())
+def test_entries_loss_and_derivatives_equal_the_twin(problem, dependences, pseudo, seed):
+    parameters = {"pair_penalty": 3.0, "pseudo_count": pseudo}
+    model, weighing, order, twin = weighing_of(problem, dependences, **parameters)
+    entries = slow.left_out_terms(twin, model.structure_.terms.tolist(), pseudo)
     expected = np.reshape(entries, (len(entries), len(order), problem.k))[:, order]
     np.testing.assert_allclose(weighing.entries, expected.transpose(0, 2, 1), rtol=1e-6, atol=1e-6)
     loss = twin_loss(model, twin, problem)
@@ -193,6 +197,60 @@ def test_what_tells_nothing_weighs_nothing():
         assert weight_of(wide, 5) < 0.25 < 0.5 < weight_of(wide, 0)
     gap = model.predict_proba(X) - model.predict_proba(np.where(np.arange(5) == 2, -1, X))
     assert np.abs(gap).max() < 0.02
+
+
+def census(n, seed):
+    """Columns that tell of each other and of the class; a value has 14 rows, none of them rich."""
+    random = np.random.default_rng(seed)
+    rich = random.random(n) < 0.24
+    work = random.choice(5, n, p=[0.35, 0.3, 0.2, 0.1, 0.05])
+    work = np.where(rich, 4 - work, work)
+    occupation = (work + 2 * rich * (work % 2) + random.integers(0, 2, n)) % 8
+    hours = (work + rich + random.integers(0, 2, n)) % 6
+    noise = random.random((2, n)) < 0.35
+    X = pd.DataFrame(
+        {
+            "work": work.astype(str).astype(object),
+            "occupation": np.where(noise[0], random.integers(0, 8, n), occupation),
+            "hours": np.where(noise[1], random.integers(0, 6, n), hours),
+            "married": rich ^ (random.random(n) < 0.15),
+        }
+    )
+    X.loc[random.choice(np.flatnonzero(~rich), 14, replace=False), "work"] = "without pay"
+    return X, rich
+
+
+def test_few_rows_are_reined_in():
+    X, rich = census(8000, 0)
+    later, true = census(4000, 1)
+    few = X[X["work"] == "without pay"]
+    effects, losses = [], []
+    for pseudo in (0.0, 0.25):
+        model = WeightedBayes(pseudo_count=pseudo, discretize=None).fit(X, rich)
+        effects.append(model.explain(few).log_odds(positive=True).contributions[:, 0].min())
+        losses.append(log_loss(true, model.predict_proba(later)))
+        weights = model.structure_.weights[model.structure_.terms[:, 0] == 0]
+        assert weights.max() < 1.5
+    assert effects[0] < -10
+    assert -np.log(4 * 14 + 1) - 1 < effects[1] < -1
+    assert losses[1] == pytest.approx(losses[0], abs=2e-3)
+    candidates = unnaive.models.auto.default_candidates(to_frame(X), 2**31)
+    used = {n: m.pseudo_count for n, m in candidates.items() if isinstance(m, WeightedBayes)}
+    assert used == {"wanbia": 0.25, "weighted-pairs": 0.25}
+
+
+@given(SMALL, st.sampled_from(KINDS))
+@settings(max_examples=20)
+def test_no_cell_exceeds_what_its_rows_support(problem, dependences):
+    model = fitted(WeightedBayes(dependences=dependences, pseudo_count=0.5), problem)
+    tables, graph, counts = model.fitted_.tables, model.structure_, model.counts_
+    starts = [*tables.layout[:, 3].tolist(), tables.tables.shape[1]]
+    for place, ((i, j), w) in enumerate(zip(graph.terms.tolist(), graph.weights, strict=True)):
+        cells = tables.tables[: problem.k, starts[place] : starts[place + 1]]
+        cells = cells.reshape(problem.k, -1, problem.values[i] + 1)[..., :-1]
+        total = counts.class_counts.max() if j < 0 else counts.pair(j, i).sum(axis=2).max()
+        gaps = cells[:, None] - cells[None]
+        assert (np.abs(gaps) <= 2 * w * np.log(2 * total + 1) + 1e-9).all()
 
 
 def test_pairs_solve_an_exclusive_or_that_columns_cannot():

@@ -152,6 +152,7 @@ CHANGES = {
     "dependences": "none",
     "n_pairs": 0,
     "pair_penalty": 50.0,
+    "pseudo_count": 5.0,
     "choose": "best",
     "candidates": ["nb"],
     "time_budget": "typo",

@@ -141,8 +141,7 @@ def test_codes_of_categories(categories, missing, cells):
 def test_codes_of_bins(edges, missing, cells):
     column = NumericColumn("x", tuple(edges), missing_category=missing)
     slow = [
-        len(edges) + 1 if cell != cell else sum(edge < cell for edge in edges)
-        for cell in cells
+        len(edges) + 1 if cell != cell else sum(edge < cell for edge in edges) for cell in cells
     ]
     assert column.encode(to_column(np.array(cells))).tolist() == slow
     assert [column.code(cell) for cell in cells] == slow

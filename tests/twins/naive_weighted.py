@@ -225,20 +225,36 @@ def groups(twin, parts, row):
 # Weighted Bayes
 
 
-def term(twin, i, j, row, c):
+def term(twin, i, j, row, c, a=0.0):
     """Log P(x_i | c), or with j at least 0 the change by x_j; 0 for missing cells."""
     if row[i] is None or (j >= 0 and row[j] is None):
         return 0.0
+    if a:
+        return reined_term(twin, i, j, row, c, a)
     alone = math.log(twin.factor(i, [], row, c))
     return alone if j < 0 else math.log(twin.factor(i, [j], row, c)) - alone
 
 
-def weighted(twin, terms, weights, bias, row):
+def reined_term(twin, i, j, row, c, a):
+    """The same from (rows there + a) / (rows expected without the dependence + a)."""
+    known = [(other, d, w) for other, d, w in zip(*twin.data, strict=True) if other[i] is not None]
+    size = math.fsum(w for _, _, w in known)
+    same = math.fsum(w for other, _, w in known if other[i] == row[i])
+    anywhere = (same + 1 / twin.values[i]) / (size + 1)
+    alone = twin.factor(i, [], row, c)
+    if j < 0:
+        n = math.fsum(w for _, d, w in known if d == c)
+        return math.log(anywhere) + math.log((n * alone + a) / (n * anywhere + a))
+    n = math.fsum(w for other, d, w in known if d == c and other[j] == row[j])
+    return math.log((n * twin.factor(i, [j], row, c) + a) / (n * alone + a))
+
+
+def weighted(twin, terms, weights, bias, row, a=0.0):
     """Log P(c) + b_c + Σ w·term."""
     joint = [p + b for p, b in zip(twin.prior(), bias, strict=True)]
     for (i, j), w in zip(terms, weights, strict=True):
         for c in range(twin.k):
-            joint[c] += w * term(twin, i, j, row, c)
+            joint[c] += w * term(twin, i, j, row, c, a)
     return joint
 
 
@@ -255,7 +271,7 @@ def without(twin, t):
     return other
 
 
-def left_out_terms(twin, terms):
+def left_out_terms(twin, terms, a=0.0):
     """Every term of rows and classes, from the other rows; as [term][row][class]."""
     for i, j in terms:
         twin.family(i, [])
@@ -263,7 +279,7 @@ def left_out_terms(twin, terms):
     others = [without(twin, t) for t in range(len(twin.rows))]
     return [
         [
-            [term(other, i, j, row, c) for c in range(twin.k)]
+            [term(other, i, j, row, c, a) for c in range(twin.k)]
             for other, row in zip(others, twin.rows, strict=True)
         ]
         for i, j in terms

@@ -11,7 +11,7 @@ import numpy as np
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame
 from unnaive.schema import CategoricalColumn
-from unnaive.schema.columns import MISSING_VALUES as MISSING
+from unnaive.schema.columns import MISSING_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ def _shown(cells: Column, column: ColumnSchema, codes: AnyArray) -> list[str]:
 
     def text(code: int, absent: bool, value: Label) -> str:
         if absent:
-            return MISSING
+            return MISSING_VALUES
         if code == column.size:
             return f"{_label(cells, value)} (unseen category)"
         if categorical:

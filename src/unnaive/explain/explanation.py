@@ -9,10 +9,11 @@ import numpy as np
 from scipy.special import logsumexp
 
 from unnaive.exceptions import TableTooLarge
-from unnaive.explain.cells import MISSING, shown_cells
+from unnaive.explain.cells import shown_cells
 from unnaive.explain.odds import LogOdds, split_odds
 from unnaive.explain.wording import explanation_html, in_words, plural
 from unnaive.models.classifier import first_of_the_best
+from unnaive.schema.columns import MISSING_VALUES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -220,7 +221,7 @@ class Explanation:
             Such as ``"age = 70 (> 52.5)"``, or ``"age missing"``.
         """
         name, cell = self.names[column], self.cells[row, column]
-        return f"{name} {cell}" if cell == MISSING else f"{name} = {cell}"
+        return f"{name} {cell}" if cell == MISSING_VALUES else f"{name} = {cell}"
 
     def _gathered(self, parts: FloatArray, groups: tuple[tuple[int, ...], ...]) -> FloatArray:
         """Sum of terms by groups of columns; a term of several is divided equally; (n, m)."""

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from unnaive._html import html_table
-from unnaive.explain.cells import MISSING
+from unnaive.schema.columns import MISSING_VALUES
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, Label
@@ -147,7 +147,7 @@ def _silent(found: Explanation, row: int, parts: FloatArray) -> dict[str, list[s
     """Columns that contribute nothing, by the reason."""
     used = {column for term in found.terms for column in term.columns}
     missing = [c for c in sorted(used) if not found.observed[row, c]]
-    absent = [c for c in missing if found.cells[row, c] == MISSING]
+    absent = [c for c in missing if found.cells[row, c] == MISSING_VALUES]
     slight = [
         c
         for group, part in zip(found.groups, parts, strict=True)

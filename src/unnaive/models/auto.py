@@ -43,6 +43,7 @@ _COMMON = (
     *("missing_as_category", "handle_unknown", "class_prior"),
 )
 _POOLING = (0.1, 0.5, 1.0)
+_PSEUDO_COUNT = 0.25  # of weighted models; better held-out log loss than 0, 0.1, 0.5 and 1
 _FEW_COLUMNS = 40
 _SMALL = 1 << 26  # bytes of the largest tables of AODE that are tried
 
@@ -54,15 +55,16 @@ def default_candidates(frame: Frame, max_memory: float) -> dict[str, Classifier]
     models for numbers without missing values, with which they would take very long.
     """
     bins: dict[str, Any] = {"discretize": "auto", "smoothing": "hierarchical"}
+    reined: dict[str, Any] = {**bins, "pseudo_count": _PSEUDO_COUNT}
     models: dict[str, Classifier] = {
-        "wanbia": WeightedBayes(dependences="none", **bins),
-        "weighted-pairs": WeightedBayes(**bins),
+        "wanbia": WeightedBayes(dependences="none", **reined),
+        "weighted-pairs": WeightedBayes(**reined),
         "kdb": KDB(k="loo", n_features="loo", discretize="auto"),
         "aode": AODE(**bins, max_memory=min(max_memory, _SMALL)),
     }
     columns = [frame.column(index) for index in range(len(frame.names))]
     if len(columns) <= _FEW_COLUMNS and not all(is_categorical(one) for one in columns):
-        equal = {**bins, "discretize": "quantile", "bins": 10}
+        equal = {**reined, "discretize": "quantile", "bins": 10}
         models["weighted-pairs (equal bins)"] = WeightedBayes(**equal)
     if not any(column.is_text or column.missing.any() for column in columns):
         models |= {"gaussian-tan": GaussianTAN(), "full-bayes": FullBayes()}

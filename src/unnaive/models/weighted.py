@@ -33,7 +33,15 @@ _LEAST_LOG = -30.0  # instead of log 0, while weights are fitted
 
 @dataclass(frozen=True, eq=False)
 class WeightedFactors(TableMaker):
-    """Makes tables of weighted log factors, and a bias of every class."""
+    """Makes tables of weighted log factors, and a bias of every class.
+
+    Attributes
+    ----------
+    pseudo_count : float, default=0.0
+        Rows that are added to every cell, see :mod:`unnaive.tables.weighted`.
+    """
+
+    pseudo_count: float = 0.0
 
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
@@ -43,6 +51,7 @@ class WeightedFactors(TableMaker):
         if bias.shape != (counts.n_classes,):
             raise UnnaiveError("the bias does not fit the classes")
         learned_parts: State = {"weights": graph.weights, "bias": bias, "held_out": held_out}
+        learned_parts["pseudo_count"] = self.pseudo_count
         prior = how.class_prior
         return weighted_tables(
             counts, graph.terms, how.smoothing, class_prior=prior, **learned_parts
@@ -74,6 +83,11 @@ class WeightedBayes(CountsClassifier):
         Quadratic penalty of the weights of single features.
     pair_penalty : float, default=1.0
         Quadratic penalty of the weights of pairs.
+    pseudo_count : float, default=0.0
+        Number of samples that is added to those that a cell of a table has and to those that it
+        would have without the dependence. It reins in values with few samples: a value for which E
+        samples of a class are expected, and that none has, changes the log-odds by at most log(E /
+        ``pseudo_count`` + 1) times the weight. 0: no limit. ``AutoBayes`` uses 0.25.
     {parameters}
 
     Attributes
@@ -117,13 +131,14 @@ class WeightedBayes(CountsClassifier):
     n_pairs: int | None = whole(None, also=(None,))
     penalty: float = number(1.0)
     pair_penalty: float = number(1.0)
+    pseudo_count: float = number(0.0)
 
     default_smoothing: ClassVar[Smoothing] = Hierarchical()
     family: ClassVar[str] = "weighted"
 
     def recipe(self) -> Recipe:
         """Choose the factors by mutual information, and learn their weights from samples."""
-        parts = (self._factors, WeightedFactors(), self._weigh)
+        parts = (self._factors, WeightedFactors(float(self.pseudo_count)), self._weigh)
         return Recipe(*parts, structure=WeightedGraph, keeps=True)
 
     def _factors(self, source: Source, rows: CodedRows | None) -> Learned:
@@ -197,7 +212,8 @@ class WeightedBayes(CountsClassifier):
         how.require(counts.schema, 16 * counts.n_classes * cells)
         chosen = some_rows(rows.classes, _MOST_ENTRIES, len(terms) * counts.n_classes)
         chosen = chosen[dealt(rows.classes[chosen], len(terms), counts.n_classes)]
-        tables = weighted_tables(counts, terms, how.smoothing, held_out=1.0)
+        pseudo = float(self.pseudo_count)
+        tables = weighted_tables(counts, terms, how.smoothing, held_out=1.0, pseudo_count=pseudo)
         codes, classes = np.ascontiguousarray(rows.codes[:, chosen]), rows.classes[chosen]
         entries = tables.entries(codes, classes, self.n_jobs)
         np.maximum(entries, np.float32(_LEAST_LOG), out=entries)

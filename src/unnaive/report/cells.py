@@ -13,16 +13,17 @@ if TYPE_CHECKING:
     from unnaive.models import Classifier
 
     Cells = list[list[float | str | None]]
+    Numbers = list[list[float | None]]
 
 
-def engine_cells(model: Classifier, frame: Frame) -> tuple[Cells, Cells]:
+def engine_cells(model: Classifier, frame: Frame) -> tuple[Cells, Numbers]:
     """Return cells for the engine, and the numbers among them, row by row; None: unknown.
 
     The engine takes the code of a category or a bin; models without bins take numbers, and
     "missing" where missing values are a category.
     """
     cells: Cells = []
-    numbers: Cells = []
+    numbers: Numbers = []
     for place, known in enumerate(model.schema_.columns):
         column = frame.column(place)
         codes = [code if code < known.size else None for code in known.encode(column).tolist()]
@@ -36,8 +37,5 @@ def engine_cells(model: Classifier, frame: Frame) -> tuple[Cells, Cells]:
         else:
             numbers.append([None] * frame.n_rows)
             cells.append(codes)
-    return _by_row(cells), _by_row(numbers)
-
-
-def _by_row(columns: Cells) -> Cells:
-    return [list(row) for row in zip(*columns, strict=True)]
+    by_row = [list(row) for row in zip(*cells, strict=True)]
+    return by_row, [list(row) for row in zip(*numbers, strict=True)]

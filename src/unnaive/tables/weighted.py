@@ -6,6 +6,19 @@ r"""Products of factors with a weight each, fitted to predict the class (Mathema
 The tables come only from counts. The weights maximize the conditional likelihood of the classes,
 where every row is looked up in leave-one-out tables. So a factor that only memorizes its rows gets
 no weight.
+
+A weight is shared by all cells of a table, the rare ones too. With a pseudo-count a > 0, a cell has
+the ratio of the rows that it has to those that it would have without the dependence, with a more of
+both:
+
+.. math:: \frac{P(x_i \mid c)}{P(x_i)} \to
+          \frac{N_c P(x_i \mid c) + a}{N_c P(x_i) + a}, \qquad
+          \frac{P(x_i \mid x_j, c)}{P(x_i \mid c)} \to
+          \frac{N_{jc} P(x_i \mid x_j, c) + a}{N_{jc} P(x_i \mid c) + a}
+
+This is the posterior mean of the ratio, which is Poisson's given the expected rows, for a gamma
+prior of mean 1 and shape a. A cell for which E rows are expected and none is there changes the log
+joint by −log(E / a + 1), however small its estimated probability is.
 """
 
 from __future__ import annotations
@@ -20,6 +33,7 @@ from unnaive._core.weighting import gather_terms, place_terms, sum_terms
 from unnaive.counts.joint import starts_of
 from unnaive.tables import describe
 from unnaive.tables.base import Tables, less, own_priors
+from unnaive.tables.hierarchy import root
 from unnaive.tables.terms import Terms
 from unnaive.tables.trees import PLAIN, column_factors, leave_one_out_sets, log_prior
 
@@ -28,6 +42,7 @@ if TYPE_CHECKING:
     from unnaive.counts import JointCounts
     from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
+    from unnaive.tables.trees import HeldOut
 
 ROWS_A_TASK = 1 << 11
 
@@ -115,6 +130,7 @@ def weighted_tables(
     bias: FloatArray | None = None,
     class_prior: FloatArray | None = None,
     held_out: float | None = None,
+    pseudo_count: float = 0.0,
 ) -> WeightedTables:
     """Estimate the tables of terms.
 
@@ -135,6 +151,8 @@ def weighted_tables(
         P(c); None estimates it.
     held_out : float, default=None
         Weight of a row; if given, the tables are those of leave-one-out.
+    pseudo_count : float, default=0.0
+        Rows that are added to those that a cell has and to those that are expected in it.
 
     Returns
     -------
@@ -156,7 +174,33 @@ def weighted_tables(
             tables[:, :, place] = 0.0
             continue
         for index, factor in enumerate(column_factors(counts, column, parent, smoothing, sets)):
-            added = less(factor, factor[:, -1:]) if parent >= 0 else factor
+            if pseudo_count:
+                added = _reined(counts, (column, parent), factor, sets[index], pseudo_count)
+            else:
+                added = less(factor, factor[:, -1:]) if parent >= 0 else factor
             np.multiply(scale, added.reshape(k, -1), out=tables[index, :, place])
     terms = np.column_stack([pairs, sizes[pairs[:, 0]] + 1, starts[:-1]])
     return WeightedTables(terms, tables.reshape(len(sets) * k, -1), prior, k)
+
+
+def _reined(
+    counts: JointCounts, term: tuple[int, int], factor: FloatArray, held: HeldOut, pseudo: float
+) -> FloatArray:
+    """Log factors of a term, as far as the rows of each cell support them; shape of ``factor``.
+
+    The factor of a single column is log P(x) more than the ratio, as P(x | c) is.
+    """
+    column, parent = term
+    marginal = counts.marginal(column)
+    reined, known = np.zeros_like(factor), np.exp(factor[..., :-1])
+    if parent < 0:
+        n_rows, found = marginal.sum(axis=1)[:, None, None] - held.alone, known
+        expected: FloatArray = root(marginal.sum(axis=0), held.total)
+        reined[..., :-1] = np.log(expected)
+    else:
+        n_rows = counts.pair(parent, column).sum(axis=2)[..., None] - held.value
+        found, expected = known[:, :-1], known[:, -1:]
+    n_rows = np.maximum(n_rows, 0.0)
+    ratio = np.log(n_rows * found + pseudo) - np.log(n_rows * expected + pseudo)
+    reined[:, : found.shape[1], :-1] += ratio
+    return reined
