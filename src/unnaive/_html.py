@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 100
 LEFT = ' style="text-align:left"'  # of text; notebooks align everything to the right
-_LONGEST = 80
+_LONGEST = 120
 
 
 def html_table(

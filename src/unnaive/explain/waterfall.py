@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unnaive.explain.odds import LogOdds
 
 _CHANCES = [0.5, 0.9, 0.1, 0.99, 0.01, 0.999, 0.001, 0.75, 0.25, 0.95, 0.05, 1 - 1e-6, 1e-6]
-_APART = 0.15  # of the axis, between two probabilities on it
+_LETTER = 0.032  # of the axis, of a probability above it
 _LONGEST = 46
 
 
@@ -72,7 +72,7 @@ def plot_waterfall(
     labels, parts = _strongest(found, row, odds, most)
     base, label = float(odds.base[row]), odds.positive[row]
     ends, limit = _ends(base, parts)
-    ax = new_axes(ax, figsize=(7, max(2.4, 0.32 * (len(parts) + 2) + 1)))
+    ax = new_axes(ax, figsize=(8, max(2.4, 0.32 * (len(parts) + 2) + 1)))
     for place, part in enumerate(parts):
         low, high = ends[place], ends[place + 1]
         ax.barh(place + 1, high - low, left=low, color=FOR if part > 0 else AGAINST, height=0.7)
@@ -112,7 +112,7 @@ def _ends(base: float, parts: list[float]) -> tuple[FloatArray, tuple[float, flo
     reached = np.cumsum([np.clip(value, -far, far) for value in (base, *parts)])
     low, high = min(0.0, *reached), max(0.0, *reached)
     wide = high - low + 0.4
-    return reached, (low - 0.06 * wide, high + 0.18 * wide)  # numbers stand right of the bars
+    return reached, (low - 0.06 * wide, high + 0.2 * wide)  # numbers stand right of the bars
 
 
 def _finish(ax: Axes, names: list[str], limit: tuple[float, float], label: str) -> None:
@@ -122,11 +122,21 @@ def _finish(ax: Axes, names: list[str], limit: tuple[float, float], label: str) 
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(*limit)
     ax.set_xlabel(label)
-    chances: list[float] = []
-    for chance in _CHANCES:
-        place, room = logit(chance), _APART * (limit[1] - limit[0])
-        if limit[0] < place < limit[1] and all(abs(place - logit(c)) > room for c in chances):
-            chances.append(chance)
     above = ax.secondary_xaxis("top")
-    above.set_xticks([float(logit(c)) for c in chances], [f"{100 * c:.6g} %" for c in chances])
+    places = _probabilities(limit)
+    above.set_xticks(list(places), list(places.values()))
     above.set_xlabel("probability")
+
+
+def _probabilities(limit: tuple[float, float]) -> dict[float, str]:
+    """Log-odds and labels of probabilities that are far enough apart to be read."""
+    letter = _LETTER * (limit[1] - limit[0])
+    shown: dict[float, str] = {}
+    for chance in _CHANCES:
+        place, label = float(logit(chance)), f"{100 * chance:.6g} %"
+        if limit[0] < place < limit[1] and all(
+            abs(place - other) > letter * (len(label) + len(text) + 1) / 2
+            for other, text in shown.items()
+        ):
+            shown[place] = label
+    return shown
