@@ -6,6 +6,12 @@ Public names and packages (``unnaive.datasets``, ``unnaive.evaluate``, …) are 
 """
 
 # ruff: noqa: F401, PLE0604 - names are for type checkers; __all__ is made of the register
+# ruff: noqa: I001 - Ctrl-C is caught before anything else is imported
+from unnaive._interrupt import guard as _guard, is_command as _is_command
+
+if _is_command():
+    _guard()
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -302,3 +302,21 @@ def test_json_alone_on_standard_output(arguments, data, model, tmp_path):
     places = {"DATA": data, "MODEL": model, "OUT": tmp_path / "out"}
     result = run(*[places.get(word, word) for word in arguments], "--json")
     assert json.loads(result.stdout)
+
+
+# Files that try to disguise what is shown
+
+
+def test_codes_of_a_file_do_not_reach_the_terminal(tmp_path):
+    hidden = "\x1b]0;hi\x07age\u202e"
+    lines = [[f"{number % 7}", "\x1b[2Jyes" if number % 2 else "no\x9b"] for number in range(40)]
+    rows = write(tmp_path / "rows.csv", [hidden, "ill\x1b[8m"], lines)
+    path, bare = tmp_path / "nb.unb", re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]")
+    fitted = run("fit", rows, "-t", "ill\x1b[8m", "-m", "nb", "-o", path)
+    found = [fitted, run("explain", path, rows, "--json"), run("explain", path, rows)]
+    assert not any(bare.search(one.output) for one in found)
+    shown = in_terminal("predict", path, rows, "--proba", NO_COLOR="1")[1]
+    assert not bare.search(re.sub(r"\x1b\[(\?25[lh]|2K|1A)", "", shown))  # codes of progress
+    assert "\\u001b[2Jyes" in shown
+    assert "\x1b[2Jyes" in run("predict", path, rows).stdout  # other programs get what is there
+    assert not bare.search(fails("check", rows, "-t", "other"))
