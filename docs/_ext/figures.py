@@ -106,6 +106,11 @@ def score_path() -> Figure:
     return figure
 
 
+def junction(key: str, **settings: Any) -> Any:
+    """Draw clusters and separators of a model."""
+    return fitted(key, **settings).junction_tree_.plot()
+
+
 def stored_curve(name: str) -> Figure:
     """Draw a figure of the GNB paper from the stored results."""
     stored = json.loads((ROOT / "docs" / "results" / "gnb.json").read_text(encoding="utf-8"))
@@ -238,6 +243,8 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "hidden-parents": hidden_parents,
     "phnb-path": thresholds,
     "gnb-path": score_path,
+    "gnb-junction": partial(junction, "gnb-o"),
+    "cherry-junction": partial(junction, "cherry", order=4),
     **{f"paper-{name}": partial(stored_curve, name) for name in ("7", "8", "9", "10", "11")},
     "cluster-sizes": sizes,
     "ienb": intervals,

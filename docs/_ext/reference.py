@@ -40,7 +40,8 @@ MORE = {  # public names that are not in the ``__all__`` of their package
     "schema": ("document.load_schema", "document.save_schema"),
     "structure": (
         *("graph.Graph", "graph.FamilyGraph", "parents.SuperParents", "groups.GroupGraph"),
-        *("bags.HiddenParents", "dag.DAG"),
+        *("bags.HiddenParents", "dag.DAG", "junction.JunctionTree", "junction.junction_tree"),
+        "back_door.back_door_set",
     ),
     "tables": ("base.Tables", "network.Network"),
     "papers": (

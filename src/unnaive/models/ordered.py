@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from unnaive._scikit import check_is_fitted
+from unnaive.exceptions import UnnaiveError
 from unnaive.information import family_information, mutual_information
 from unnaive.models.base import CountsClassifier
 from unnaive.structure.generalized import GeneralizedTree
 from unnaive.structure.graph import FamilyGraph
+from unnaive.structure.junction import JunctionTree, junction_tree
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
@@ -44,6 +47,8 @@ class OrderedClassifier(CountsClassifier):
         Divergence from the data that the model has less than naive Bayes, in nats.
     clusters_ : list of Cluster
         Class, parents and child, in the order in which they enter.
+    junction_tree_ : JunctionTree
+        Maximal clusters, joined by their separators; it can be drawn.
     {attributes}
     """
 
@@ -89,6 +94,50 @@ class OrderedClassifier(CountsClassifier):
                 name = graph.names[child]
                 clusters.append(Cluster(graph.target, above, name, float(added), total))
         return clusters
+
+    @property
+    def junction_tree_(self) -> JunctionTree:
+        """Maximal clusters, joined by their separators; ``plot()`` draws them."""
+        graph = self.structure_
+        families = [(child, *graph.parents_of(child)) for child in self.feature_order_.tolist()]
+        return junction_tree(graph.names, graph.target, families)
+
+    def kl_divergence(self, X: object, y: object) -> float:
+        r"""Compute the divergence of the distribution of samples from that of the model, in nats.
+
+        .. math:: KL(\hat P \,\|\, P) = \sum_{c,x} \hat P(c, x) \log \hat P(c, x) / P(c, x)
+
+        Without smoothing, on the samples of ``fit``, it is
+        :math:`\sum_i H(X_i) + H(Y) - H(X, Y) - W`: the larger ``weight_``, the smaller it is.
+
+        Parameters
+        ----------
+        X : array or table of shape (n, d)
+            Samples without missing values.
+        y : array of shape (n,)
+            Their class labels.
+
+        Returns
+        -------
+        float
+            The divergence over the features that are in the model; infinite if the model gives
+            a sample probability 0.
+        """
+        check_is_fitted(self)
+        batch = self._given(X, y, None, first=False, keep_all=True)
+        classes = self.schema_.encode_target(batch.target)
+        codes = self.codes_of(batch.frame, self.n_jobs)
+        used, sizes = self.structure_.used, self.schema_.sizes
+        for column in used[(codes[used] >= sizes[used, None]).any(axis=1)]:
+            raise UnnaiveError(
+                f"column {self.schema_.names[column]!r} has missing values or unseen categories; "
+                "the divergence is that of whole rows: fill or drop these"
+            )
+        cells = np.vstack([codes[used], classes[None]])
+        _, place, counts = np.unique(cells, axis=1, return_inverse=True, return_counts=True)
+        frequency = np.log(counts[place.reshape(-1)] / len(classes))
+        joint = self.fitted_.tables.joint(codes, None, self.n_jobs)
+        return float(np.mean(frequency - joint[np.arange(len(classes)), classes]))
 
     def _gains(self) -> FloatArray:
         """Information that every feature adds, I(X_i;Y) + I(X_i;X_parents|Y); shape (d,)."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import ArrayLike
 
@@ -113,3 +113,13 @@ def less(after: FloatArray, before: FloatArray) -> FloatArray:
     """
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(np.isneginf(before), 0.0, after - before))
+
+
+def patterns_of(missing: BoolArray) -> Iterator[tuple[IntArray, set[int]]]:
+    """Yield rows that miss the same cells, and these cells; complete rows come first."""
+    gapped = missing.any(axis=0)
+    if not gapped.all():
+        yield np.flatnonzero(~gapped), set()
+    rest = np.flatnonzero(gapped)
+    for rows, gaps in rows_alike(missing[:, rest]):
+        yield rest[rows], set(np.flatnonzero(gaps).tolist())

@@ -25,15 +25,16 @@ from unnaive.io.frames import to_frame
 from unnaive.io.networks import NetworkDescription, read_network, write_network
 from unnaive.schema.columns import code_type
 from unnaive.structure.dag import DAG
-from unnaive.tables.base import rows_alike
+from unnaive.tables.base import patterns_of
 from unnaive.tables.elimination import eliminate, elimination_order, multiply
+from unnaive.tables.interventions import Interventions
 from unnaive.tables.sampling import Sample, drawn
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Iterable, Iterator
 
-    from unnaive._typing import BoolArray, CodeArray, FloatArray, IntArray, Label
+    from unnaive._typing import CodeArray, FloatArray, IntArray, Label
     from unnaive.io.frames import Column
     from unnaive.tables.elimination import Factor, Scope, Step
 
@@ -47,7 +48,7 @@ _ROUNDED, _ROUNDING = 1e-6, 1e-12  # a sum that differs more from 1 is refused, 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Network:
+class Network(Interventions):
     """A Bayesian network with its tables: exact queries, most probable states, and sampling.
 
     Parameters
@@ -80,6 +81,8 @@ class Network:
     array([-0.8021, -3.2284])
     >>> network.sample(3, {"wet": "wet"}, random_state=0).decode()["wet"]
     ['wet', 'wet', 'wet']
+    >>> network.do({"sprinkler": "on"}).query("rain").round(4)
+    array([0.8, 0.2])
     """
 
     dag: DAG
@@ -219,7 +222,7 @@ class Network:
         """
         codes = self._encoded(rows)
         logs = np.empty(codes.shape[1])
-        for members, hidden in _patterns(codes >= self.sizes[:, None]):
+        for members, hidden in patterns_of(codes >= self.sizes[:, None]):
             nodes = self._with_ancestors(self._all - hidden)
             logs[members], _ = self._eliminated(codes[:, members], hidden, (), nodes)
         return logs
@@ -249,7 +252,7 @@ class Network:
         missing = codes >= self.sizes[:, None]
         missing[:, ~missing[sorted(self.dag.markov_blanket(node))].any(axis=0)] = False
         alike: dict[tuple[Nodes, Nodes], list[IntArray]] = {}
-        for rows, hidden in _patterns(missing):
+        for rows, hidden in patterns_of(missing):
             alike.setdefault(self._connected(node, hidden | {node}), []).append(rows)
         joint = np.empty((codes.shape[1], self.sizes[node]))
         for (unseen, nodes), parts in alike.items():
@@ -488,13 +491,3 @@ def _labels(column: Column) -> list[Label]:
 
 def _listed(labels: Sequence[Label]) -> str:
     return ", ".join(map(repr, labels[:20])) + (", …" if len(labels) > 20 else "")
-
-
-def _patterns(missing: BoolArray) -> Iterator[tuple[IntArray, set[int]]]:
-    """Yield rows that miss the same cells, and these cells; complete rows come first."""
-    gapped = missing.any(axis=0)
-    if not gapped.all():
-        yield np.flatnonzero(~gapped), set()
-    rest = np.flatnonzero(gapped)
-    for rows, gaps in rows_alike(missing[:, rest]):
-        yield rest[rows], set(np.flatnonzero(gaps).tolist())

@@ -1,0 +1,102 @@
+"""Interventions on Bayesian networks: variables that are set instead of observed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from unnaive.exceptions import UnnaiveError
+from unnaive.structure.back_door import back_door_set
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from unnaive._typing import FloatArray
+    from unnaive.tables.network import Network
+
+Own = TypeVar("Own", bound="Network")
+
+
+class Interventions:
+    """Methods of :class:`~unnaive.tables.network.Network` that answer what an action would change.
+
+    They are right only if every arrow of the network points from cause to effect, and if no common
+    cause of two variables is left out. Arrows that were learned from data need not do so.
+    """
+
+    def do(self: Own, actions: Mapping[str, object]) -> Own:
+        """Set variables to states, whatever their parents: Pearl's do-operator.
+
+        Parameters
+        ----------
+        actions : dict
+            States by name of the variable.
+
+        Returns
+        -------
+        Network
+            The network without the arrows into these variables, each of which has its state with
+            probability 1. ``network.do({"a": 1}).query("b")`` is P(b | do(a = 1)), whereas
+            ``network.query("b", {"a": 1})`` is P(b | a = 1).
+
+        References
+        ----------
+        Pearl, *Causality*, 2nd edition, Cambridge 2009, section 3.2.
+        """
+        tables = list(self.tables)
+        for name, label in actions.items():
+            node = self._node(name)
+            code = self._code(node, label)
+            if code == len(self.states[node]):
+                raise UnnaiveError(f"{name!r} is set to {label!r}, which is no state; name one")
+            tables[node] = np.eye(len(self.states[node]))[code]
+        return replace(self, dag=self.dag.do(list(actions)), tables=tuple(tables))
+
+    def adjusted(
+        self: Own, effect: str, action: Mapping[str, object], given: Sequence[str] | None = None
+    ) -> FloatArray:
+        r"""Compute P(effect | do(cause)) from what is observed, by back-door adjustment.
+
+        .. math:: P(y \mid do(x)) = \sum_z P(y \mid x, z)\, P(z)
+
+        It equals ``do(action).query(effect)``, but uses only the probabilities of the variables
+        named, so it shows which variables have to be measured.
+
+        Parameters
+        ----------
+        effect : str
+            Name of the variable that is of interest.
+        action : dict with one entry
+            The variable that is set, and its state.
+        given : sequence of str, default=None
+            The variables z; None: those of :func:`~unnaive.structure.back_door.back_door_set`.
+
+        Returns
+        -------
+        ndarray
+            Probabilities of the states of the effect.
+        """
+        if len(action) != 1:
+            raise UnnaiveError(f"action has {len(action)} variables; name the one that is set")
+        ((cause, label),) = action.items()
+        self._node(effect)
+        chosen = back_door_set(self.dag, cause, effect) if given is None else tuple(given)
+        if chosen is None or not self.dag.satisfies_back_door(cause, effect, chosen):
+            told = "no variables" if chosen is None else ", ".join(map(repr, chosen)) or "nothing"
+            raise UnnaiveError(
+                f"given {told}, a back-door path from {cause!r} to {effect!r} is open, or passes a "
+                f"descendant of {cause!r}; use back_door_set to find the variables, or do()"
+            )
+        if not chosen:
+            return self.query(effect, {cause: label})
+        weights = self.query(chosen)
+        answer = np.zeros(len(self.states[self._node(effect)]))
+        for place in zip(*np.nonzero(weights), strict=True):
+            states = {
+                name: self.states[self._node(name)][code]
+                for name, code in zip(chosen, place, strict=True)
+            }
+            answer += weights[place] * self.query(effect, {cause: label, **states})
+        return answer
