@@ -197,7 +197,7 @@ class WeightedBayes(CountsClassifier):
         how.require(counts.schema, 16 * counts.n_classes * cells)
         chosen = some_rows(rows.classes, _MOST_ENTRIES, len(terms) * counts.n_classes)
         chosen = chosen[dealt(rows.classes[chosen], len(terms), counts.n_classes)]
-        tables = weighted_tables(counts, terms, how.smoothing, held_out=1.0)
+        tables = weighted_tables(counts.filled(), terms, how.smoothing, held_out=1.0)
         codes, classes = np.ascontiguousarray(rows.codes[:, chosen]), rows.classes[chosen]
         entries = tables.entries(codes, classes, self.n_jobs)
         np.maximum(entries, np.float32(_LEAST_LOG), out=entries)
