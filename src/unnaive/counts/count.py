@@ -184,7 +184,7 @@ def _count_table(
         )
     else:
         codes, classes = schema.encode(frame, n_jobs=n_jobs), schema.encode_target(labels)
-    require_pairs_fit(schema, pairs, options["max_memory"])
+    require_pairs_fit(schema, pairs, options["max_memory"], len(classes))
     return count_codes(CodedRows(schema, codes, classes, weights, n_jobs), pairs)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from unnaive._typing import BoolArray, CodeArray, CountArray, FloatArray, IntArray, State
 
     Operation = Callable[[CountArray, CountArray], CountArray]
+
+_ROUNDING = 1e-9  # relative error that subtracting float weights may leave
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,10 @@ class FamilyCounts:
         for table, family in zip(tables, (self, other), strict=True):
             table[:, np.searchsorted(contexts, family.contexts)] = family.table
         return _occurring(self.columns, contexts, operation(*tables))
+
+    def changed(self, change: Callable[[CountArray], CountArray]) -> FamilyCounts:
+        """Apply a function to the counts."""
+        return replace(self, table=change(self.table))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FamilyCounts):
@@ -124,3 +130,11 @@ def count_family(
     cell = (classes * len(contexts) + place) * size + codes[child]
     table = np.bincount(cell, weights, minlength=int(np.prod(shape))).reshape(shape)
     return _occurring(columns, contexts, table.astype(np.int64) if weights is None else table)
+
+
+def subtract(left: CountArray, right: CountArray) -> CountArray:
+    """Subtract, and set rounding errors of float weights to zero."""
+    rest = left - right
+    if rest.dtype.kind == "f":
+        rest[(right > 0) & (np.abs(rest) < _ROUNDING * np.abs(left))] = 0
+    return rest

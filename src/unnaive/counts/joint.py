@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive._html import html_table
-from unnaive.counts.families import FamilyCounts
+from unnaive.counts import cells as by_cells
+from unnaive.counts.cells import CellCounts, as_counted, family_of, family_state, packed, unpacked
+from unnaive.counts.families import FamilyCounts, subtract
+from unnaive.counts.whole import fit_schema
 from unnaive.exceptions import ModelFileError, SchemaMismatch, UnnaiveError
 from unnaive.io import store
 from unnaive.io.description import check_counts
@@ -19,12 +21,10 @@ from unnaive.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from os import PathLike
+    from pathlib import Path
 
     from unnaive._typing import CountArray, IntArray, State
     from unnaive.counts.families import Operation
-
-_ROUNDING = 1e-9  # relative error that subtracting float weights may leave
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,9 @@ class JointCounts:
         Counts of columns with several parents, if a model needs them.
     triples : ndarray of shape (k, T) or None, default=None
         N(c, x_i, x_j, x_l) of all i < j < l, if a model needs them.
+    cells : tuple of CellCounts, default=()
+        The pairs that would have very many cells, of which only those that occurred are held;
+        their tables in ``pairs`` are empty.
 
     See Also
     --------
@@ -76,8 +79,9 @@ class JointCounts:
     values: CountArray
     pair_columns: IntArray
     pairs: CountArray
-    families: tuple[FamilyCounts, ...] = ()
+    families: tuple[FamilyCounts | CellCounts, ...] = ()
     triples: CountArray | None = None
+    cells: tuple[CellCounts, ...] = ()
 
     @property
     def n_classes(self) -> int:
@@ -107,12 +111,23 @@ class JointCounts:
     @cached_property
     def pair_starts(self) -> IntArray:
         """Where the table of each counted pair begins; shape (m + 1,)."""
-        return starts_of(self.schema.sizes[self.pair_columns].prod(axis=1))
+        lengths = self.schema.sizes[self.pair_columns].prod(axis=1)
+        lengths[self._cell_places] = 0
+        return starts_of(lengths)
+
+    @cached_property
+    def _cells(self) -> dict[tuple[int, int], CellCounts]:
+        """The pairs of which only the cells that occurred are held."""
+        return {(cells.columns[1], cells.columns[0]): cells for cells in self.cells}
 
     @cached_property
     def triple_starts(self) -> IntArray:
         """Where the table of each triple i < j < l begins; shape (m + 1,)."""
         return starts_of(self.schema.sizes[all_triples(self.n_columns)].prod(axis=1))
+
+    @property
+    def _cell_places(self) -> list[int]:
+        return [self._place(*pair) for pair in self._cells]
 
     @property
     def has_all_pairs(self) -> bool:
@@ -150,9 +165,48 @@ class JointCounts:
         low, high = sorted((first, second))
         place = self._place(low, high)
         sizes = self.schema.sizes
-        start, stop = self.pair_starts[place], self.pair_starts[place + 1]
-        table = self.pairs[:, start:stop].reshape(self.n_classes, sizes[low], sizes[high])
+        if (low, high) in self._cells:
+            table = self._cells[low, high].filled(sizes, self.n_classes)
+        else:
+            start, stop = self.pair_starts[place], self.pair_starts[place + 1]
+            table = self.pairs[:, start:stop].reshape(self.n_classes, sizes[low], sizes[high])
         return table if first < second else table.transpose(0, 2, 1)
+
+    def family(self, columns: tuple[int, ...]) -> FamilyCounts | CellCounts:
+        """Return the counts of a column alone, or given one other column.
+
+        Parameters
+        ----------
+        columns : tuple of int
+            The column, or the column and its parent.
+
+        Returns
+        -------
+        FamilyCounts or CellCounts
+            The counts in the form in which rows of this family are counted.
+        """
+        sizes, k, low_high = self.schema.sizes, self.n_classes, tuple(sorted(columns))
+        if len(columns) == 1:
+            none = np.zeros(1, dtype=np.int64)
+            return FamilyCounts(columns, none, self.marginal(columns[0])[:, None])
+        if low_high in self._cells:
+            return as_counted(self._cells[low_high].given(columns, sizes), sizes, k)
+        return FamilyCounts(columns, np.arange(sizes[columns[1]]), self.pair(*columns[::-1]))
+
+    def filled(self) -> JointCounts:
+        """Return the counts with all cells of all pairs.
+
+        Returns
+        -------
+        JointCounts
+            Counts without ``cells``; raises an error if one of the tables is huge.
+        """
+        if not self.cells:
+            return self
+        tables = [
+            self.pair(*pair).reshape(self.n_classes, -1) for pair in self.pair_columns.tolist()
+        ]
+        return replace(self, pairs=np.concatenate(tables, axis=1), cells=())
 
     def _place(self, low: int, high: int) -> int:
         """Position of a pair among those that were counted."""
@@ -187,7 +241,7 @@ class JointCounts:
         return self
 
     def pair_chunks(self) -> Iterator[tuple[IntArray, CountArray]]:
-        """Yield all pairs with their tables, in a single chunk.
+        """Yield all pairs that have tables of all cells, in a single chunk.
 
         Yields
         ------
@@ -202,7 +256,17 @@ class JointCounts:
                 f"{self.n_columns * (self.n_columns - 1) // 2} pairs of columns; this model needs "
                 'all of them: count with pairs="all"'
             )
-        yield self.pair_columns, self.pairs
+        yield np.delete(self.pair_columns, self._cell_places, axis=0), self.pairs
+
+    def cell_counts(self) -> Iterator[CellCounts]:
+        """Yield the other pairs, of which only the cells that occurred are held.
+
+        Yields
+        ------
+        CellCounts
+            The cells of a pair.
+        """
+        yield from self.cells
 
     def without_pairs(self) -> JointCounts:
         """Return only the counts of classes and values.
@@ -212,13 +276,14 @@ class JointCounts:
         JointCounts
             Counts without pairs.
         """
-        return replace(self, pair_columns=self.pair_columns[:0], pairs=self.pairs[:, :0])
+        none = {"pair_columns": self.pair_columns[:0], "pairs": self.pairs[:, :0]}
+        return replace(self, **none, cells=())
 
     def __add__(self, other: JointCounts) -> JointCounts:
         return self._combine(other, np.add)
 
     def __sub__(self, other: JointCounts) -> JointCounts:
-        difference = self._combine(other, _subtract)
+        difference = self._combine(other, subtract)
         if any(table.min(initial=0) < 0 for table in difference.tables):
             why = "so some of these rows (or their weight) were never counted here"
             raise UnnaiveError(f"cannot subtract: the result would have negative counts, {why}")
@@ -262,7 +327,8 @@ class JointCounts:
             class_counts=change(self.class_counts),
             values=change(self.values),
             pairs=change(self.pairs),
-            families=tuple(replace(one, table=change(one.table)) for one in self.families),
+            families=tuple(one.changed(change) for one in self.families),
+            cells=tuple(one.changed(change) for one in self.cells),
             triples=None if self.triples is None else change(self.triples),
         )
 
@@ -274,8 +340,8 @@ class JointCounts:
     def tables(self) -> list[CountArray]:
         """All arrays of counts."""
         triples = [] if self.triples is None else [self.triples]
-        families = (family.table for family in self.families)
-        return [self.class_counts, self.values, self.pairs, *families, *triples]
+        held = (one.table for one in (*self.families, *self.cells))
+        return [self.class_counts, self.values, self.pairs, *held, *triples]
 
     def _combine(self, other: JointCounts, operation: Operation) -> JointCounts:
         if not isinstance(other, JointCounts):
@@ -286,7 +352,11 @@ class JointCounts:
                 f"{len(self.pair_columns)} pairs of columns are held here, "
                 f"{len(other.pair_columns)} there; count both with the same pairs="
             )
-        mine, theirs = self.families, other.families
+        if list(self._cells) != list(other._cells):
+            return self.filled()._combine(other.filled(), operation)  # noqa: SLF001
+        mine, theirs = by_cells.alike(
+            self.families, other.families, self.schema.sizes, self.n_classes
+        )
         if [family.columns for family in mine] != [family.columns for family in theirs]:
             raise SchemaMismatch(
                 f"{len(mine)} families of columns are held here, other {len(theirs)} there; count "
@@ -302,7 +372,8 @@ class JointCounts:
             class_counts=operation(self.class_counts, other.class_counts),
             values=operation(self.values, other.values),
             pairs=operation(self.pairs, other.pairs),
-            families=tuple(a.combine(b, operation) for a, b in zip(mine, theirs, strict=True)),
+            families=by_cells.combined(mine, theirs, operation),
+            cells=by_cells.combined(self.cells, other.cells, operation),
             triples=triples,
         )
 
@@ -312,6 +383,7 @@ class JointCounts:
         return (
             self.schema == other.schema
             and self.families == other.families
+            and self.cells == other.cells
             and np.array_equal(self.pair_columns, other.pair_columns)
             and len(self.tables) == len(other.tables)
             and all(map(np.array_equal, self.tables, other.tables))
@@ -342,9 +414,11 @@ class JointCounts:
         dict
             State for the store.
         """
-        state = {field.name: getattr(self, field.name) for field in fields(self)}
-        families = [family.state() for family in self.families]
-        return {**state, "schema": self.schema.state(), "families": families}
+        state = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "cells"}
+        families = [family_state(one, self.schema.sizes, self.n_classes) for one in self.families]
+        held: State = {"cells": [one.state() for one in self.cells]} if self.cells else {}
+        held |= {"schema": self.schema.state(), "families": families, "pairs": packed(self.pairs)}
+        return {**state, **held}
 
     @classmethod
     def from_state(cls, state: State) -> JointCounts:
@@ -360,9 +434,12 @@ class JointCounts:
         JointCounts
             The counts.
         """
-        families = tuple(FamilyCounts.from_state(family) for family in state["families"])
-        schema = Schema.from_state(state["schema"])
-        counts = cls(**{**state, "schema": schema, "families": families})
+        schema, k = Schema.from_state(state["schema"]), len(state["schema"]["classes"])
+        families = tuple(family_of(one, schema.sizes, k) for one in state["families"])
+        cells = tuple(map(CellCounts.from_state, state.get("cells", ())))
+        known = {"schema": schema, "families": families, "cells": cells}
+        starts = cls(**{**state, **known}).pair_starts
+        counts = cls(**{**state, **known, "pairs": unpacked(state["pairs"], (k, int(starts[-1])))})
         counts.check()
         return counts
 
@@ -371,25 +448,7 @@ class JointCounts:
 
         The compiled kernels trust their arrays, so everything from a file is checked here.
         """
-        k, pairs = len(self.schema.classes), self.pair_columns
-        sizes = self.schema.sizes
-        keys = pairs[:, 0] * self.n_columns + pairs[:, 1] if pairs.ndim == 2 else pairs
-        right = (
-            pairs.dtype == np.int64
-            and pairs.shape == (len(pairs), 2)
-            and bool((pairs[:, 0] < pairs[:, 1]).all())
-            and pairs.min(initial=0) >= 0
-            and pairs.max(initial=0) < max(self.n_columns, 1)
-            and bool((np.diff(keys) > 0).all())
-            and self.class_counts.shape == (k,)
-            and self.values.shape == (k, sizes.sum())
-            and self.pairs.shape == (k, self.pair_starts[-1])
-            and all(family.fits(sizes, k) for family in self.families)
-            and (self.triples is None or self.triples.shape == (k, self.triple_starts[-1]))
-            and all(table.dtype in (np.int64, np.float64) for table in self.tables)
-            and all(np.isfinite(table).all() and (table >= 0).all() for table in self.tables)
-        )
-        if not right:
+        if not fit_schema(self):
             raise UnnaiveError("the counts do not fit their schema")
 
     def save(self, path: str | Path) -> None:
@@ -426,64 +485,6 @@ class JointCounts:
                 f"{path} is a counts file, but not one that this version understands "
                 f"({what}); count again with this version"
             ) from error
-
-
-def merge(*counts: JointCounts | str | PathLike[str]) -> JointCounts:
-    """Add counts, or files of counts, of different sets of rows: sites, days, machines.
-
-    Parameters
-    ----------
-    *counts : JointCounts or path
-        Counts that share one schema, or paths of files that ``JointCounts.save`` wrote. Files
-        are read one after the other, so at most two of them are in memory.
-
-    Returns
-    -------
-    JointCounts
-        Counts of all rows together.
-
-    Raises
-    ------
-    SchemaMismatch
-        If two counts differ in schema or pairs; the message names the column and the cure.
-    ModelFileError
-        If a file is damaged or is not a counts file.
-
-    See Also
-    --------
-    unnaive.count : Counts samples.
-    JointCounts.save : Writes a file of counts.
-
-    Examples
-    --------
-    >>> import unnaive
-    >>> monday = unnaive.count([["a"], ["b"]], target=["x", "y"])
-    >>> tuesday = unnaive.count([["b"]], target=["y"], schema=monday.schema)
-    >>> merge(monday, tuesday).class_counts.tolist()
-    [1, 2]
-    """
-    if not counts:
-        raise ValueError("there are no counts to merge; name at least one")
-    total = _loaded(counts[0])
-    for number, item in enumerate(counts[1:], start=2):
-        try:
-            total = total + _loaded(item)
-        except SchemaMismatch as error:
-            name = f"counts {number}" if isinstance(item, JointCounts) else str(item)
-            raise SchemaMismatch(f"{name} cannot be added to those before: {error}") from error
-    return total
-
-
-def _loaded(counts: JointCounts | str | PathLike[str]) -> JointCounts:
-    return counts if isinstance(counts, JointCounts) else JointCounts.load(Path(counts))
-
-
-def _subtract(left: CountArray, right: CountArray) -> CountArray:
-    """Subtract, and set rounding errors of float weights to zero."""
-    rest = left - right
-    if rest.dtype.kind == "f":
-        rest[(right > 0) & (np.abs(rest) < _ROUNDING * np.abs(left))] = 0
-    return rest
 
 
 def starts_of(lengths: IntArray) -> IntArray:

@@ -139,6 +139,7 @@ def noisy(counts: JointCounts, epsilon: float) -> JointCounts:
             "these counts hold families or triples of columns besides pairs, as a fitted model "
             "has them; noise is for class counts, values and pairs: use those of unnaive.count"
         )
+    counts = counts.filled()  # cells without rows get noise, too
     noises = noise(counts.schema, epsilon, counts.pair_columns)
     scales = {one.kind: one.scale for one in noises}
     drawn = replace(

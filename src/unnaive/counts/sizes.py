@@ -6,29 +6,55 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive.counts import cells
 from unnaive.exceptions import TableTooLarge
 
 if TYPE_CHECKING:
     from unnaive.schema import Schema
 
 
-def pair_bytes(schema: Schema) -> int:
-    """Size of the tables of all pairs of columns in bytes."""
+CELL_BYTES = 16  # number and count of a cell that occurred
+
+
+def pair_bytes(schema: Schema, n_rows: int | None = None) -> int:
+    """Size of the tables of all pairs of columns in bytes.
+
+    Of a pair with very many cells at most ``n_rows`` are held; None: all cells are.
+    """
     sizes = schema.sizes.astype(object)
     both = (sizes.sum() ** 2 - (sizes**2).sum()) // 2
-    return int(both) * len(schema.classes) * 8
+    every = int(both) * len(schema.classes) * 8
+    if n_rows is None:
+        return every
+    wide, number = wide_bytes(schema)
+    return every - wide + min(wide, CELL_BYTES * n_rows * number)
 
 
-def largest_pair_bytes(schema: Schema) -> int:
-    """Size of the table of the two widest columns in bytes."""
+def wide_bytes(schema: Schema) -> tuple[int, int]:
+    """Bytes of all cells of the pairs with very many cells, and the number of these pairs."""
+    sizes, n_classes = schema.sizes, len(schema.classes)
+    order = np.sort(sizes)[::-1]
+    least = cells.DENSE_CELLS / (n_classes * max(int(order[0]), 1)) if len(order) else 0.0
+    some = order[order > least].astype(np.float64)  # with a smaller one no pair is that large
+    products = n_classes * np.outer(some, some)[np.triu_indices(len(some), 1)]
+    wide = products > cells.DENSE_CELLS
+    return 8 * int(products[wide].sum()), int(wide.sum())
+
+
+def largest_pair_bytes(schema: Schema, n_rows: int) -> int:
+    """Size of the table of the two widest columns in bytes; of its cells if it has very many."""
     widest = np.sort(schema.sizes)[-2:].astype(object)
-    return int(np.prod(widest)) * len(schema.classes) * 8 if len(widest) == 2 else 0
+    every = int(np.prod(widest)) * len(schema.classes) if len(widest) == 2 else 0
+    return min(8 * every, CELL_BYTES * n_rows) if every > cells.DENSE_CELLS else 8 * every
 
 
-def require_pairs_fit(schema: Schema, pairs: str | None, max_memory: int) -> None:
+def require_pairs_fit(
+    schema: Schema, pairs: str | None, max_memory: int, n_rows: int | None = None
+) -> None:
     """Raise :class:`TableTooLarge` if all pairs are wanted and do not fit into memory."""
     if pairs == "all":
-        require_memory(schema, pair_bytes(schema), max_memory, "counting all pairs of columns")
+        needed = pair_bytes(schema, n_rows)
+        require_memory(schema, needed, max_memory, "counting all pairs of columns")
 
 
 def require_memory(schema: Schema, needed: int, max_memory: int, what: str) -> None:
@@ -38,5 +64,6 @@ def require_memory(schema: Schema, needed: int, max_memory: int, what: str) -> N
         raise TableTooLarge(
             f"{what} would take {needed / 2**30:,.2f} GiB, more than max_memory "
             f"({max_memory / 2**30:,.2f} GiB); the widest column is {widest.name!r} with "
-            f"{widest.size:,} values: drop it, group its rare values, or raise max_memory"
+            f"{widest.size:,} values: drop it, group its rare values by min_frequency or "
+            "max_categories, or raise max_memory"
         )

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive.counts.cells import CellCounts
 from unnaive.counts.families import strides_of
 from unnaive.explain.cells import heaviest
 from unnaive.explain.influence import class_information
 from unnaive.explain.shared import documented
-from unnaive.information import conditional_mutual_information, family_information
+from unnaive.information import (
+    cell_information,
+    conditional_mutual_information,
+    family_information,
+)
 from unnaive.information.gaussian import gaussian_information
 from unnaive.models.base import CountsClassifier
 from unnaive.models.gaussian import GaussianClassifier
@@ -109,7 +115,7 @@ def pair_information(model: Classifier) -> FloatArray:
         if counts.has_all_pairs:
             return conditional_mutual_information(counts)
         for a, b in counts.pair_columns.tolist():
-            found[a, b] = found[b, a] = family_information(counts.pair(a, b))
+            _add_family(found, counts.family((b, a)), counts.schema.sizes)
         for family in counts.families:
             _add_family(found, family, counts.schema.sizes)
     elif isinstance(model, GaussianClassifier):
@@ -119,8 +125,13 @@ def pair_information(model: Classifier) -> FloatArray:
     return found
 
 
-def _add_family(found: FloatArray, family: FamilyCounts, sizes: IntArray) -> None:
+def _add_family(found: FloatArray, family: FamilyCounts | CellCounts, sizes: IntArray) -> None:
     """Fill in the information of all pairs of columns in one family."""
+    if isinstance(family, CellCounts):
+        for a, b in combinations(sorted(family.columns), 2):
+            cells = family.given((b, a), sizes)
+            found[a, b] = found[b, a] = max(cell_information(cells, sizes), 0.0)
+        return
     child, parents = family.columns[0], family.columns[1:]
     k, m, v = family.table.shape
     codes = {child: np.broadcast_to(np.arange(v), (m, v)).reshape(-1)}

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray, CountArray, FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
+    from unnaive.counts.cells import CellCounts
     from unnaive.schema import Schema
 
 _ROUNDING = 1e-12
 _PAIRS_A_TASK = 2048
+_MOST_SUMS = 8  # sums for each cell; if there were more, only those that are used are numbered
 
 __all__ = [
+    "cell_information",
     "class_mutual_information",
     "conditional_mutual_information",
     "entropy",
@@ -175,7 +178,12 @@ def pairwise_mutual_information(
     >>> pairwise_mutual_information(counts).tolist()  # they depend on each other only in a class
     [[0.0, 0.0], [0.0, 0.0]]
     """
-    return _of_pairs(source, n_jobs, choose=lambda tables: tables.sum(axis=0, keepdims=True))
+    return _of_pairs(
+        source,
+        n_jobs,
+        choose=lambda tables: tables.sum(axis=0, keepdims=True),
+        among=lambda cells: cells.without_class(source.schema.sizes),
+    )
 
 
 def class_mutual_information(
@@ -208,7 +216,12 @@ def class_mutual_information(
     >>> class_mutual_information(counts, 0).round(3).tolist()
     [[0.0, 0.693], [0.693, 0.0]]
     """
-    return _of_pairs(source, n_jobs, choose=lambda tables: tables[label : label + 1])
+    return _of_pairs(
+        source,
+        n_jobs,
+        choose=lambda tables: tables[label : label + 1],
+        among=lambda cells: cells.of_class(label, source.schema.sizes),
+    )
 
 
 def information_of_pairs(rows: CodedRows, pairs: IntArray, n_jobs: int | None = None) -> FloatArray:
@@ -243,8 +256,12 @@ def information_of_pairs(rows: CodedRows, pairs: IntArray, n_jobs: int | None = 
     >>> information_of_pairs(rows, np.array([[0, 1]])).round(3).tolist()
     [0.693]
     """
-    scored = [scores for _, scores in _scores(rows.pair_chunks(pairs), rows.schema, n_jobs)]
-    return _not_negative(np.concatenate([np.empty(0), *scored]))
+    matrix = np.zeros((len(rows.codes), len(rows.codes)))
+    for some, scores in _scores(rows.pair_chunks(pairs), rows.schema, n_jobs):
+        matrix[some[:, 0], some[:, 1]] = scores
+    for cells in rows.cell_counts(pairs):
+        matrix[cells.columns[::-1]] = cell_information(cells, rows.schema.sizes)
+    return _not_negative(matrix[pairs[:, 0], pairs[:, 1]])
 
 
 def group_information(grouped: CodedRows, plain: CodedRows) -> FloatArray:
@@ -312,12 +329,16 @@ def _of_pairs(
     n_jobs: int | None,
     guard: float = 0.0,
     choose: Callable[[CountArray], CountArray] = np.asarray,
+    among: Callable[[CellCounts], CellCounts] = lambda cells: cells,
 ) -> FloatArray:
-    """Score the table of every pair of features; ``choose`` may select or sum its classes."""
+    """Score every pair of features; ``choose`` and ``among`` may select or sum its classes."""
     matrix = np.zeros((len(source.schema.sizes), len(source.schema.sizes)))
     chunks = ((pairs, choose(counted)) for pairs, counted in source.pair_chunks())
     for pairs, scores in _scores(chunks, source.schema, n_jobs, guard):
         matrix[pairs[:, 0], pairs[:, 1]] = matrix[pairs[:, 1], pairs[:, 0]] = scores
+    for cells in source.cell_counts():
+        score = cell_information(among(cells), source.schema.sizes, guard)
+        matrix[cells.columns] = matrix[cells.columns[::-1]] = score
     # With a guard, the sum may be below 0, since some of its terms are left out.
     return np.maximum(matrix, 0.0) if guard > 0 else _not_negative(matrix)
 
@@ -342,6 +363,52 @@ def _scores(
 
         _parallel.run(score, _parallel.row_blocks(len(pairs), _PAIRS_A_TASK), n_jobs)
         yield pairs, scores
+
+
+def cell_information(cells: CellCounts, sizes: IntArray, guard: float = 0.0) -> float:
+    r"""Information :math:`I(X_i;X_j|Y)` of two features given the class, in nats.
+
+    Parameters
+    ----------
+    cells : CellCounts
+        Counts of the cells of the two features that occurred.
+    sizes : ndarray of shape (d,)
+        Number of values of every feature.
+    guard : float, default=0.0
+        As in :func:`conditional_mutual_information`.
+
+    Returns
+    -------
+    float
+        The information; cells that did not occur add nothing to it.
+
+    See Also
+    --------
+    conditional_mutual_information : The information of all pairs.
+
+    Examples
+    --------
+    >>> from unnaive.counts.cells import CellCounts
+    >>> cells = CellCounts((1, 0), np.array([0, 3]), np.array([1, 1]))
+    >>> round(cell_information(cells, np.array([2, 2])), 3)
+    0.693
+    """
+    first, counts = cells.keys // int(sizes[cells.columns[0]]), cells.table.astype(np.float64)
+    classes, values = cells.digits(sizes)
+    second = classes * sizes[cells.columns[0]] + values[cells.columns[0]]
+    least = guard * counts.sum() ** 2
+    above = counts * _summed(classes, counts)
+    below = _summed(first, counts) * _summed(second, counts)
+    used = (above >= least) & (below >= least) & (counts > 0)
+    terms = counts[used] * np.log(above[used] / below[used])
+    return float(terms.sum() / counts.sum()) if counts.sum() > 0 else 0.0
+
+
+def _summed(numbers: IntArray, counts: FloatArray) -> FloatArray:
+    """Sum of the counts that have the same number, for each of them; shape (m,)."""
+    if numbers.max(initial=0) > _MOST_SUMS * (len(numbers) + 1):
+        _, numbers = np.unique(numbers, return_inverse=True)
+    return np.asarray(np.bincount(numbers.reshape(-1), counts)[numbers.reshape(-1)])
 
 
 def _not_negative(information: FloatArray) -> FloatArray:

@@ -52,12 +52,14 @@ class Array:
     kinds: str = "if"
     least: float = -np.inf
     most: str = ""  # name of a size: all entries are below it
+    narrow: bool = False  # whether it may be of whole numbers of fewer than 8 bytes
 
     def __call__(self, value: object, place: str, sizes: Sizes) -> None:
         """Raise an error if the array has another type, shape or range, or infinite entries."""
         require(isinstance(value, np.ndarray), place, "an array")
         array: AnyArray = np.asarray(value)
-        require(array.dtype.kind in self.kinds and array.dtype.itemsize == 8, place, "of its type")
+        usual = array.dtype.kind in self.kinds and array.dtype.itemsize == 8
+        require(usual or (self.narrow and array.dtype.kind == "u"), place, "of its type")
         expected = [sizes[size] if isinstance(size, str) else size for size in self.shape]
         fits = array.ndim == len(expected) and all(
             wanted is None or actual == wanted
@@ -159,17 +161,38 @@ FAMILY = Record(
         "table": Array((None, None, None), least=0),
     }
 )
+CELLS = Record(
+    {
+        "columns": Each(WHOLE, least=1, distinct=True),
+        "steps": Array((None,), "i", least=0, narrow=True),
+        "counts": Array((None,), least=0, narrow=True),
+    }
+)
+
+
+def family(value: object, place: str, sizes: Sizes) -> None:
+    """Check the counts of a family: of all values in its contexts, or of cells."""
+    (CELLS if isinstance(value, dict) and "steps" in value else FAMILY)(value, place, sizes)
+
+
+def pairs(value: object, place: str, sizes: Sizes) -> None:
+    """Check the tables of pairs: all cells, or positions and counts of those that occurred."""
+    steps = {key: check for key, check in CELLS.entries.items() if key != "columns"}
+    (Record(steps) if isinstance(value, dict) else Array(("k", None), least=0))(value, place, sizes)
+
+
 COUNTS = Record(
     {
         "schema": SCHEMA,
         "class_counts": Array(("k",), least=0),
         "values": Array(("k", None), least=0),
         "pair_columns": Array((None, 2), "i", least=0, most="d"),
-        "pairs": Array(("k", None), least=0),
-        "families": Each(FAMILY),
+        "pairs": pairs,
+        "families": Each(family),
         "triples": Array(("k", None), least=0),
+        "cells": Each(CELLS),
     },
-    may=("triples",),
+    may=("triples", "cells"),
 )
 MOMENTS = Record(
     {

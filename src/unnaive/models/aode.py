@@ -233,7 +233,7 @@ def weighing(rows: CodedRows, means: SuperParentMean, how: Estimate) -> MemberWe
     Rows of other weights are left out as if of weight 1.
     """
     means.require(rows.schema, how, 2)
-    tables = means.average(rows.count(), how, held_out=1.0)
+    tables = means.average(rows.count().filled(), how, held_out=1.0)
     chosen = some_rows(rows.classes, _MOST_ENTRIES, len(rows.codes))
     codes, classes = np.ascontiguousarray(rows.codes[:, chosen]), rows.classes[chosen]
     importance = np.ones(len(chosen)) if rows.weights is None else rows.weights[chosen]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from unnaive.counts.sizes import largest_pair_bytes, pair_bytes, require_memory
+from unnaive.counts.sizes import largest_pair_bytes, pair_bytes, require_memory, wide_bytes
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.importance import counted_importances
 from unnaive.models.recipe import Learned, Maker
@@ -266,19 +266,21 @@ class Fitting(NamedTuple):
         values = 8 * len(schema.classes) * int(schema.sizes.sum())
         self.how.require(schema, values, "counting the values of all columns")
         self.recipe.tables.require(schema, self.how)
+        n_rows = len(rows.classes)
         counts: JointCounts | None = None
         if self.recipe.counts == "values":
             counts = rows.select(np.empty((0, 2), dtype=np.int64))
         else:
-            needed = pair_bytes(schema)
+            if not self.recipe.tables.by_cells:  # counts, and tables of both directions
+                self.how.require(schema, 3 * wide_bytes(schema)[0])
+            needed = pair_bytes(schema, n_rows)
             if keep_all:
                 require_memory(schema, needed, most, "counting all pairs of columns")
             if needed <= most:
                 counts = rows.count()
             else:
-                require_memory(
-                    schema, largest_pair_bytes(schema), most, "one pair of columns alone"
-                )
+                needed = largest_pair_bytes(schema, n_rows)
+                require_memory(schema, needed, most, "one pair of columns alone")
         source: Source = rows if counts is None else counts
         learned = self.recipe.learned(source, rows, self.how)
         if learned is None:

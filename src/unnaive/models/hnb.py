@@ -206,7 +206,7 @@ class PHNB(HNB):
         marks = np.append(-np.diff(of_pair) > TIE_TOLERANCE, np.ones(min(len(pairs), 1), bool))
         sweep: State = {"pairs": pairs, "information": of_pair, "marks": marks}
         sweep["class_prior"] = how.class_prior
-        scores = threshold_path(rows, rows.count(), how.smoothing, **sweep)
+        scores = threshold_path(rows, rows.count().filled(), how.smoothing, **sweep)
         ends = np.flatnonzero(marks)
         between = (of_pair[ends[:-1]] + of_pair[ends[:-1] + 1]) / 2 if len(ends) else ends
         edges = np.concatenate([[inf], between, [-inf][: len(ends)]]) / log(2)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from unnaive import _progress
+from unnaive.counts.cells import by_context
 from unnaive.exceptions import TableTooLarge
 from unnaive.models.base import CountsClassifier
 from unnaive.models.fitted import Shown
@@ -84,7 +85,8 @@ class Tuning:
         from unnaive.tables.intervals import Intervals  # noqa: PLC0415 - import time
 
         sizes, tables = counts.schema.sizes, []
-        for family in counts.families:
+        for counted in counts.families:
+            family = by_context(counted, sizes, counts.n_classes)
             above = int(np.prod(sizes[list(family.columns[1:])].astype(object)))
             table = np.zeros((counts.n_classes, int(sizes[family.columns[0]]), above))
             table[:, :, family.contexts] = family.table.transpose(0, 2, 1)

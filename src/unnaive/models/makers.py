@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.recipe import Estimate, Learned, TableMaker
 from unnaive.structure.graph import ClassGraphs, FamilyGraph, ParentGraph
 from unnaive.tables.families import FamilyTables, family_tables
-from unnaive.tables.forests import ClassTrees
-from unnaive.tables.trees import TreeTables, only_class, tree_bytes, tree_tables
+from unnaive.tables.forests import ClassTrees, of_class
+from unnaive.tables.trees import TreeTables, tree_bytes, tree_tables
+from unnaive.tables.wide import holds_cells, wide_tree
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, State
+    from unnaive._typing import State
     from unnaive.counts import JointCounts
     from unnaive.tables.network import Network
     from unnaive.tables.trees import FactorOf, RootOf
@@ -36,15 +37,20 @@ class TreeFactors(TableMaker):
     root_of: RootOf | None = None
     factor_of: FactorOf | None = None
 
+    @property
+    def by_cells(self) -> bool:  # type: ignore[override]
+        """Whether pairs may be held by the cells that occurred."""
+        return self.factor_of is None
+
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
-    ) -> TreeTables | ClassTrees:
+    ) -> TreeTables | FamilyTables | ClassTrees:
         """Estimate the tables of the tree, or of the tree of every class."""
         graph = learned.structure
         if not isinstance(graph, ClassGraphs):
             return self.tree(counts, learned.graph(ParentGraph), how, held_out)
         trees = [self.tree(counts, one, how, held_out) for one in graph.graphs]
-        return ClassTrees(tuple(only_class(tree, label) for label, tree in enumerate(trees)))
+        return ClassTrees(tuple(of_class(tree, label) for label, tree in enumerate(trees)))
 
     def tree(
         self,
@@ -52,9 +58,21 @@ class TreeFactors(TableMaker):
         graph: ParentGraph,
         how: Estimate,
         held_out: float | None,
-        shared: dict[tuple[int, int, int], FloatArray] | None = None,
-    ) -> TreeTables:
+        shared: dict[Any, Any] | None = None,
+    ) -> TreeTables | FamilyTables:
         """Estimate the tables of one tree; raises if they do not fit into memory."""
+        if holds_cells(counts, graph.pairs):
+            return wide_tree(
+                counts,
+                graph,
+                how.smoothing,
+                class_prior=how.class_prior,
+                marginalize=self.marginalize,
+                held_out=held_out,
+                root_of=self.root_of,
+                shared=shared,
+                max_memory=how.max_memory,
+            )
         needed = tree_bytes(counts.schema.sizes, graph.parents, counts.n_classes)
         how.require(counts.schema, needed * (1 if held_out is None else 3))
         return tree_tables(
@@ -79,6 +97,7 @@ class FamilyFactors(TableMaker):
     """Makes a table for every column given its parents, of the contexts that occurred."""
 
     marginalize: bool = True
+    by_cells: bool = True
 
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
@@ -87,6 +106,7 @@ class FamilyFactors(TableMaker):
         if learned.structure.families:
             families_counted(counts, how.model)
         fixed: State = {"marginalize": self.marginalize, "held_out": held_out}
+        fixed["max_memory"] = how.max_memory
         return family_tables(counts, how.smoothing, class_prior=how.class_prior, **fixed)
 
     def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:

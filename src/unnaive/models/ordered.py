@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from unnaive._scikit import check_is_fitted
+from unnaive.counts.cells import CellCounts
 from unnaive.exceptions import UnnaiveError
-from unnaive.information import family_information, mutual_information
+from unnaive.information import cell_information, family_information, mutual_information
 from unnaive.models.base import CountsClassifier
 from unnaive.structure.generalized import GeneralizedTree
 from unnaive.structure.graph import FamilyGraph
@@ -153,7 +154,10 @@ class OrderedClassifier(CountsClassifier):
             return np.asarray(graph.weights)
         information = np.zeros(len(graph.names))
         for family in self.counts_.families:
-            information[family.columns[0]] = family_information(family.table)
+            sizes = self.schema_.sizes
+            wide = isinstance(family, CellCounts)
+            found = cell_information(family, sizes) if wide else family_information(family.table)
+            information[family.columns[0]] = found
         return information
 
     def _of_used(self, information: FloatArray) -> FloatArray:

@@ -114,6 +114,7 @@ class TableMaker(ABC):
     """Makes tables from counts and the learned structure."""
 
     leaves_out: ClassVar[bool] = True  # whether leaving a row out has a closed form
+    by_cells: bool = False  # whether pairs may be held by the cells that occurred
 
     @abstractmethod
     def tables(
@@ -161,7 +162,8 @@ class Maker:
         self, counts: JointCounts, learned: Learned, held_out: float | None = None
     ) -> Tables:
         """Make the tables; with ``held_out`` those of leave-one-out."""
-        return self.maker.tables(counts, learned, self.how, held_out)
+        held = counts if self.maker.by_cells else counts.filled()
+        return self.maker.tables(held, learned, self.how, held_out)
 
     def prior(self, counts: JointCounts, learned: Learned) -> FloatArray:
         """Log-probabilities of the classes; shape (k,)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -216,13 +216,14 @@ class RotatedTrees(TableMaker):
 
     trees: TreeFactors
     of_posteriors: bool
+    by_cells: bool = True
 
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> AveragedTrees:
         """Estimate the tables of all trees."""
         graph = learned.graph(ParentGraph)
-        shared: dict[tuple[int, int, int], FloatArray] = {}
+        shared: dict[Any, Any] = {}
         roots = np.eye(len(graph.names))
         graphs = [replace(graph, parents=orient(graph.pairs, len(roots), root)) for root in roots]
         members = [self.trees.tree(counts, tree, how, held_out, shared) for tree in graphs]

@@ -213,7 +213,9 @@ class WeightedBayes(CountsClassifier):
         chosen = some_rows(rows.classes, _MOST_ENTRIES, len(terms) * counts.n_classes)
         chosen = chosen[dealt(rows.classes[chosen], len(terms), counts.n_classes)]
         pseudo = float(self.pseudo_count)
-        tables = weighted_tables(counts, terms, how.smoothing, held_out=1.0, pseudo_count=pseudo)
+        tables = weighted_tables(
+            counts.filled(), terms, how.smoothing, held_out=1.0, pseudo_count=pseudo
+        )
         codes, classes = np.ascontiguousarray(rows.codes[:, chosen]), rows.classes[chosen]
         entries = tables.entries(codes, classes, self.n_jobs)
         np.maximum(entries, np.float32(_LEAST_LOG), out=entries)

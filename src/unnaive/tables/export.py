@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive.counts.cells import CellCounts
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.dag import DAG
@@ -56,6 +57,9 @@ def family_counts(counts: JointCounts, columns: Sequence[int]) -> CountArray:
         counted = family.columns[1:]
         if family.columns[0] == child and sorted(counted) == sorted(parents):
             shape = (counts.n_classes, math.prod(sizes[parents].tolist()), sizes[child])
+            if isinstance(family, CellCounts):
+                cells = family.given((child, *parents), sizes)
+                return cells.filled(sizes, counts.n_classes).reshape(shape)
             dense = np.zeros(shape, dtype=family.table.dtype)
             dense[:, family.contexts] = family.table
             apart = dense.reshape(counts.n_classes, *sizes[list(counted)].tolist(), sizes[child])

@@ -13,16 +13,21 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.families import sum_families
 from unnaive._core.tables import fill_priors, mark_missing
-from unnaive.counts.families import context_of, strides_of
+from unnaive.counts.cells import CellCounts, is_wide_family
+from unnaive.counts.families import strides_of
+from unnaive.counts.sizes import require_memory
 from unnaive.structure.graph import topological
 from unnaive.tables import describe
 from unnaive.tables.base import Tables, less, own_classes, rows_alike
 from unnaive.tables.elimination import eliminate, elimination_order, multiply
+from unnaive.tables.family import CellTable, FamilyTable, cell_table
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.terms import Terms, observed, single_terms
 from unnaive.tables.trees import PLAIN, ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray, State
     from unnaive.counts import JointCounts
     from unnaive.counts.families import FamilyCounts
@@ -32,52 +37,9 @@ if TYPE_CHECKING:
     Family = tuple[int, ...]
     Question = tuple[tuple[Family, ...], tuple[Family, ...], tuple[int, ...]]
 
-_OTHER, _OWN, _PARENTLESS, _APART = 0, 1, 2, 3
-_TOGETHER = 4096  # rows times values of missing columns that are looked up together
-
-
-@dataclass(frozen=True, eq=False)
-class FamilyTable:
-    """log P(x | parents, c) of one family.
-
-    Attributes
-    ----------
-    parents : tuple of int
-        The parents, in the order in which they number the contexts.
-    contexts : ndarray of shape (q,)
-        Numbers of the joint values of the parents that occurred, ascending.
-    table : ndarray of shape (sets, k, q + 1, v), or (sets, k, q, v)
-        Log-probabilities. The last context stands for all that did not occur.
-    simpler : FamilyTable or None
-        If given, contexts that did not occur are looked up here, with one parent less.
-    """
-
-    parents: tuple[int, ...]
-    contexts: IntArray
-    table: FloatArray
-    simpler: FamilyTable | None = None
-
-    def look_up(self, codes: CodeArray, sizes: IntArray, child: AnyArray) -> FloatArray:
-        """Log-probabilities of rows whose child and parents are observed; shape (sets, k, n)."""
-        number, _ = context_of(codes, sizes, self.parents)
-        place = np.searchsorted(self.contexts, number)
-        place[place == len(self.contexts)] = 0
-        others = self.contexts[place] != number if len(self.contexts) else place >= 0
-        if self.simpler is None:
-            place[others] = len(self.contexts)
-            return np.asarray(self.table[:, :, place, child])
-        entries = np.empty((*self.table.shape[:2], len(number)))
-        entries[:, :, ~others] = self.table[:, :, place[~others], child[~others]]
-        entries[:, :, others] = self.simpler.look_up(codes[:, others], sizes, child[others])
-        return entries
-
-    def describe(self, child: int, arrays: Arrays) -> State:
-        """Describe the table and, inside, the simpler one."""
-        columns, table = (*self.parents, child), self.table[0]
-        described = describe.table(columns, table, arrays, self.contexts)
-        if self.simpler is not None:
-            described["simpler"] = self.simpler.describe(child, arrays)
-        return described
+_OTHER, _OWN, _PARENTLESS, _APART, _LAST = 0, 1, 2, 3, -1
+_BLOCK_BYTES = 1 << 27  # of factors while missing columns are summed out
+_BLOCK_CELLS = 1 << 18  # looked up at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +60,8 @@ class FamilyTables(Tables):
         Sum missing parents out exactly; False ignores them, as if they were not parents.
     made : dict
         Tables by family; those with fewer parents are estimated when they are needed.
+    max_memory : int
+        Most bytes that tables may take, also while missing columns are summed out.
     """
 
     counts: JointCounts
@@ -105,7 +69,13 @@ class FamilyTables(Tables):
     prior: FloatArray
     held_out: float | None
     marginalize: bool
-    made: dict[Family, FamilyTable] = field(default_factory=dict)
+    made: dict[Family, FamilyTable | CellTable] = field(default_factory=dict)
+    max_memory: int = 2**31
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes k."""
+        return self.counts.n_classes
 
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         joint = np.empty((codes.shape[1], self.counts.n_classes))
@@ -131,8 +101,31 @@ class FamilyTables(Tables):
     def _parents(self) -> dict[int, Family]:
         """The parents of every column, parents before children."""
         families = {family.columns[0]: family.columns[1:] for family in self.counts.families}
+        if not self.marginalize:  # parents may then form circles
+            return families
         above = [families.get(column, ()) for column in range(len(self.sizes))]
         return {column: families[column] for column in topological(above, sorted(families))}
+
+    def answer_hopeless(self, joint: FloatArray, held: IntArray | None = None) -> None:
+        """Put the log prior into rows (n, k) in which every class has probability 0."""
+        rows = np.flatnonzero(np.isneginf(joint).all(axis=1))
+        own = np.full(len(rows), -1) if held is None else held[rows]
+        prior = np.empty((len(rows), self.n_classes))
+        fill_priors(self._priors, own, prior)
+        joint[rows] = prior
+
+    def prefixes(
+        self, codes: CodeArray, held: IntArray | None, order: IntArray, n_jobs: int | None = None
+    ) -> Iterator[FloatArray]:
+        """Yield the log joint given the first column of an order, the first two, and so on.
+
+        Parents must come before children.
+        """
+        families = {family.columns[0]: family for family in self.counts.families}
+        for place in range(len(order)):
+            first = tuple(families[column] for column in sorted(order[: place + 1].tolist()))
+            some = replace(self, counts=replace(self.counts, families=first))
+            yield some.joint(codes, held, n_jobs)
 
     def terms(self, codes: CodeArray) -> Terms:
         """Split the log joint: one term per column, see :mod:`unnaive.tables.terms`."""
@@ -218,7 +211,9 @@ class FamilyTables(Tables):
             sum_families(part, *flat, held[slice(*rows)], out[slice(*rows)])
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
-        return out
+        families = [family.columns for family in self.counts.families]
+        wide = [family for family in families if isinstance(self._table(family), CellTable)]
+        return out + self._product(wide, codes, held) if wide else out
 
     @cached_property
     def _columns(self) -> IntArray:
@@ -234,7 +229,8 @@ class FamilyTables(Tables):
     @cached_property
     def _flat(self) -> tuple[IntArray, IntArray, IntArray, FloatArray, int]:
         """All tables as the kernel reads them, see ``_core/families.cpp``."""
-        tables = [(family.columns, self._table(family.columns)) for family in self.counts.families]
+        every = [(family.columns, self._table(family.columns)) for family in self.counts.families]
+        tables = [(family, table) for family, table in every if isinstance(table, FamilyTable)]
         used = len(tables)
         sizes, lines = self.sizes, min(2, len(self.prior)) * self.counts.n_classes
         families: list[list[int]] = []
@@ -328,49 +324,100 @@ class FamilyTables(Tables):
         self, families: list[Family], codes: CodeArray, held: AnyArray, gaps: AnyArray
     ) -> FloatArray:
         """Sum missing columns out of a product of factors; shape (n, k)."""
-        factors = [self._open_factor(family, codes, held, gaps) for family in families]
-        order, _ = elimination_order([columns for columns, _ in factors], (), self.sizes)
-        summed = multiply(eliminate(factors, order, self.sizes)[0], (), self.sizes)
-        return summed.reshape(-1, self.counts.n_classes)
+        scopes = [tuple(sorted(c for c in family if gaps[c])) for family in families]
+        order, cliques = elimination_order(scopes, (), self.sizes)
+        k, widths = self.n_classes, self.sizes.tolist()
+        each = 8 * k * sum(math.prod(widths[c] for c in some) for some in (*scopes, *cliques))
+        what = "summing missing values out of one row"
+        require_memory(self.counts.schema, 2 * each, self.max_memory, what)
+        n, size = codes.shape[1], max(1, min(_BLOCK_BYTES, self.max_memory) // each)
+        if n > size and self._distinct_bytes(families, codes, held, gaps) > _BLOCK_BYTES:
+            halves = (slice(0, n // 2), slice(n // 2, n))
+            parts = [self._eliminate(families, codes[:, h], held[h], gaps) for h in halves]
+            return np.concatenate(parts)
+        opened = [self._open_factor(family, codes, held, gaps) for family in families]
+        summed = np.empty((n, k))
+        for low, high in _parallel.row_blocks(n, size):
+            factors = [
+                (scope, table[place[low:high]].reshape(-1, *table.shape[2:]))
+                for scope, (table, place) in zip(scopes, opened, strict=True)
+            ]
+            left = eliminate(factors, order, self.sizes)[0]
+            summed[low:high] = multiply(left, (), self.sizes).reshape(-1, k)
+        return summed
+
+    def _distinct(
+        self, family: Family, codes: CodeArray, held: AnyArray, gaps: AnyArray
+    ) -> tuple[IntArray, IntArray]:
+        """First rows that differ in what a family's factor depends on, and which each row is."""
+        seen = [codes[c].astype(np.int64) for c in family if not gaps[c]]
+        lines = np.stack([held.astype(np.int64), *seen])
+        _, first, place = np.unique(lines, axis=1, return_index=True, return_inverse=True)
+        return first, place.reshape(-1)
+
+    def _distinct_bytes(
+        self, families: list[Family], codes: CodeArray, held: AnyArray, gaps: AnyArray
+    ) -> int:
+        """Bytes of the factors that :meth:`_open_factor` makes for these rows."""
+        widths, total = self.sizes.tolist(), 0
+        for family in families:
+            cells = math.prod(widths[c] for c in family if gaps[c])
+            total += 8 * self.n_classes * cells * len(self._distinct(family, codes, held, gaps)[0])
+        return total
 
     def _open_factor(
         self, family: Family, codes: CodeArray, held: AnyArray, gaps: AnyArray
-    ) -> tuple[tuple[int, ...], FloatArray]:
-        """Factor over the missing columns of a family; shape (n · k, values of these columns)."""
-        columns = tuple(sorted(c for c in family if gaps[c]))
-        sets = (_APART, _APART) if gaps[family[0]] else (_OTHER, _PARENTLESS)
-        shape = self.sizes[list(columns)].tolist()
-        cells, n = np.indices(shape).reshape(len(shape), -1), codes.shape[1]
-        factor = np.empty((n, self.counts.n_classes, cells.shape[1]))
-        step = max(1, _TOGETHER // max(n, 1))
-        for start in range(0, cells.shape[1], step):
-            values = cells[:, start : start + step]
-            width = values.shape[1]
-            filled = np.repeat(codes, width, axis=1)
-            filled[list(columns)] = np.tile(values, n)
-            entries = self._look_up(family, filled, np.repeat(held, width), sets)
-            piece = entries.reshape(n, width, -1).transpose(0, 2, 1)
-            factor[:, :, start : start + width] = piece
-        return columns, factor.reshape(-1, *shape)
+    ) -> tuple[FloatArray, IntArray]:
+        """Factor over the missing columns of a family, and which of its lines each row has.
 
-    def _table(self, family: Family) -> FamilyTable:
+        The factor has the shape (distinct rows, k, values of the missing columns …).
+        """
+        columns = sorted(c for c in family if gaps[c])
+        sets = (_APART, _LAST) if gaps[family[0]] else (_OTHER, _PARENTLESS)
+        shape = self.sizes[columns].tolist()
+        first, place = self._distinct(family, codes, held, gaps)
+        n_cells, k = math.prod(shape), self.n_classes
+        factor = np.empty((len(first), k, n_cells))
+        at_once = max(1, _BLOCK_CELLS // max(len(first), 1))
+        for low, high in _parallel.row_blocks(n_cells, at_once):
+            width = high - low
+            filled = np.empty((len(codes), len(first) * width), dtype=codes.dtype)
+            for c in family:
+                if not gaps[c]:
+                    filled[c] = np.repeat(codes[c, first], width)
+            values = np.unravel_index(np.arange(low, high), shape)
+            for c, value in zip(columns, values, strict=True):
+                filled[c] = np.tile(value.astype(codes.dtype), len(first))
+            entries = self._look_up(family, filled, np.repeat(held[first], width), sets)
+            factor[:, :, low:high] = entries.reshape(len(first), width, k).transpose(0, 2, 1)
+        return factor.reshape(len(first), k, *shape), place
+
+    def _table(self, family: Family) -> FamilyTable | CellTable:
         if family not in self.made:
             self.made[family] = self._estimate(family)
         return self.made[family]
 
-    def _estimate(self, family: Family) -> FamilyTable:
+    def _estimate(self, family: Family) -> FamilyTable | CellTable:
         """Estimate a family's table; parents that were counted but are not in it are summed out."""
         counted = next(f for f in self.counts.families if f.columns[0] == family[0])
-        contexts, levels = self._levels(counted, family)
         sets = (PLAIN,) if self.held_out is None else leave_one_out_sets(self.held_out)
         sizes, k = self.sizes, self.counts.n_classes
         margin = self.counts.marginal(family[0]).sum(axis=0)
+        if isinstance(counted, CellCounts):
+            cells = counted.given(family, sizes)
+            if not self.smoothing.is_hierarchical and is_wide_family(family, sizes, k):
+                return cell_table(cells, sizes, margin, self.smoothing, k, sets)
+            needed = 16 * len(sets) * k * len(cells.contexts(sizes)[1]) * int(sizes[family[0]])
+            what = "a table of a column and its parents"
+            require_memory(self.counts.schema, needed, self.max_memory, what)
+            counted = cells.by_context(sizes, k)
+        contexts, levels = self._levels(counted, family)
         possible = k * math.prod(sizes[list(family[1:])].tolist())
         tables = [conditional(self.smoothing, margin, levels, possible, held) for held in sets]
         table = np.stack(tables).reshape(len(sets), k, -1, int(sizes[family[0]]))
         backs_off = self.smoothing.is_hierarchical and len(family) > 1
         simpler = self._table(family[:-1]) if backs_off else None
-        return FamilyTable(family[1:], contexts, table, simpler)
+        return FamilyTable(family[1:], contexts, table, simpler)  # type: ignore[arg-type]
 
     def _levels(self, counted: FamilyCounts, family: Family) -> tuple[IntArray, list[Level]]:
         """Contexts that occurred, and the counts in them, with one empty context for all others.
@@ -417,11 +464,17 @@ def family_tables(
     class_prior: FloatArray | None = None,
     marginalize: bool = True,
     held_out: float | None = None,
+    max_memory: int = 2**31,
+    made: dict[Family, FamilyTable | CellTable] | None = None,
 ) -> FamilyTables:
-    """Estimate the tables of all counted families; with ``held_out`` for leave-one-out."""
+    """Estimate the tables of all counted families; with ``held_out`` for leave-one-out.
+
+    Tables of families that are in ``made`` are not estimated.
+    """
     sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)
     prior = np.stack([log_prior(counts, smoothing, class_prior, held) for held in sets])
-    tables = FamilyTables(counts, smoothing, prior, held_out, marginalize)
+    fixed = (marginalize, {} if made is None else made, max_memory)
+    tables = FamilyTables(counts, smoothing, prior, held_out, *fixed)
     for family in counts.families:
         tables._table(family.columns)  # noqa: SLF001 - estimated before threads use them
     return tables

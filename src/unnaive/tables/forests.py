@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive._core.tables import log_posterior
+from unnaive.exceptions import TableTooLarge
 from unnaive.tables.base import Tables
+from unnaive.tables.families import FamilyTables
 from unnaive.tables.terms import Terms, joined
 from unnaive.tables.terms.blend import blended
+from unnaive.tables.trees import only_class
 
 if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray, IntArray, State
@@ -30,7 +33,7 @@ class AveragedTrees(Tables):
         Average posteriors; False averages joints.
     """
 
-    members: tuple[TreeTables, ...]
+    members: tuple[TreeTables | FamilyTables, ...]
     of_posteriors: bool = True
 
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
@@ -56,16 +59,52 @@ class AveragedTrees(Tables):
 
 
 @dataclass(frozen=True, eq=False)
+class OneClass(Tables):
+    """One class of tables of all classes.
+
+    Attributes
+    ----------
+    tree : FamilyTables
+        Tables of all classes.
+    label : int
+        The class.
+    """
+
+    tree: FamilyTables
+    label: int
+
+    def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
+        own = np.where(held == 0, self.label, -1)
+        return self.tree.joint(codes, own, n_jobs)[:, self.label : self.label + 1]
+
+    def terms(self, codes: CodeArray) -> Terms:
+        """Split the log joint of the class."""
+        terms, mine = self.tree.terms(codes), slice(self.label, self.label + 1)
+        return Terms(terms.keys, terms.base[:, mine], terms.parts[:, mine])
+
+    def describe(self, arrays: Arrays) -> State:  # noqa: ARG002 - the interface of all tables
+        """Raise an error: a page cannot hold the tables of columns with very many values."""
+        raise TableTooLarge(
+            "the tables of a column with very many values do not fit into a page; leave it out"
+        )
+
+
+def of_class(tree: TreeTables | FamilyTables, label: int) -> TreeTables | OneClass:
+    """Return the tables of one class."""
+    return OneClass(tree, label) if isinstance(tree, FamilyTables) else only_class(tree, label)
+
+
+@dataclass(frozen=True, eq=False)
 class ClassTrees(Tables):
     """One tree per class: the joint of class c comes from tree c.
 
     Attributes
     ----------
     members : tuple of TreeTables
-        Tables of one class each, see :func:`~unnaive.tables.trees.only_class`.
+        Tables of one class each, see :func:`of_class`.
     """
 
-    members: tuple[TreeTables, ...]
+    members: tuple[TreeTables | OneClass, ...]
 
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         parts = [

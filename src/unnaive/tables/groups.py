@@ -19,6 +19,7 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.groups import add_group, score_changes, score_genomes
 from unnaive._ties import TIE_TOLERANCE
+from unnaive.counts.cells import CellCounts
 from unnaive.counts.families import context_of, strides_of
 from unnaive.structure.groups import apply_change, genome_of, groups_of
 from unnaive.tables import describe
@@ -216,6 +217,14 @@ def _margin(counts: JointCounts, group: Group, shown: Group) -> tuple[IntArray, 
     """Return the joint values of some columns of a group that occurred, and their counts (k, m)."""
     sizes = counts.schema.sizes
     family = next(family for family in counts.families if family.columns == group)
+    if isinstance(family, CellCounts):
+        labels, digits = family.digits(sizes)
+        strides = zip(shown, strides_of(sizes, shown), strict=True)
+        number = sum((digits[column] * stride for column, stride in strides), 0 * labels)
+        cells, place = np.unique(number, return_inverse=True)
+        table = np.zeros((counts.n_classes, len(cells)))
+        np.add.at(table, (labels, place.reshape(-1)), family.table)
+        return cells, table
     values: dict[int, IntArray] = {group[0]: np.arange(sizes[group[0]])[None, :]}
     for parent, stride in zip(group[1:], strides_of(sizes, group[1:]), strict=True):
         values[parent] = (family.contexts // stride % sizes[parent])[:, None]

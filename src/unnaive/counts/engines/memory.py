@@ -11,13 +11,15 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core import counting as core
+from unnaive.counts.cells import count_cells, is_wide_family, wide_pairs
 from unnaive.counts.families import FamilyCounts, context_of, count_family
 from unnaive.counts.joint import JointCounts, all_pairs, all_triples, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, BoolArray, CodeArray, CountArray, FloatArray, IntArray
+    from unnaive.counts.cells import CellCounts
     from unnaive.io.frames import Column, Frame
     from unnaive.schema import Schema
 
@@ -176,8 +178,10 @@ class CodedRows:
         if pairs is None:
             return self._all_pairs_counted
         columns = np.unique(pairs, axis=0)
-        tables = self.count_pairs(columns)
-        return JointCounts(self.schema, self.class_counts, self.values, columns, tables)
+        wide = self._wide(columns)
+        tables, cells = self.count_pairs(columns[~wide]), tuple(self.cell_counts(columns))
+        known = (self.schema, self.class_counts, self.values, columns, tables)
+        return JointCounts(*known, cells=cells)
 
     @cached_property
     def _all_pairs_counted(self) -> JointCounts:
@@ -198,7 +202,34 @@ class CodedRows:
         """
         return self.count(np.asarray(pairs, dtype=np.int64).reshape(-1, 2))
 
-    def count_families(self, families: Sequence[tuple[int, ...]]) -> tuple[FamilyCounts, ...]:
+    def _wide(self, pairs: IntArray) -> BoolArray:
+        """Which pairs are counted by the cells that occurred; shape (m,)."""
+        return wide_pairs(pairs, self.schema.sizes, self.n_classes)
+
+    def cell_counts(self, pairs: IntArray | None = None) -> Iterator[CellCounts]:
+        """Yield the counts of pairs of very many cells, one after the other.
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (m, 2), default=None
+            Pairs i < j; None: all. The other pairs are left to :meth:`pair_chunks`.
+
+        Yields
+        ------
+        CellCounts
+            The cells of a pair that occurred.
+        """
+        pairs = all_pairs(len(self.codes)) if pairs is None else pairs
+        for low, high in pairs[self._wide(pairs)].tolist():
+            yield self._count_cells((high, low))
+
+    def _count_cells(self, columns: tuple[int, ...]) -> CellCounts:
+        fixed = {"sizes": self.schema.sizes, "n_classes": self.n_classes}
+        return count_cells(columns, self.codes, self.classes, weights=self.weights, **fixed)
+
+    def count_families(
+        self, families: Sequence[tuple[int, ...]]
+    ) -> tuple[FamilyCounts | CellCounts, ...]:
         """Count columns with several parents.
 
         Parameters
@@ -208,11 +239,13 @@ class CodedRows:
 
         Returns
         -------
-        tuple of FamilyCounts
+        tuple of FamilyCounts or CellCounts
             Counts in the same order.
         """
 
-        def count_one(columns: tuple[int, ...]) -> FamilyCounts:
+        def count_one(columns: tuple[int, ...]) -> FamilyCounts | CellCounts:
+            if is_wide_family(columns, self.schema.sizes, self.n_classes):
+                return self._count_cells(columns)
             return count_family(
                 columns,
                 self.codes,
@@ -254,7 +287,7 @@ class CodedRows:
         Parameters
         ----------
         pairs : ndarray of shape (m, 2), default=None
-            Pairs i < j; None: all.
+            Pairs i < j; None: all. Those of very many cells are left to :meth:`cell_counts`.
 
         Yields
         ------
@@ -264,6 +297,7 @@ class CodedRows:
             Their tables, one after the other.
         """
         pairs = all_pairs(len(self.codes)) if pairs is None else pairs
+        pairs = pairs[~self._wide(pairs)]
         lengths = self.schema.sizes[pairs].prod(axis=1) * self.n_classes * 8
         chunk = np.cumsum(lengths) // CHUNK_BYTES
         for columns in np.split(pairs, np.flatnonzero(np.diff(chunk)) + 1):
