@@ -54,6 +54,7 @@ def test_the_list_of_models_imports_the_table_alone():
     assert run("models")[1] == ["rich"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", ["tan", "kdb", "auto"])
 def test_learning_and_predicting_do_without_scikit_learn(rows, tmp_path, key):
     model = tmp_path / "model.unb"

@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 import unnaive
 from commands import fails, run
 from unnaive.cli import demo
@@ -59,6 +61,7 @@ def test_demo_without_jinja_writes_no_report(monkeypatch, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_demo_has_a_row_for_every_model(monkeypatch):
     monkeypatch.setattr(demo, "_FOLDS", 2)
     found = json.loads(run("demo", "--all", "--json").stdout)

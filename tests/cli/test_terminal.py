@@ -157,6 +157,7 @@ def test_the_tab_key():
 # Ctrl-C
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
 @pytest.mark.parametrize("command", ["fit", "evaluate", "compare", "count", "report"])
 def test_interrupted_work_leaves_nothing(command, data, model, tmp_path):

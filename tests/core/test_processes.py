@@ -58,6 +58,7 @@ def test_sixteen_threads_predict_at_once(rows):
             assert all(map(np.array_equal, found, alone))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="there is no fork on Windows")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
 @pytest.mark.parametrize("way", ["fork", "spawn"])
@@ -71,6 +72,7 @@ def test_processes_go_on_where_threads_were_used(rows, way):
     assert all(map(np.array_equal, answers(refitted, rows[0]), alone))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
 def test_many_fits_leave_no_memory_behind():
     program = [sys.executable, "-c", LEAK, "100"]

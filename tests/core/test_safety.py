@@ -13,6 +13,7 @@ from unnaive._core import tables
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.long
 def test_spoiled_arguments_are_refused_or_answered():
     program = [sys.executable, "-W", "ignore", "-X", "faulthandler", "tests/core/fuzz.py", "2"]
     found = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)

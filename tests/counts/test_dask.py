@@ -50,6 +50,7 @@ def table(dask):
     return dask.dataframe.from_pandas(patients(), npartitions=13)
 
 
+@pytest.mark.long
 def test_partitions_merge_in_any_order():
     rng = np.random.default_rng(3)
     work = Counting(target="ill", schema=in_memory().schema)
@@ -70,6 +71,7 @@ def test_schedulers_in_the_process(dask, table, scheduler):
         assert unnaive.count(table, "ill") == in_memory()
 
 
+@pytest.mark.long
 def test_worker_processes(cluster, table):
     with cluster.client.as_current():
         model = unnaive.KDB().fit(table, "ill")  # a pass for the schema, for pairs, for families
@@ -208,6 +210,7 @@ def _slow(frame, folder, number):
     return frame
 
 
+@pytest.mark.long
 def test_a_killed_worker_changes_nothing(dask, cluster, tmp_path):
     parts = np.array_split(np.arange(ROWS), 24)
     frames = [

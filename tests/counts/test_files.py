@@ -432,6 +432,7 @@ print(killed)
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs fork")
 def test_killed_at_random_moments_and_resumed(tmp_path, whole):
     data = tmp_path / "data"
@@ -452,6 +453,7 @@ def test_killed_at_random_moments_and_resumed(tmp_path, whole):
     ]
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     code = (
         "import sys, resource, unnaive; "

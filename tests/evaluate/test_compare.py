@@ -426,6 +426,7 @@ def test_files_that_are_not_ours_are_left_alone(tmp_path, content, message):
         Runs(tmp_path, {})
 
 
+@pytest.mark.long
 def test_a_killed_process_goes_on(tmp_path):
     code = (
         "import sys, time; from unnaive.evaluate import Runs\n"

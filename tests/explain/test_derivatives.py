@@ -143,6 +143,7 @@ def test_the_picture():
         plot_dependence_derivatives(found, row=500)
 
 
+@pytest.mark.long
 def test_the_claims_of_the_thesis_over_thirty_seeds():
     models = {
         "naive": GaussianNaiveBayes(),

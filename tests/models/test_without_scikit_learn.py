@@ -65,6 +65,7 @@ def saved(request, tmp_path):
     return {key: str(tmp_path / name) for key, name in {**names, "chances": "chances.npy"}.items()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("later", [False, True], ids=["predicts", "then scikit-learn"])
 def test_loading_and_predicting(saved, later):
     program = (LOAD + (USE if later else "")).format(**saved)

@@ -24,6 +24,7 @@ def line(found, data, model):
     return next(one for one in found.lines if (one.data, one.model) == (data, model))
 
 
+@pytest.mark.long
 def test_figures_are_those_of_the_models(found):
     iris = datasets.load("iris")
     naive = NaiveBayes().fit(iris.frame, iris.y)
@@ -55,6 +56,7 @@ def test_the_honest_figure_never_saw_its_rows(found):
     assert line(found, "iris", "bsej").honest == pytest.approx(100 * right / 150)
 
 
+@pytest.mark.long
 def test_interrupted_and_on_threads_it_is_the_same(found, tmp_path):
     store, told = tmp_path / "runs.jsonl", []
 

@@ -135,6 +135,7 @@ def test_resumed_lines_are_the_same(tmp_path):
     assert store.read_bytes() == content
 
 
+@pytest.mark.long
 def test_threads_change_nothing():
     experiment = GNBExperiment(quick=True, honest=True, runs=11, only=["Wdbc"], seed=3)
     one, two = (reproduce(experiment, n_jobs=n_jobs) for n_jobs in (1, 2))

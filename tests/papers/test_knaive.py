@@ -88,6 +88,7 @@ def test_resumed_lines_are_the_same(matrices, tmp_path):
     assert again.remarks == matrices.remarks
 
 
+@pytest.mark.long
 def test_simulations():
     experiment = KNaiveExperiment(quick=True, runs=2, only=["simulated"])
     found = reproduce(experiment, n_jobs=2)
@@ -115,6 +116,7 @@ def test_simulations():
     assert len(found.remarks) == 2
 
 
+@pytest.mark.long
 def test_honest_column():
     found = reproduce(KNaiveExperiment(honest=True, runs=1, only=["WDBC"]))
     lines = {(line.model, line.metric): line for line in found.lines}

@@ -153,6 +153,7 @@ def test_the_widest_sets_have_one_run_unless_runs_are_given():
     assert not {"Arrhythmia, run 2, fold 1", "Arrhythmia, honest, fold 1"} & keys
 
 
+@pytest.mark.long
 @needs_data
 def test_the_paper_to_the_last_digit():
     experiment = PHNBExperiment(runs=1, only=["nursery", "Kr_vs_kp", "meat_zernike"])
@@ -181,6 +182,7 @@ def test_the_misprint_of_sick():
     assert 0 <= 100 * right / line.rows - line.accuracy[OPTIMAL] < 0.01
 
 
+@pytest.mark.long
 @needs_data
 def test_honest_figures_and_what_is_resumed(tmp_path):
     store = tmp_path / "runs.jsonl"

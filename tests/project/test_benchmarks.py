@@ -50,6 +50,7 @@ def test_stages_do_not_count_twice():
     assert stages.times["outer"] < stages.times["inner"]
 
 
+@pytest.mark.long
 def test_peers_reports_and_agrees(tmp_path):
     file = tmp_path / "peers.json"
     options = ["--rows", "400", "--columns", "4", "--repeats", "1", "--only", "sklearn", "--json"]
@@ -113,6 +114,7 @@ def test_quality_codes_for_naive_bayes(mixed):
     assert model.predict_proba(new).sum() == pytest.approx(1)
 
 
+@pytest.mark.long
 def test_quality_boosting_survives_what_stops_it(mixed):
     methods = importlib.import_module("benchmarks.quality_methods")
     X, y = mixed

@@ -23,6 +23,7 @@ def _between(monkeypatch):
         yield importlib.import_module("between_naive_and_full")
 
 
+@pytest.mark.long
 def test_the_script_prints_tables_and_makes_figures(between, tmp_path, capsys):
     between.main(["--seeds", "2", "--folds", "2", "--out", str(tmp_path / "figures")])
     printed = capsys.readouterr().out

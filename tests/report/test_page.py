@@ -18,6 +18,8 @@ from unnaive.explain import ask_next
 from unnaive.explain.order import shown_order
 from unnaive.schema import NumericColumn
 
+pytestmark = pytest.mark.long
+
 PHONE = (360, 800)
 CASES = ("auto", "tan", "aode", "gaussian-nb", "bsej", "nasty", "many classes")
 
