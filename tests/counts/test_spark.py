@@ -17,9 +17,10 @@ from unnaive.counts.engines.dispatch import Counting
 from unnaive.counts.engines.spark import CountPieces
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:PySpark does not yet fully support pandas:FutureWarning"
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
 
 
 @pytest.fixture(scope="module")
