@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import unnaive
-from unnaive.counts.engines import files
 from unnaive.exceptions import (
     DataFileError,
     DataWarning,
@@ -25,7 +24,7 @@ from unnaive.exceptions import (
     SchemaMismatch,
     TableTooLarge,
 )
-from unnaive.io.parts import list_files, parquet, text
+from unnaive.io.parts import list_files, text
 
 ROWS, FILES = 1200, 4
 
@@ -103,27 +102,6 @@ def test_all_ways_to_name_files(tmp_path, whole):
         unnaive.count(tmp_path, "y", schema=expected.schema, check_point=tmp_path / "x")
     with pytest.raises(TypeError, match="checkpoint= is for rows in files"):
         unnaive.count(whole, "y", checkpoint=tmp_path / "x")
-
-
-@pytest.mark.parametrize("room", [1, 8000, 2**31])
-@pytest.mark.parametrize("weight", [None, "few"])
-def test_files_that_fit_are_read_once(tmp_path, monkeypatch, whole, room, weight):
-    write(whole, tmp_path, KINDS["mixed"])
-    read = []
-    for kind in (text.TextPart, parquet.ArrowPart):
-        frames = kind.read
-
-        def noted(self, *how, frames=frames):
-            read.append(self.name)
-            return frames(self, *how)
-
-        monkeypatch.setattr(kind, "read", noted)
-    monkeypatch.setattr(files, "KEPT", 2**31 // room)
-    counts = unnaive.count(tmp_path, "y", sample_weight=weight, batch_rows=100)
-    assert len(read) - FILES in {1: {FILES}, 8000: {1, 2, 3}, 2**31: {0}}[room]
-    kept = whole if weight is None else whole.drop(columns="few")
-    weights = None if weight is None else whole["few"]
-    assert counts == unnaive.count(kept, "y", sample_weight=weights, schema=counts.schema)
 
 
 def test_partitioned_folders_are_datasets(tmp_path, whole):
