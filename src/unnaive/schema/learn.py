@@ -356,8 +356,8 @@ def is_categorical(
     observed = ~column.missing
     values, integers = column.values[observed], column.values.dtype.kind in "iub"
     for sample in (values[:_SAMPLE_ROWS], values):
-        distinct = distinct_integers(sample) if integers else None
-        distinct = np.unique(sample) if distinct is None else distinct
+        few = distinct_integers(sample) if integers else None
+        distinct = np.unique(sample) if few is None else few
         if len(distinct) > FEW_VALUES or not np.all(np.trunc(distinct) == distinct):
             return False
     size = len(values) if weights is None else max(len(values), weights[observed].sum())
