@@ -17,6 +17,7 @@ from unnaive._core import csv as core
 SKIPPED, INTEGER, FLOAT, TRUTH, TEXT, EMPTY, BINARY, WORDS = range(8)
 NUMBERS, TRUTHS = {INTEGER, FLOAT}, {TRUTH, BINARY}
 MISSING = ["NA", "?"]
+STYLES = core.STYLES.split("|")
 BLANK = "[ \u00a0\u202f]"
 
 
@@ -25,7 +26,7 @@ def call(text, kinds, separator=",", missing=MISSING, style="."):
     raw = np.frombuffer(text.encode() if isinstance(text, str) else text, np.uint8)
     most = core.most_rows(raw)
     numbers, labels = np.empty((len(kinds), most)), np.empty((len(kinds), most), np.int32)
-    styles = np.full(len(kinds), core.STYLES.index(style), np.uint8)
+    styles = np.full(len(kinds), STYLES.index(style), np.uint8)
     absent = [missing] * len(kinds)
     codes = np.array(kinds, np.uint8)
     result = core.parse(raw, ord(separator), codes, styles, absent, numbers, labels)
@@ -74,7 +75,7 @@ def pattern(marks):
     return re.compile(rf"[+-]?(?:{number}(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity|nan))")
 
 
-PATTERNS = {marks: pattern(marks) for marks in core.STYLES}
+PATTERNS = {marks: pattern(marks) for marks in STYLES}
 
 
 def test_every_kind_is_read():
@@ -180,8 +181,8 @@ def test_numbers_beyond_the_largest_and_the_smallest():
 def test_looks_are_told():
     rows, empty, looks, _ = look("1,true,a\n2.5,NA,b\n,,\n,false,3\n+1.25,a,b\n", 3)
     assert (rows, empty) == (4, 1)
-    dots = sum(1 << i for i, marks in enumerate(core.STYLES) if marks[0] == ".")
-    every = (1 << len(core.STYLES)) - 1
+    dots = sum(1 << i for i, marks in enumerate(STYLES) if marks[0] == ".")
+    every = (1 << len(STYLES)) - 1
     assert looks == [
         (3, False, dots, "+1.25", [], []),
         (0, True, every, "", ["true", "false", "a"], [1, 1, 1]),

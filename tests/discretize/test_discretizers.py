@@ -265,6 +265,17 @@ def test_mdlp_looks_beyond_the_table(monkeypatch):
     assert cuts(MDLP(), values, classes) == expected != []
 
 
+@pytest.mark.parametrize("few", [3, 60, 1 << 14])
+@pytest.mark.parametrize("method", [MDLP(), MDLP(better_encoding=True), discretizer("auto", 5)])
+def test_equal_samples_may_be_counted(monkeypatch, method, few):
+    values, classes = noisy(2, 600, 3, 1)
+    values[:4] = 0.0, -0.0, -1e300, 5e-324
+    expected = cuts(method, values, classes)
+    monkeypatch.setattr("unnaive.discretize.base._MANY", 1)
+    monkeypatch.setattr("unnaive.discretize.base._FEW", 1 << (few - 1).bit_length())
+    assert cuts(method, values, classes) == expected != []
+
+
 # Errors and names
 
 

@@ -5,7 +5,9 @@
 // Lines of blanks are skipped, and lines of blanks and separators are skipped and counted.
 #include <algorithm>
 #include <deque>
+#include <optional>
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include "cells.h"
@@ -264,7 +266,7 @@ std::vector<Column> columns_of(In1<u8> kinds, In1<u8> styles, const TextsOfColum
         require(kinds[i] < KINDS, "csv.parse", "kinds must be 0 to 7");
         require(styles[i] < N_STYLES, "csv.parse", "styles must be 0 to 6");
         const Texts words = nb::cast<Texts>(missing[std::size_t(i)]);
-        columns.push_back({Kind(kinds[i]), STYLES[styles[i]], Missing(words)});
+        columns.push_back({Kind(kinds[i]), STYLES[styles[i]], Missing(words), nullptr, nullptr, 0, {}});
         Column &column = columns.back();
         if (column.kind == INTEGER || column.kind == FLOAT) {
             require(n_numbers < numbers.shape(0), "csv.parse", "too few rows of numbers");
@@ -305,6 +307,8 @@ parse(In1<u8> text, u8 separator, In1<u8> kinds, In1<u8> styles, TextsOfColumns 
 }
 
 constexpr std::int32_t MOST_WORDS = 1000;
+using Look = std::tuple<i64, bool, u8, std::string, std::optional<Texts>, nb::typed<nb::list, int>>;
+using LooksOfColumns = nb::typed<nb::list, Look>;
 
 // What the cells of a column look like; words are no longer counted if there are too many.
 struct Looks {
@@ -336,12 +340,12 @@ struct Looks {
         return true;
     }
 
-    nb::tuple told() const {
-        nb::list counts;
+    Look told() const {
+        nb::typed<nb::list, int> counts;
         for (i64 count : times) counts.append(count);
-        const nb::str longest(example.data(), example.size());
-        const nb::object known = words.size() > MOST_WORDS ? nb::none() : nb::object(words.texts());
-        return nb::make_tuple(numbers, whole, styles, longest, known, counts);
+        std::optional<Texts> known;
+        if (words.size() <= MOST_WORDS) known = words.texts();
+        return {numbers, whole, styles, std::string(example), known, counts};
     }
 
   private:
@@ -353,7 +357,7 @@ struct Looks {
 // Returns (rows, empty rows, looks of every chosen column, fault), rows −1 at a fault. Looks are the
 // number of numbers, whether all are integers, their styles, the longest that is none, words (None if
 // there are too many), and how often each word occurs.
-std::tuple<i64, i64, nb::list, Fault> look(In1<u8> text, u8 separator, In1<u8> chosen, Texts missing) {
+std::tuple<i64, i64, LooksOfColumns, Fault> look(In1<u8> text, u8 separator, In1<u8> chosen, Texts missing) {
     require(chosen.size() > 0, "csv.look", "there must be a column");
     const Missing absent(missing);
     std::vector<Looks> columns(std::size_t(chosen.size()));
@@ -366,9 +370,9 @@ std::tuple<i64, i64, nb::list, Fault> look(In1<u8> text, u8 separator, In1<u8> c
             return !chosen[place] || columns[std::size_t(place)].add(trimmed(cell), absent);
         });
     }
-    nb::list looks;
+    LooksOfColumns looks;
     for (i64 place = 0; place < chosen.size(); place++)
-        if (chosen[place] && n_rows >= 0) looks.append(columns[std::size_t(place)].told());
+        if (chosen[place] && n_rows >= 0) looks.append(nb::cast(columns[std::size_t(place)].told()));
     return {n_rows, rows.empty, looks, rows.fault(n_rows < 0)};
 }
 
@@ -415,12 +419,13 @@ i64 most_rows(In1<u8> text) {
 }  // namespace
 
 void bind_csv(nb::module_ &room) {
-    nb::list styles;
+    std::string styles;
     for (const Style style : STYLES) {
-        const char marks[] = {style.point, style.thousands, 0};
-        styles.append(nb::str(marks));
+        if (!styles.empty()) styles.push_back('|');
+        styles.push_back(style.point);
+        if (style.thousands) styles.push_back(style.thousands);
     }
-    room.attr("STYLES") = nb::tuple(styles);
+    room.attr("STYLES") = styles;
     room.attr("MOST_WORDS") = MOST_WORDS;
     bind(room, "most_rows", "Most rows that some text of a CSV file can have.", most_rows, "text");
     bind(room, "row_end", "Where the last whole row of some CSV ends; 0 for none.", row_end, "text",

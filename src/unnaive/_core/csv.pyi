@@ -6,7 +6,7 @@ import numpy
 import numpy.typing
 
 
-STYLES: tuple = ('.', ',', '.,', ',.', ".'", ', ', '. ')
+STYLES: str = ".|,|.,|,.|.'|, |. "
 
 MOST_WORDS: int = 1000
 
@@ -19,7 +19,7 @@ def row_end(text: Annotated[numpy.typing.NDArray[numpy.uint8], 1], separator: in
 def header(text: Annotated[numpy.typing.NDArray[numpy.uint8], 1], separator: int) -> tuple[list[bytes], int]:
     """Cells of the first row of a CSV file, and where it ends."""
 
-def look(text: Annotated[numpy.typing.NDArray[numpy.uint8], 1], separator: int, chosen: Annotated[numpy.typing.NDArray[numpy.uint8], 1], missing: list[str]) -> tuple[int, int, list, tuple[int, int, int, bytes]]:
+def look(text: Annotated[numpy.typing.NDArray[numpy.uint8], 1], separator: int, chosen: Annotated[numpy.typing.NDArray[numpy.uint8], 1], missing: list[str]) -> tuple[int, int, list[tuple[int, bool, int, str, list[str] | None, list[int]]], tuple[int, int, int, bytes]]:
     """
     Tell what the cells of each column look like: (rows or -1, empty rows, looks, fault).
     """

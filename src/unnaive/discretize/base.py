@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._core.buckets import BINADES, find_buckets
 from unnaive._parallel import run
 from unnaive._scikit import (
     BaseEstimator,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from unnaive._typing import FloatArray, IntArray
+
+_MANY, _FEW = 1 << 16, 1 << 14  # samples from which, and values up to which equal ones are counted
 
 
 class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -247,9 +250,10 @@ class SupervisedDiscretizer(Discretizer):
         if classes is None:
             name = type(self).__name__
             raise ValueError(f"{name} uses the classes: pass the class of every row")
+        if weights is None:
+            values, classes, weights = _counted(values, classes, n_classes)
         order = np.argsort(values)
-        weights = np.ones(values.size) if weights is None else weights[order]
-        return self._cut(values[order], classes[order], n_classes, weights)
+        return self._cut(values[order], classes[order], n_classes, weights[order])
 
     def _read(self, X: object, y: object) -> tuple[FloatArray, IntArray | None, int]:
         rows, targets = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
@@ -261,6 +265,24 @@ class SupervisedDiscretizer(Discretizer):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def _counted(
+    values: FloatArray, classes: IntArray, n_classes: int
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Count equal samples, if a feature has many samples and few values, as sorting costs more."""
+    if len(values) >= _MANY:
+        rows, keys = np.empty(len(values), dtype=np.int32), np.empty(_FEW, dtype=np.uint64)
+        index = np.full(2 * _FEW, -1, dtype=np.int32)
+        exact = np.zeros(BINADES, dtype=np.uint8)
+        done, size = find_buckets(values, exact, index, keys, 0, rows)
+        if done == len(values):
+            known = np.empty(size)
+            known[rows] = values
+            counts = np.bincount(rows * np.int64(n_classes) + classes)
+            kinds = np.flatnonzero(counts)
+            return known[kinds // n_classes], kinds % n_classes, counts[kinds].astype(np.float64)
+    return values, classes, np.ones(len(values))
 
 
 def midpoints(low: FloatArray, high: FloatArray) -> FloatArray:

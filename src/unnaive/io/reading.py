@@ -34,7 +34,7 @@ class Style(NamedTuple):
     thousands: str = ""
 
 
-STYLES = tuple(Style(*marks) for marks in csv.STYLES)
+STYLES = tuple(Style(*marks) for marks in csv.STYLES.split("|"))
 PLAIN = STYLES[0]
 _BLANKS = " \u00a0\u202f"  # between thousands
 

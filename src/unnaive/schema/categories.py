@@ -103,5 +103,5 @@ def distinct_integers(values: AnyArray) -> AnyArray | None:
     if spread >= WIDEST_TABLE or lowest + spread > np.iinfo(np.int64).max:
         return None
     seen = np.zeros(spread + 1, dtype=bool)
-    seen[values.astype(np.int64) - lowest] = True
+    seen[values.astype(np.int64, copy=False) - lowest] = True
     return (np.flatnonzero(seen) + lowest).astype(values.dtype)

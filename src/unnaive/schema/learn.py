@@ -18,6 +18,7 @@ from unnaive.schema.columns import (
     CategoricalColumn,
     ColumnSchema,
     NumericColumn,
+    distinct_integers,
     first_cell,
     refuse_infinite,
     sorted_labels,
@@ -371,13 +372,14 @@ def is_categorical(
     if chosen is not None:
         return chosen
     observed = ~column.missing
-    values = column.values[observed]
+    values, integers = column.values[observed], column.values.dtype.kind in "iub"
     for sample in (values[:_SAMPLE_ROWS], values):
-        whole = sample.dtype.kind in "iub" or bool(np.all(np.trunc(sample) == sample))
-        if not whole or len(np.unique(sample)) > FEW_VALUES:
+        few = distinct_integers(sample) if integers else None
+        distinct = np.unique(sample) if few is None else few
+        if len(distinct) > FEW_VALUES or not np.all(np.trunc(distinct) == distinct):
             return False
     size = len(values) if weights is None else max(len(values), weights[observed].sum())
-    return bool(len(np.unique(values)) * OFTEN <= size)
+    return bool(len(distinct) * OFTEN <= size)
 
 
 def _cut(

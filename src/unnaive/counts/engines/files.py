@@ -11,7 +11,7 @@ import numpy as np
 from unnaive.counts.engines.checkpoint import Checkpoint
 from unnaive.counts.engines.dispatch import Counting, Sketching, SketchLearning
 from unnaive.counts.engines.memory import CodedRows, count_codes
-from unnaive.counts.engines.streaming import CountProgress, Files
+from unnaive.counts.engines.streaming import CountProgress, Files, Kept
 from unnaive.counts.joint import JointCounts
 from unnaive.counts.sizes import pair_bytes, require_memory
 from unnaive.exceptions import DataFileError, DataWarning, UnnaiveError
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 1 << 17
 COPIES = 3  # of all tables in memory: of all files, of this file, of a batch
+KEPT = 8  # the part of the memory that may hold rows between the two passes
 ROUGH = 0.01  # rank error of bin edges above which there is a warning
 
 
@@ -63,7 +64,8 @@ def count_files(
     """Count files in batches; for the other parameters see :func:`unnaive.count`.
 
     Files are read in the order of their names, one batch ahead of the counting. Without a
-    ``schema`` they are read twice: :class:`~unnaive.schema.sketch.SchemaSketch` learns it.
+    ``schema``, :class:`~unnaive.schema.sketch.SchemaSketch` learns it in a first pass. The second
+    pass reads the files again, except for those whose rows fit into an eighth of ``max_memory``.
 
     Parameters
     ----------
@@ -102,7 +104,8 @@ def count_files(
     notes = _notes(checkpoint, listed, columns, schema, learning)
     if not skip_bad_files:
         notes.skipped = {}
-    files = Files(listed, notes, target, weight, n_jobs, batch_rows, skip_bad_files, watch)
+    kept = Kept(max_memory // KEPT)
+    files = Files(listed, notes, target, weight, n_jobs, batch_rows, skip_bad_files, watch, kept)
     if schema is None:
         schema = _learn(files, {"target": target, "n_jobs": n_jobs, **learning})
     if pairs == "all":
@@ -160,6 +163,8 @@ def _learn(files: Files, settings: SketchSettings) -> Schema:
             break
         except ReadAgainError:
             files.notes.restart()
+            for name in tuple(files.kept.rows):
+                files.kept.drop(name)
     if not run.total.n_rows:
         raise UnnaiveError(f"there are no rows in {len(files.entries)} files; nothing to learn")
     schema = run.total.schema()

@@ -5,12 +5,15 @@ from __future__ import annotations
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
 
 from unnaive import _parallel
 from unnaive.counts.engines.dispatch import KNOWN_ERRORS, features_of
 from unnaive.exceptions import DataFileError, DataWarning
+from unnaive.io.frames import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from unnaive.counts.engines.checkpoint import Checkpoint
     from unnaive.counts.engines.dispatch import Counting, Rows, Sketching
     from unnaive.counts.engines.files import CountPass, SchemaPass
+    from unnaive.io.frames import Column
     from unnaive.io.parts import Entry, Part
 
     Offer = tuple[int, Rows] | str | Exception | None
@@ -53,6 +57,55 @@ class CountProgress:
 
 
 @dataclass
+class Kept:
+    """Rows of the first pass that the second one need not read again.
+
+    A file is kept whole or not at all; there is ``room`` for so many bytes.
+    """
+
+    room: int
+    rows: dict[str, list[tuple[int, Rows]]] = field(default_factory=dict)
+
+    def add(self, name: str, first: int, rows: Rows) -> None:
+        """Keep a batch of a file; if there is no room, drop the file and keep no others."""
+        if self.room:
+            frame = rows.frame
+            columns = tuple(_narrow(frame.column(i)) for i in range(len(frame.names)))
+            few = Frame(frame.names, frame.n_rows, columns)
+            rows = rows._replace(frame=few, target=_narrow(rows.target))
+            self.rows.setdefault(name, []).append((first, rows))
+            self.room -= _bytes_of(rows)
+            if self.room <= 0:
+                self.drop(name)
+                self.room = 0
+
+    def drop(self, name: str) -> None:
+        """Forget the batches of a file."""
+        self.room += sum(_bytes_of(rows) for _, rows in self.rows.pop(name, ()))
+
+    def take(self, name: str) -> Iterator[tuple[int, Rows]]:
+        """Yield the batches of a file and forget them."""
+        batches = self.rows.pop(name)[::-1]
+        while batches:
+            yield batches.pop()
+
+
+def _narrow(column: Column) -> Column:
+    """Hold integers and indices of labels in as few bytes as they need."""
+    values = column.values
+    if values.dtype.kind not in "iu" or not len(values):
+        return column
+    kind = np.result_type(np.min_scalar_type(values.min()), np.min_scalar_type(values.max()))
+    return replace(column, values=values.astype(kind, copy=False))
+
+
+def _bytes_of(rows: Rows) -> int:
+    columns = (*rows.frame.columns, rows.target)
+    weights = 0 if rows.weights is None else rows.weights.nbytes
+    return weights + sum(column.values.nbytes for column in columns)
+
+
+@dataclass
 class Files:
     """The files of a count, the finished ones and the bad ones.
 
@@ -67,6 +120,7 @@ class Files:
     batch_rows: int
     skip_bad_files: bool
     watch: Callable[[CountProgress], None] | None
+    kept: Kept
     names: tuple[str, ...] = ()
     rows: int = 0
     parts: dict[str, Part] = field(default_factory=dict)
@@ -93,6 +147,7 @@ class Files:
     def bad(self, name: str, error: Exception) -> None:
         """Skip a bad file and warn later, or raise."""
         text = str(error) if isinstance(error, DataFileError) else f"{name}: {error}"
+        self.kept.drop(name)
         if not self.skip_bad_files:
             raise DataFileError(text) from error
         self.notes.skipped[name] = text
@@ -130,6 +185,7 @@ class Files:
         if isinstance(item, Exception):
             raise item
         if isinstance(item, str):
+            self.kept.drop(part.name)
             run.begin()
         elif item is None:
             run.finish(part)
@@ -138,6 +194,8 @@ class Files:
             first, rows = item
             with _located(part.name, first, rows.frame.n_rows):
                 run.add(rows)
+            if run.stage == "schema":
+                self.kept.add(part.name, first, rows)
             self.rows += rows.frame.n_rows
 
     def _progress(self, stage: str, name: str) -> CountProgress:
@@ -152,6 +210,10 @@ class Files:
         size = min(self.batch_rows, max(1024, READ_CELLS // max(1, len(self.names))))
         threads = _parallel.effective_n_jobs(self.n_jobs) > 1
         for part in parts:
+            if part.name in self.kept.rows:
+                yield from ((part, batch) for batch in self.kept.take(part.name))
+                yield part, None
+                continue
             first = 0
             try:
                 for frame in part.frames(size, told, threads):
