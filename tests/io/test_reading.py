@@ -324,7 +324,7 @@ def test_json_lines(write):  # noqa: F811
         ('{"a": 1}\n{"a": \n', r"line 2: this is not JSON \(Expecting value.*\); write one object"),
         ('{"a": 1}\n[1]\n', r'line 2: this is not an object; write \{"column": value'),
         ('{"a": [1]}\n', "line 1: column 'a' has a list; write numbers"),
-        ('{"a": {}}\n', "line 1: column 'a' has a object; write numbers"),
+        ('{"a": {}}\n', "line 1: column 'a' has an object; write numbers"),
         ("{}\n", "has a header but no rows"),
     ],
     ids=range(5),

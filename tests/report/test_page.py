@@ -15,6 +15,7 @@ from tests.report.test_report import HOSTILE, mixed
 from unnaive import report
 from unnaive.datasets import load_wdbc
 from unnaive.explain import ask_next
+from unnaive.explain.cells import one_row
 from unnaive.explain.order import shown_order
 from unnaive.schema import NumericColumn
 
@@ -168,6 +169,35 @@ def test_the_explorer_answers_as_python_does(name, pages, browsers):
             assert chance == pytest.approx(wanted[code], abs=1e-9)
             if 0.0005 < chance < 0.9995:
                 assert abs(float(text.rstrip("%")) - 100 * wanted[code]) <= 0.051
+    assert watched.errors == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("blend", [False, True], ids=["nb", "blend"])
+def test_missing_values_as_a_category_can_be_chosen(blend, tmp_path, browsers):
+    X, y = mixed(160)
+    kinds = {"a": unnaive.NaiveBayes(discretize="quantile"), "b": unnaive.TAN()}
+    plain = unnaive.AutoBayes(candidates=kinds) if blend else unnaive.NaiveBayes()
+    model = plain.set_params(missing_as_category=True).fit(X, y)
+    path = tmp_path / "missing.html"
+    report.write(model, X, y, path, folds=2)
+    page, watched = browsers.open(path)
+    given = {}
+    for name, value, text in [("age", None, "age missing"), ("smoker", None, "smoker missing")]:
+        given[name] = value
+        field = page.locator(f'.field[data-column="{list(X.columns).index(name)}"]')
+        field.locator("select").select_option(label="missing")
+        wanted = model.predict_proba(one_row(model, given))[0]
+        shown = [chance for chance, _ in posterior(page).values()]
+        assert shown == pytest.approx(wanted.tolist(), abs=1e-9)
+        assert text in page.locator("#why").inner_text()
+    age = page.locator(f'.field[data-column="{list(X.columns).index("age")}"]')
+    age.locator("input").fill("61")
+    wanted = model.predict_proba(one_row(model, {"age": 61.0, "smoker": None}))[0]
+    shown = [chance for chance, _ in posterior(page).values()]
+    assert shown == pytest.approx(wanted.tolist(), abs=1e-9)
+    age.locator("select").select_option(label="unknown")
+    assert age.locator("input").input_value() == ""
     assert watched.errors == []
     page.context.close()
 

@@ -20,6 +20,7 @@ from scipy.special import expit, logit
 from sklearn.metrics import roc_curve
 
 from unnaive.evaluate import cross_validate, predicted_codes
+from unnaive.evaluate.crossvalidate import possible_folds
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain.plots_quality import Z, binned
 from unnaive.explain.plots_quality import wilson as interval_of_shares
@@ -59,7 +60,9 @@ def judge(
         chances = model.predict_proba(rows.frame)
         protocol: State = {"kind": "new rows", "description": "rows new to the model"}
     else:
-        folds = _possible_folds(rows, folds)
+        if np.bincount(rows.codes).max() < 2:
+            raise UnnaiveError("every class has a single row; cross-validation needs at least two")
+        folds = possible_folds(rows.codes, folds)
         run = cross_validate(
             *(model, rows.frame, rows.target),
             folds=folds,
@@ -86,15 +89,6 @@ def judge(
     bias = model.bias_of(model.classes_.tolist())  # predict adds it before it decides
     decided = chances if bias is None else chances + bias - bias.min()
     return Judged(chances, predicted_codes(decided), protocol)
-
-
-def _possible_folds(rows: ReportRows, folds: int) -> int:
-    """Return the number of folds that the smallest class with several rows allows."""
-    counts = np.bincount(rows.codes)
-    several = counts[counts > 1]
-    if not len(several):
-        raise UnnaiveError("every class has a single row; cross-validation needs at least two")
-    return max(2, min(folds, int(several.min())))
 
 
 def describe_performance(judged: Judged, rows: ReportRows, positive: int) -> State:

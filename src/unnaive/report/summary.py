@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from unnaive import __version__
+from unnaive._json import plain
 from unnaive.checks import check_data
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain.wording import plural
@@ -159,7 +160,7 @@ def summarise(model: Classifier, X: object, y: object, **settings: Any) -> State
         "errors": wrong,
         "explorer_note": "",
     }
-    return dict(_finite(summary))
+    return cast("State", plain(summary))  # without numbers that JSON lacks
 
 
 def _judged(
@@ -243,12 +244,3 @@ def _warnings(performance: State, importance: list[State]) -> list[str]:
 
 def _size(importance: float | None) -> float:
     return math.inf if importance is None else importance
-
-
-def _finite(value: Any) -> Any:
-    """Replace infinities and NaN, which JSON does not have, by None."""
-    if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -77,7 +77,8 @@ class JsonPart(RowsPart):
             raise DataFileError(f'{where}: this is not an object; write {{"column": value, …}}')
         for key, value in row.items():
             if isinstance(value, dict | list):
-                what = f"column {key!r} has a {'list' if isinstance(value, list) else 'object'}"
+                kind = "a list" if isinstance(value, list) else "an object"
+                what = f"column {key!r} has {kind}"
                 raise DataFileError(f"{where}: {what}; write numbers, texts, booleans or null")
         return {key.strip(): _text(value) for key, value in row.items()}
 
