@@ -201,7 +201,7 @@ def test_messy_files(problem, tmp_path):
     others = {other for other, _ in found} - {kind}
     assert others <= {checks.MOSTLY_MISSING}, check.text()  # of the column with leakage
     is_left_out = kind in {checks.IDENTIFIER, checks.FREE_TEXT}
-    assert check.leave_out == ((name,) if is_left_out else ())
+    assert check.leave_out == ([name] if is_left_out else [])
     for finding in check.findings:
         assert finding.evidence.endswith(".")
         assert finding.cure.endswith(".")

@@ -241,7 +241,7 @@ def test_scores_that_are_not_there(rows):
     assert found.against("auc") == {}
     assert found.ranks("accuracy") == {"nb": 1.5, "tan": 1.5}
     assert json.loads(found.to_json())["table"][0]["auc"] is None
-    assert "<td>-<td>-" in found.to_html()
+    assert "<td>-</td><td>-</td>" in found.to_html()
 
 
 @pytest.mark.parametrize(

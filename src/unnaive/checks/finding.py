@@ -89,7 +89,7 @@ class DataCheck:
 
     Attributes
     ----------
-    leave_out : tuple of str
+    leave_out : list of str
         Identifiers and columns of free text. They cannot help to classify new rows; the command
         line leaves them out by default.
 
@@ -113,14 +113,17 @@ class DataCheck:
     n_columns: int
 
     @property
-    def leave_out(self) -> tuple[str, ...]:
-        """Names of identifiers and of columns of free text."""
-        return tuple(
+    def leave_out(self) -> list[str]:
+        """Names of identifiers and of columns of free text, for ``X.drop(columns=…)``."""
+        return [
             name
             for finding in self.findings
             if finding.kind in {IDENTIFIER, FREE_TEXT}
             for name in finding.columns
-        )
+        ]
+
+    def __str__(self) -> str:
+        return self.text()
 
     def text(self) -> str:
         """Return the findings as text, two sentences per finding.
@@ -148,7 +151,7 @@ class DataCheck:
         return {
             "rows": self.n_rows,
             "columns": self.n_columns,
-            "leave_out": list(self.leave_out),
+            "leave_out": self.leave_out,
             "findings": findings,
         }
 

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from unnaive import _parallel, _progress
+from unnaive._caution import Once
 from unnaive.evaluate.comparison import Comparison, Failure
 from unnaive.evaluate.comparisons import Comparisons
 from unnaive.evaluate.crossvalidate import EvaluationRows, deal, fit_and_predict, prepare_rows
@@ -318,7 +319,8 @@ class _Work:
                     watch(step)
                 _progress.tell("comparison", number, len(self.units), step)
 
-        _parallel.run(run_unit, missing, n_jobs)
+        with Once():
+            _parallel.run(run_unit, missing, n_jobs)
         return [results[unit[:3]] for unit in self.units]
 
     def take_original(self, places: IntArray) -> tuple[object, object, FloatArray | None]:

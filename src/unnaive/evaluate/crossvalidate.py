@@ -15,6 +15,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.utils.validation import check_consistent_length
 
 from unnaive import _parallel, _progress
+from unnaive._caution import Once
 from unnaive.evaluate import tables
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame
@@ -251,7 +252,8 @@ def cross_validate(
             _progress.tell("cross-validation", number, len(splits))
         return predicted
 
-    results = _parallel.run(run_fold, splits, n_jobs)
+    with Once():
+        results = _parallel.run(run_fold, splits, n_jobs)
     return _collect(data, repeats, [test for _, test in splits], results)
 
 

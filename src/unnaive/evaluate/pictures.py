@@ -61,13 +61,18 @@ def draw_critical_difference(verdict: NemenyiVerdict, metric: str) -> str:
 
 
 def draw_means(comparison: Comparison, metric: str) -> str:
-    """Draw mean and standard deviation of every model; models worse than the best are hollow."""
+    """Draw mean and standard deviation of every model; models worse than the best are hollow.
+
+    Models without scores are left out; if all are, there is no picture.
+    """
     rows = [row for row in comparison.table() if not math.isnan(row[metric])]
+    if not rows:
+        return ""
     rows.sort(key=lambda row: (math.isnan(row[f"{metric}_rank"]), row[f"{metric}_rank"]))
     margins = [0.0 if math.isnan(row[f"{metric}_std"]) else row[f"{metric}_std"] for row in rows]
     pairs = list(zip(rows, margins, strict=True))
-    low = min((row[metric] - margin for row, margin in pairs), default=0.0)
-    high = max((row[metric] + margin for row, margin in pairs), default=1.0)
+    low = min(row[metric] - margin for row, margin in pairs)
+    high = max(row[metric] + margin for row, margin in pairs)
     room = (high - low) or 1.0
 
     def x(value: float) -> float:

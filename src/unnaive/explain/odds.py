@@ -61,7 +61,8 @@ class LogOdds:
 
     def __repr__(self) -> str:
         n, m = self.contributions.shape
-        return f"LogOdds({n} rows, {m} contributions, of {sorted(set(map(str, self.positive)))})"
+        rows, labels = f"{n} row{'s' * (n != 1)}", sorted(set(map(str, self.positive)))
+        return f"LogOdds({rows}, {m} contributions, of {labels})"
 
     @property
     def total(self) -> FloatArray:

@@ -281,6 +281,11 @@ def _numbers_or_labels(name: str, indices: AnyArray, categories: list[object]) -
 
 def unsupported(name: str, dtype: str) -> TypeError:
     """Make the error for a column that is neither numbers nor labels."""
+    if dtype.startswith(("Date", "Time", "Duration")):
+        return TypeError(
+            f"column {name!r} has dates or times; convert it to numbers, such as the days since a "
+            "date, or drop it"
+        )
     return TypeError(
         f"column {name!r} has type {dtype}, which is neither numbers nor labels; "
         "convert it to numbers or strings, or drop it"

@@ -233,7 +233,12 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     @property
     def structure_(self) -> Structure:
         """Dependence structure, if the model has one structure."""
-        structure: Structure = self.fitted_.structure
+        structure: Structure | None = getattr(self.fitted_, "structure", None)
+        if structure is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no single structure; unnaive.explain.plot_structure "
+                "draws its heaviest member, and members_ has all of them"
+            )
         return structure
 
     @property

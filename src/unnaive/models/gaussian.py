@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
+from unnaive._caution import caution
 from unnaive._scikit import check_is_fitted
 from unnaive.counts.expectation import maximum_likelihood
 from unnaive.counts.moments import Moments, moments_of
@@ -190,7 +191,7 @@ class GaussianClassifier(Classifier):
         if empty := np.flatnonzero(np.isnan(rows.X).all(axis=0)).tolist():
             listed = ", ".join(repr(names[column]) for column in empty)
             message = f"column {listed} has no value in any row and is ignored"
-            warnings.warn(message, UserWarning, stacklevel=3)
+            caution(UserWarning(message))
         ready = self._prepared(rows)
         moments = moments_of(ready.X, ready.classes, schema, ready.weights)
         return self.of_moments(moments, rows, labels, batch.names, columns, categories)
@@ -439,12 +440,11 @@ class ShrinkingClassifier(GaussianClassifier):
         few = (seen > 0) & (seen <= columns)
         if self.shrinkage is None and not self.pooling and few.any():
             label = moments.schema.classes[int(np.argmax(few))]
-            warnings.warn(
+            message = (
                 f"class {label!r} has {seen[few][0]:g} rows for {columns} columns; its covariances "
-                'say little: set shrinkage="ledoit-wolf", or pooling=0.5',
-                UserWarning,
-                stacklevel=6,
+                'say little: set shrinkage="ledoit-wolf", or pooling=0.5'
             )
+            caution(UserWarning(message))
 
     def _shrinkage(self, moments: Moments, rows: NumberRows | None) -> FloatArray:
         """Share of the mean variance in each class's covariance; shape (k,)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Protocol
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._caution import caution
 from unnaive._core.coding import OUTSIDE, offset_integers
 from unnaive.discretize.fixed import ByColumn
 from unnaive.exceptions import DataWarning, UnnaiveError
@@ -411,7 +411,7 @@ def _warn_of_light_weights(weights: FloatArray | None) -> None:
             "data: scale the weights to a mean of 1",
             kind="weights",
         )
-        warnings.warn(warning, stacklevel=3)
+        caution(warning)
 
 
 def warn_of_columns(schema: Schema, n_rows: int) -> None:
@@ -419,7 +419,7 @@ def warn_of_columns(schema: Schema, n_rows: int) -> None:
     empty = tuple(column.name for column in schema.columns if not column.size)
     if empty:
         message = f"column {', '.join(map(repr, empty))} has no value in any row and is ignored"
-        warnings.warn(DataWarning(message, kind="empty", names=empty), stacklevel=3)
+        caution(DataWarning(message, kind="empty", names=empty))
     for column in schema.columns:
         text = isinstance(column, CategoricalColumn) and column.is_text
         if text and column.size > IDENTIFIES * n_rows >= IDENTIFIES * MANY_ROWS:
@@ -429,4 +429,4 @@ def warn_of_columns(schema: Schema, n_rows: int) -> None:
                 kind="identifier",
                 names=(column.name,),
             )
-            warnings.warn(warning, stacklevel=3)
+            caution(warning)
