@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Told = Mapping[str, str]
 
 _PIECE = 1 << 24  # bytes
+_BROKEN = (OverflowError, RecursionError)  # of sizes and nested notes that a file claims
 RESTART = "restart"  # between frames: ignore the frames of this part so far, it starts again
 
 
@@ -137,7 +138,7 @@ def naming(name: str) -> Iterator[None]:
         yield
     except MemoryError:
         raise
-    except (arrow.ArrowException, OSError, EOFError, UnicodeDecodeError, ValueError) as error:
+    except (arrow.ArrowException, OSError, EOFError, ValueError, *_BROKEN) as error:
         if isinstance(error, UnnaiveError):
             raise
         what = f"{name} is damaged ({one_line(error)})"
