@@ -113,7 +113,7 @@ def _watched(name: str, only: str, budget: Budget, folder: Path, tally: Tally) -
                 break
             if ready:
                 names = _noted(json.loads(line), tally) or names
-            if (current := now[:]) != before:
+            if (current := now[:]) != before or not names:  # imports may take long
                 before, since = current, time.monotonic()
             hung = time.monotonic() - since > HANG
         if hung:

@@ -22,6 +22,7 @@ from unnaive.exceptions import DataFileError
 from unnaive.io.files import read
 from unnaive.io.parts import open_part
 from unnaive.io.parts import text as parts_text
+from unnaive.io.parts.parquet import ParquetPart
 from unnaive.io.reading import Reading
 
 
@@ -408,7 +409,7 @@ def refusal(path):
 def test_parquet_with_damaged_metadata(tmp_path):
     path = tmp_path / "d.parquet"
     columns = pa.table({"a": [1, 2], "b": ["x", "y"]})
-    for metadata in (b"{", b"\xff\xfe"):
+    for metadata in (b"{", b"\xff\xfe", b"[" * 100_000):
         parquet.write_table(columns.replace_schema_metadata({"pandas": metadata}), path)
         assert re.fullmatch(
             r"\S+d\.parquet is damaged \(.+\); write or download it again", refusal(path)
@@ -424,3 +425,15 @@ def test_parquet_with_damaged_metadata(tmp_path):
         damaged[random.integers(4, len(content) - 4, 4)] ^= random.integers(1, 255, 4, np.uint8)
         path.write_bytes(damaged.tobytes())
         assert refusal(path).isprintable()  # one line, without control characters
+
+
+def test_parquet_with_codes_beyond_the_labels(tmp_path, monkeypatch):
+    """A damaged file may hold such codes, and pyarrow hands them on."""
+    path, labels = tmp_path / "d.parquet", pa.array(["x", "y"])
+    parquet.write_table(pa.table({"a": ["x", "y"]}), path)
+    for code in (2, -1):
+        codes = pa.array([0, code], pa.int32())
+        wrong = pa.DictionaryArray.from_arrays(codes, labels, safe=False)
+        batch = pa.RecordBatch.from_arrays([wrong], ["a"])
+        monkeypatch.setattr(ParquetPart, "batches", lambda *_, batch=batch, **__: iter([batch]))
+        assert "is damaged" in refusal(path)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Frames = Generator[Frame | str]
     Told = Mapping[str, str]
 
+_BROKEN = (OverflowError, RecursionError)  # of sizes and nested notes that a file claims
 RESTART = "restart"  # between frames: ignore the frames of this part so far, it starts again
 
 
@@ -70,7 +71,7 @@ def naming(name: str) -> Iterator[None]:
         yield
     except MemoryError:
         raise
-    except (arrow.ArrowException, OSError, EOFError, UnicodeDecodeError, ValueError) as error:
+    except (arrow.ArrowException, OSError, EOFError, ValueError, *_BROKEN) as error:
         if isinstance(error, UnnaiveError):
             raise
         what = f"{name} is damaged ({one_line(error)})"

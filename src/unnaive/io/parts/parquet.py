@@ -42,6 +42,7 @@ class ArrowPart(Part):
         with naming(self.name):
             for batch in self.batches(batch_size=rows, columns=columns, use_threads=threads):
                 if batch.num_rows:
+                    check_codes(batch)
                     yield frame_of(batch, self._text)
 
 
@@ -104,6 +105,14 @@ class WholePart(Part):
         frame = self.parse().select(columns)
         for start in range(0, frame.n_rows, rows):
             yield frame.block(start, min(start + rows, frame.n_rows))
+
+
+def check_codes(batch: pa.RecordBatch) -> None:
+    """Raise if a code of a damaged file is beyond the labels; pyarrow does not look."""
+    types = import_module("pyarrow").types
+    for column in batch.columns:
+        if types.is_dictionary(column.type):
+            column.validate(full=True)
 
 
 def kinds_of(schema: pa.Schema) -> dict[str, str]:
