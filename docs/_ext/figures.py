@@ -18,6 +18,7 @@ from unnaive.datasets import load_wdbc
 from unnaive.explain import (
     plot_cumulated_information,
     plot_score_path,
+    plot_set_weights,
     plot_size_path,
     plot_structure,
     plot_threshold_path,
@@ -203,6 +204,17 @@ def derivatives() -> Figure:
     return figure
 
 
+def set_weights() -> Figure:
+    """Draw log weights of sets of two and of five features against accuracy."""
+    data = load_wdbc()
+    X, y = data.X[:, :10], data.y
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    for ax, size in zip(figure.subplots(1, 2), (2, 5), strict=True):
+        model = unnaive.KNaiveBayes(k=size, var_smoothing=0).fit(X[::2], y[::2])
+        plot_set_weights(model, X[1::2], y[1::2], ax=ax)
+    return figure
+
+
 def column_weights() -> Figure:
     """Draw the weights of weighted naive Bayes."""
     graph = fitted("wanbia").structure_
@@ -251,6 +263,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "iterative": losses,
     "gaussian": regions,
     "k-naive": derivatives,
+    "k-naive-sets": set_weights,
 }
 
 

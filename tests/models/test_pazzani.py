@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.progress import Progress
 
+import naive_paper_search
 import naive_search as slow
 import unnaive
 import weather
@@ -111,7 +112,7 @@ def test_greedy_searches_equal_their_twins(problem, policy):
 def test_paper_searches_equal_their_twins(problem, policy):
     scores = scores_of(problem, policy, kind=CompleteGroupScores)
     active, data = np.array(problem.values) > 0, of_twin(problem)
-    twins = (slow.paper_fssj, slow.paper_bsej)
+    twins = (naive_paper_search.paper_fssj, naive_paper_search.paper_bsej)
     for search, twin in zip((forward_joining, backward_joining), twins, strict=True):
         found = search(scores, active, paper=True)
         groups, correct, evaluations, history = twin(*data, alpha=POLICIES[policy])
@@ -212,7 +213,7 @@ def test_exclusive_or(extra, naive, empty):
 @settings(max_examples=15)
 def test_eda_finds_the_best_of_all_groupings(problem, seed):
     model = fitted(PazzaniNB(search="eda", random_state=seed), problem)
-    genome, fitness = slow.pazzani_optimum(*of_twin(problem))
+    genome, fitness = naive_paper_search.pazzani_optimum(*of_twin(problem))
     assert model.loo_score_ == pytest.approx(fitness)
     assert model.structure_.groups == groups_of(np.array(genome))
 

@@ -13,6 +13,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 import unnaive
+from unnaive import PHNB, KNaiveBayes
+from unnaive.datasets import load_wdbc
+from unnaive.explain import plot_structure
 from unnaive.structure.bags import HiddenParents, bag_weights
 from unnaive.structure.dag import DAG
 from unnaive.structure.graph import ClassGraphs, FamilyGraph, ParentGraph
@@ -213,3 +216,29 @@ def test_a_network_has_a_short_repr_and_a_table():
     network = unnaive.Network(dag, (("no", "yes"),) * 2, ([0.5, 0.5], [[0.5, 0.5]] * 2))
     assert repr(network) == "Network(2 nodes, 1 edges)"
     assert "<td>b</td><td>a</td><td>no, yes</td>" in network._repr_html_()
+
+
+@pytest.mark.parametrize("n_columns", [3, 10])
+def test_the_naive_set_is_marked(n_columns):
+    data = load_wdbc()
+    model = KNaiveBayes(k=2, var_smoothing=0).fit(data.X[:, :n_columns], data.y)
+    ax = plot_structure(model)
+    naive = set(model.naive_columns_)
+    bold = {text.get_text() for text in ax.texts if text.get_weight() == "bold"}
+    if n_columns == 10:  # around a circle
+        assert bold == naive
+        assert "bold type are treated as independent" in " ".join(ax.get_title().split())
+    else:  # in layers
+        told = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert "treated as independent" in told
+
+
+def test_columns_without_a_bag_have_one():
+    random = np.random.default_rng(0)
+    a = random.integers(2, size=200)
+    X = np.column_stack([a, a ^ (random.random(200) < 0.1), *random.integers(2, size=(3, 200))])
+    model = PHNB(discretize=None).fit(X, random.integers(2, size=200))
+    ax = plot_structure(model)
+    bold = {text.get_text() for text in ax.texts if text.get_weight() == "bold"}
+    assert "naive Bayes" in bold
+    assert "in the bag of naive Bayes" in " ".join(ax.get_title().split())

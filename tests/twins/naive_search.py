@@ -189,38 +189,6 @@ def bsej(rows, y, sizes, k, delete="group", **options):
     return climb(start, lambda groups: backward_moves(groups, len(sizes), delete), fitness)
 
 
-def paper_fssj(rows, y, sizes, k, **options):
-    """FSSJ as the table of Robles et al. suggests: joins first, the first column always taken."""
-    d = len(sizes)
-
-    def fitness(groups):
-        return grouped_correct(rows, y, sizes, k, groups, partial="drop", **options)
-
-    def moves(groups):
-        adds = [move for move in forward_moves(groups, d) if len(move) > len(groups)]
-        return [move for move in forward_moves(groups, d) if len(move) == len(groups)] + adds
-
-    return climb([], moves, fitness, price=lambda groups: d * (1 + len(groups)), least=1)
-
-
-def paper_bsej(rows, y, sizes, k, **options):
-    """BSEJ as the table of Robles et al. suggests: joins first, and only of single columns."""
-    start = singletons(sizes)
-
-    def fitness(groups):
-        return grouped_correct(rows, y, sizes, k, groups, partial="drop", **options)
-
-    def moves(groups):
-        alone = [group for group in groups if len(group) == 1]
-        joins = [
-            in_order([*(g for g in groups if g not in (a, b)), a + b])
-            for a, b in itertools.combinations(alone, 2)
-        ]
-        return joins + [[g for g in groups if g != gone] for gone in groups]
-
-    return climb(start, moves, fitness, price=lambda _: len(start) ** 2)
-
-
 # Pazzani-EDA (Mathematics 9.5)
 
 
@@ -249,17 +217,6 @@ def pazzani_key(genome, fitness):
     """Sort key, best first: fitness, fewer attributes, fewer groups, lower genome."""
     used = sum(label > 0 for label in genome)
     return -fitness, used, len(groups_of(genome)), tuple(genome)
-
-
-def pazzani_optimum(rows, y, sizes, k, **options):
-    """(canonical genome, fitness) best of all structures, by enumeration."""
-    d, keys = len(sizes), []
-    for genome in itertools.product(range(d + 1), repeat=d):
-        if list(genome) == canonical(genome):
-            fitness = pazzani_fitness(genome, rows, y, sizes, k, **options)
-            keys.append(pazzani_key(genome, fitness))
-    best = min(keys)
-    return list(best[-1]), -best[0]
 
 
 # Models of free tables, [group][c][cell]

@@ -9,6 +9,7 @@ from unnaive.explain.derivatives import (
     DependenceDerivatives,
     dependence_derivatives,
     plot_dependence_derivatives,
+    plot_set_weights,
 )
 from unnaive.explain.explanation import Explanation, Term
 from unnaive.explain.influence import Importance, importance, plot_importance
@@ -48,6 +49,7 @@ __all__ = [
     "plot_reliability",
     "plot_roc",
     "plot_score_path",
+    "plot_set_weights",
     "plot_size_path",
     "plot_structure",
     "plot_threshold_path",

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import logsumexp
 
-from unnaive.explain.shared import documented, signed_bars
+from unnaive._axes import new_axes
+from unnaive.explain.shared import LINE, MARK, documented, signed_bars
+from unnaive.models.knaive_rows import set_weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from unnaive._typing import FloatArray, Label
-    from unnaive.models import Classifier
+    from unnaive.models import Classifier, KNaiveBayes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -248,3 +252,81 @@ def plot_dependence_derivatives(
     ax.set_xlabel(f"neglected log-odds of {above!r} against {below!r} (nats)")
     ax.set_title(f"naive Bayes neglects {shown.sum():+z.3g} in total")
     return ax
+
+
+@documented
+def plot_set_weights(
+    model: KNaiveBayes,
+    X: object,
+    y: object,
+    *,
+    n_sets: int = 500,
+    random_state: int = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot the log weight of sets of features against the accuracy of their k-naive models.
+
+    Every point is a set of as many features as the model treats as independent. The thesis
+    expects the sets with a log weight near 0 to be the best; the set of the model is marked.
+
+    Parameters
+    ----------
+    model : KNaiveBayes
+        A fitted model of two classes.
+    {X}
+    {y}
+    n_sets : int, default=500
+        Number of sets, drawn at random if there are more.
+    random_state : int, default=0
+        Random seed of the sets.
+    {ax}
+
+    Returns
+    -------
+    {axes}
+
+    See Also
+    --------
+    dependence_derivatives : What the weights are made of.
+
+    References
+    ----------
+    Lionel R. Barrow, "A Method for Automatically Generating Network Structure in Bayesian
+    Classifiers", Bard College, 2011, pages 47 to 49.
+
+    Examples
+    --------
+    >>> from unnaive import KNaiveBayes
+    >>> from unnaive.datasets import load_wdbc
+    >>> data = load_wdbc()
+    >>> model = KNaiveBayes(k=2, var_smoothing=0).fit(data.X[::2, :6], data.y[::2])
+    >>> ax = plot_set_weights(model, data.X[1::2, :6], data.y[1::2])
+    >>> len(ax.collections[0].get_offsets()), ax.get_title()
+    (15, '15 sets of 2 features')
+    """
+    frame, spread = model.known_frame(X), model.fitted_.spread
+    size, every = len(spread.learned["naive"]), range(len(spread.used))
+    sets = set_sample(list(every), size, n_sets, random_state)
+    logs, right = set_weights(model, frame, np.asarray(y), sets)
+    own = set_weights(model, frame, np.asarray(y), [spread.learned["naive"]])
+    ax = new_axes(ax)
+    ax.scatter(logs, right, s=12, color=LINE, alpha=0.6, label="a set")
+    ax.scatter(*own, s=60, color=MARK, marker="D", label="the set of the model")
+    ax.axvline(0.0, color="0.6", linestyle=":")
+    ax.set(xlabel="log weight of the set (nats)", ylabel="accuracy")
+    ax.set_title(f"{len(logs)} sets of {size} feature{'s' * (size != 1)}")
+    ax.legend()
+    return ax
+
+
+def set_sample(
+    columns: list[int], size: int, most: int, random_state: int
+) -> list[tuple[int, ...]]:
+    """Return all sets of a size, or a random sample of them."""
+    if comb(len(columns), size) <= most:
+        return list(combinations(columns, size))
+    random = np.random.default_rng(random_state)
+    drawn: dict[tuple[int, ...], None] = {}
+    while len(drawn) < most:
+        drawn[tuple(sorted(random.choice(columns, size, replace=False).tolist()))] = None
+    return list(drawn)

@@ -103,7 +103,8 @@ def plot_structure(model: Classifier, ax: Axes | None = None, max_edges: int | N
         pairs = [edge[:2] for edge in graph.edges if edge[2] > 0]
     edges = _weighed(pairs, (*schema.names, target), information, relevance)
     labels = [f"{target} = {label}" for label in member.classes_.tolist()]
-    wish = Wish(edges, max_edges, relevance, labels, "nats")
+    marked = getattr(member, "naive_columns_", ())
+    wish = Wish(edges, max_edges, relevance, labels, "nats", marked)
     return draw_structure(graph, ax, wish, title)
 
 

@@ -13,6 +13,7 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.information import mutual_information
 from unnaive.information.scores import FamilyScores
 from unnaive.models.base import CountsClassifier
+from unnaive.models.orders import GeneticOrders
 from unnaive.models.recipe import Estimate, Learned, Recipe, Source, TableMaker
 from unnaive.models.tree import column_position
 from unnaive.parameters import flag, number, one_of, whole
@@ -92,9 +93,11 @@ class BayesNet(CountsClassifier):
     criterion : str, default="bic"
         Score of the search: "bic", "aic", "k2", "bd" or "bdeu"; the last two take an equivalent
         sample size, as in "bdeu:10".
-    search : {"hill-climbing", "tabu", "k2", "annealing", "pc", "ges"}, default="hill-climbing"
-        Search algorithm. "pc" tests independence instead of scoring, "ges" scores equivalence
-        classes of graphs; both need ``augmented=False``.
+    search : str, default="hill-climbing"
+        "hill-climbing", "tabu", "k2", "annealing", "genetic", "pc" or "ges". "genetic" searches
+        orders of the variables by a genetic algorithm, and every order for its network by K2.
+        "pc" tests independence instead of scoring, "ges" scores equivalence classes of graphs;
+        both need ``augmented=False``.
     augmented : bool, default=True
         Whether the class is a parent of every feature.
     max_parents : int, default=3
@@ -110,7 +113,7 @@ class BayesNet(CountsClassifier):
     time_limit : float, default=None
         Seconds of search; the best network so far is kept, also after an interrupt.
     random_state : int or None, default=0
-        Random seed of restarts and of annealing; None: a new one each time.
+        Random seed of restarts, of annealing and of "genetic"; None: a new one each time.
     {parameters}
 
     Attributes
@@ -148,7 +151,7 @@ class BayesNet(CountsClassifier):
     """
 
     criterion: str = "bic"
-    search: str = one_of("hill-climbing", "tabu", "k2", "annealing", "pc", "ges")
+    search: str = one_of("hill-climbing", "tabu", "k2", "annealing", "genetic", "pc", "ges")
     augmented: bool = flag(True)
     max_parents: int = whole(3)
     required: Sequence[Arc] = ()
@@ -194,6 +197,9 @@ class BayesNet(CountsClassifier):
         if self.search == "k2":
             order = [label, *np.argsort(-relevance, kind="stable").tolist()]
             return k2_search(scores, order, most, required, forbidden)
+        if self.search == "genetic":
+            orders = GeneticOrders(scores, most, required, forbidden)
+            return orders.search(random, None if limit == math.inf else limit)
         start = [set(np.flatnonzero(line).tolist()) for line in required]
         DAG((*schema.names, class_node(schema)), tuple(tuple(sorted(above)) for above in start))
 

@@ -16,12 +16,15 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import mean_log_derivatives
 from unnaive.models.gaussian import ShrinkingClassifier
 from unnaive.models.gaussian_parts import GaussianRecipe, NumberRows, Shape, both_ways
+from unnaive.models.knaive_rows import RowSets, row_sets
 from unnaive.parameters import flag, is_whole, one_of, parameter, whole
 from unnaive.structure.balanced import balanced_sets, best_set
 from unnaive.structure.graph import FamilyGraph
 from unnaive.tables.gaussian import log_conditionals, naive_covariance, naive_forms
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unnaive._typing import FloatArray, IntArray, State
     from unnaive.models.gaussian_parts import Spread
     from unnaive.schema import Schema
@@ -143,6 +146,40 @@ class KNaiveBayes(ShrinkingClassifier):
     def optimality_gap_(self) -> float:
         """Upper bound of how much better another set of the same size could be."""
         return float(self.fitted_.spread.learned["gap"])
+
+    def predict_by_row(self, X: object) -> RowSets:
+        """Predict every sample with independent features of its own (page 33 of the thesis).
+
+        The set of a sample is that whose log ddr of this very sample sum to nearly 0; its size is
+        k, or any with ``k="auto"``. The thesis rejects the idea, because it costs a search for
+        every sample and trusts the covariances even more; here it is for study.
+
+        Parameters
+        ----------
+        X : array or table of shape (n, d)
+            Samples. A missing value has a log ddr of 0.
+
+        Returns
+        -------
+        RowSets
+            Probabilities, and the names of the independent features of every sample.
+        """
+        return row_sets(self, self.known_frame(X))
+
+    def forced(self, naive: Sequence[int]) -> GaussianTables:
+        """Make the density that treats given features as independent, whatever their weights.
+
+        Parameters
+        ----------
+        naive : sequence of int
+            Positions of the features among those in the model.
+
+        Returns
+        -------
+        GaussianTables
+            The density; ``joint`` is log p(c, x).
+        """
+        return self._tables(self.fitted_.spread, np.array(naive, dtype=np.int64))
 
     def recipe(self) -> GaussianRecipe:
         """Choose the independent features, and make the density."""

@@ -12,6 +12,7 @@ categories        numbers             genes are
 :class:`MIMIC`    :class:`MIMICc`     a chain
 :class:`EBNA`     :class:`EGNA`       a Bayesian network, learned in each generation
                   :class:`EMNA`       all dependent: one covariance matrix
+:class:`Genetic`  :class:`Genetic`    crossed and mutated; nothing is learned about them
 ================  ==================  =================================================
 
 >>> from unnaive.search import MIMIC, Categories
@@ -23,6 +24,7 @@ categories        numbers             genes are
 
 from unnaive.search.continuous import EGNA, EMNA, GaussianNetwork, MIMICc, UMDAc
 from unnaive.search.discrete import EBNA, MIMIC, UMDA, DiscreteNetwork
+from unnaive.search.genetic import GenePool, Genetic
 from unnaive.search.loop import EstimationOfDistribution, Generation, Result, require_algorithm
 from unnaive.search.spaces import Box, Categories, Space
 
@@ -37,7 +39,9 @@ __all__ = [
     "DiscreteNetwork",
     "EstimationOfDistribution",
     "GaussianNetwork",
+    "GenePool",
     "Generation",
+    "Genetic",
     "MIMICc",
     "Result",
     "Space",

@@ -353,9 +353,9 @@ def require_algorithm(name: str, given: object, space_type: type[Space]) -> None
     Traceback (most recent call last):
     unnaive.exceptions.UnnaiveError: search=UMDA(...); it must be a UMDAc, ...
     """
-    if not (isinstance(given, EstimationOfDistribution) and given.space_type is space_type):
-        discrete = space_type.__name__ == "Categories"
-        known = "UMDA, MIMIC or EBNA" if discrete else "UMDAc, MIMICc, …"
+    known_kind = isinstance(given, EstimationOfDistribution)
+    if not (known_kind and issubclass(space_type, given.space_type)):  # type: ignore[union-attr]
+        known = {"Categories": "UMDA, MIMIC or EBNA"}.get(space_type.__name__, "UMDAc, MIMICc, …")
         raise UnnaiveError(
             f"{name}={given!r}; it must be a {known} of unnaive.search, as in UMDA()"
         )

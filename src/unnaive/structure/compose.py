@@ -42,6 +42,8 @@ class Wish:
         Names of the classes, if every class has a structure.
     unit : str
         Unit of the weights.
+    marked : sequence of str
+        Columns that a model treats as independent, if it chooses them; they are in bold type.
     """
 
     edges: Sequence[Edge]
@@ -49,6 +51,7 @@ class Wish:
     relevance: Mapping[str, float] = field(default_factory=dict)
     labels: Sequence[str] = ()
     unit: str = ""
+    marked: Sequence[str] = ()
 
 
 def strongest(edges: Sequence[Edge], most: int) -> tuple[list[Edge], str]:

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 MOST_EDGES = 120  # drawn by default
 MOST_NODES = 120  # beyond this, columns without a drawn edge are not drawn
 MOST_PANELS = 6  # classes that get a picture each
+MARKED = "#e3edf7"  # columns that a model treats as independent
 _GAP = 0.13
 # Orientation and most nodes of a layer, in order of preference.
 _ARRANGEMENTS = ((False, None), (True, None), (False, 14), (True, 36), (True, 24), (True, 14))
@@ -145,8 +146,11 @@ def layers(graph: Graph, wish: Wish) -> Drawing:
     """Draw columns in layers below the class."""
     used = [graph.names[column] for column in graph.used]
     shown, told = strongest(wish.edges, wish.most or MOST_EDGES)
-    picture, hidden = layers_of(used, shown)
-    return below_class(picture, graph.target), told + hidden, legend_of(shown, wish.unit)
+    picture, hidden = layers_of(used, shown, dict.fromkeys(wish.marked, MARKED))
+    legend = legend_of(shown, wish.unit)
+    if wish.marked:
+        legend["treated as independent"] = MARKED
+    return below_class(picture, graph.target), told + hidden, legend
 
 
 def by_class(graph: ClassGraphs, wish: Wish) -> Drawing:

@@ -32,7 +32,7 @@ _GROUP = "#e3edf7"
 
 
 def _around(
-    names: Sequence[str], least: float = 0.9
+    names: Sequence[str], least: float = 0.9, marked: Sequence[str] = ()
 ) -> tuple[Picture, dict[str, tuple[float, float]]]:
     """Names around a circle, and the places where their lines end."""
     radius = max(least, 0.19 * len(names) / (2 * pi))
@@ -46,7 +46,7 @@ def _around(
         ends[name] = (centre + radius * x, -centre + radius * y)
         outer = radius + 0.06
         place = (centre + outer * x, -centre + outer * y)
-        picture.labels.append(Label(name, place, None, angle))
+        picture.labels.append(Label(name, place, None, angle, bold=name in marked))
     return picture, ends
 
 
@@ -56,13 +56,15 @@ def circle(graph: Graph, wish: Wish) -> Drawing:
     shown, told = strongest(
         undirected(wish.edges), wish.most or min(MOST_CHORDS, max(2 * len(used), 10))
     )
-    picture, ends = _around(used, 1.5)
+    picture, ends = _around(used, 1.5, wish.marked)
     centre = (picture.width / 2, -picture.height / 2)
     largest = largest_weight(shown)
     for edge in shown:
         points = [ends[edge[0]], ends[edge[1]], centre]
         picture.lines.append(Line(points, share_of(edge, largest), arrow=False, curve="chord"))
     told = told.replace("edge", "dependence")
+    if wish.marked:
+        told += "; columns in bold type are treated as independent"
     return below_class(picture, graph.target), told, legend_of(shown, wish.unit)
 
 
@@ -133,11 +135,16 @@ def bags(graph: HiddenParents, wish: Wish) -> Drawing:
         card.frames.insert(0, (0.0, -height, width, height, "white"))
     whole = flowed(cards, 0.12)
     if free:
-        below = in_lines(free, max(whole.width, 5.0))
-        whole.put(below, 0.0, -whole.height - 0.15)
+        below = in_lines(free, max(whole.width - 0.2, 5.0))
+        bag = Picture(below.width + 0.2, below.height + 0.38)
+        bag.width = max(bag.width, width_of("naive Bayes") + 0.2)
+        bag.frames.append((0.0, -bag.height, bag.width, bag.height, "white"))
+        bag.labels.append(Label("naive Bayes", (0.08, -0.14), None, bold=True))
+        bag.put(below, 0.1, -0.28)
+        whole.put(bag, 0.0, -whole.height - 0.15)
     told = f"{len(cards)} bags, {shown} of {total} members drawn with their weights"
     if free:
-        told += f"; {len(free)} columns have no bag"
+        told += f"; {len(free)} column{'s' * (len(free) != 1)} in the bag of naive Bayes"
     return below_class(whole, graph.target), told, legend_of((), "")
 
 
