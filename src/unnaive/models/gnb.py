@@ -51,7 +51,8 @@ class PaperFactors(TableMaker):
             TreeFactors(False, joint_root, junction_factor),
             TreeFactors(False, rescued_root, rescued_factor),
         )
-        return RescuedTables(*(form.tree(counts, tree, how, held_out) for form in forms))
+        tables = (form.tree(counts, tree, how, held_out) for form in forms)
+        return RescuedTables(*tables)  # type: ignore[arg-type] - all pairs are tables here
 
     def estimate(self, how: Estimate) -> Estimate:
         """Estimate by maximum likelihood, whatever the smoothing of the model."""
