@@ -52,7 +52,7 @@ class PaperFactors(TableMaker):
             TreeFactors(False, rescued_root, rescued_factor),
         )
         tables = (form.tree(counts, tree, how, held_out) for form in forms)
-        return RescuedTables(*tables)  # type: ignore[arg-type] - all pairs are tables here
+        return RescuedTables(*tables)  # type: ignore[arg-type]
 
     def estimate(self, how: Estimate) -> Estimate:
         """Estimate by maximum likelihood, whatever the smoothing of the model."""
