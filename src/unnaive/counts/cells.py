@@ -135,7 +135,7 @@ class CellCounts:
         """All cells as a table; shape (k, parents …, v). Raises if it is huge."""
         cells = n_cells(self.columns, sizes, n_classes)
         _require_filled(cells, self.columns, sizes)
-        table = np.zeros(cells, dtype=self.table.dtype)
+        table: AnyArray = np.zeros(cells, dtype=self.table.dtype)
         table[self.keys] = self.table
         return table.reshape(n_classes, *sizes[[*self.columns[1:], self.columns[0]]])
 
@@ -144,7 +144,7 @@ class CellCounts:
         size = int(sizes[self.columns[0]])
         classes, contexts, place = self.contexts(sizes)
         _require_filled(n_classes * size * len(contexts), self.columns, sizes)
-        table = np.zeros((n_classes, len(contexts), size), dtype=self.table.dtype)
+        table: AnyArray = np.zeros((n_classes, len(contexts), size), dtype=self.table.dtype)
         table[classes, place, self.keys % max(size, 1)] = self.table
         return FamilyCounts(self.columns, contexts, table)
 
@@ -174,7 +174,7 @@ def by_context(family: FamilyCounts | CellCounts, sizes: IntArray, n_classes: in
 
 def n_cells(columns: tuple[int, ...], sizes: IntArray, n_classes: int) -> int:
     """Return the number of cells of a table of columns and classes."""
-    return n_classes * math.prod(sizes[list(columns)].tolist())
+    return n_classes * math.prod(map(int, sizes[list(columns)]))
 
 
 def wide_pairs(pairs: IntArray, sizes: IntArray, n_classes: int) -> BoolArray:
@@ -259,7 +259,7 @@ def combined(mine: Sequence[Any], theirs: Sequence[Any], operation: Operation) -
 def is_sparse(table: AnyArray) -> bool:
     """Whether a table is stored by its cells: it is large, but not huge, and mostly empty."""
     large = _LEAST_STORED < table.size <= _MOST_FILLED
-    return large and _STORED_SHARE * np.count_nonzero(table) < table.size
+    return large and bool(_STORED_SHARE * np.count_nonzero(table) < table.size)
 
 
 def packed(table: CountArray) -> CountArray | State:

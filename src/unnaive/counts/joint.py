@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from unnaive._typing import CountArray, IntArray, State
+    from unnaive._typing import AnyArray, CountArray, IntArray, State
     from unnaive.counts.families import Operation
 
 
@@ -203,10 +203,9 @@ class JointCounts:
         """
         if not self.cells:
             return self
-        tables = [
-            self.pair(*pair).reshape(self.n_classes, -1) for pair in self.pair_columns.tolist()
-        ]
-        return replace(self, pairs=np.concatenate(tables, axis=1), cells=())
+        tables = [self.pair(*p).reshape(self.n_classes, -1) for p in self.pair_columns.tolist()]
+        pairs: AnyArray = np.concatenate(tables, axis=1)
+        return replace(self, pairs=pairs, cells=())
 
     def _place(self, low: int, high: int) -> int:
         """Position of a pair among those that were counted."""
@@ -276,8 +275,8 @@ class JointCounts:
         JointCounts
             Counts without pairs.
         """
-        none = {"pair_columns": self.pair_columns[:0], "pairs": self.pairs[:, :0]}
-        return replace(self, **none, cells=())
+        none, empty = self.pair_columns[:0], self.pairs[:, :0]
+        return replace(self, pair_columns=none, pairs=empty, cells=())
 
     def __add__(self, other: JointCounts) -> JointCounts:
         return self._combine(other, np.add)

@@ -45,6 +45,8 @@ _PERTURBATIONS = 10
 class NetworkFactors(TableMaker):
     """Makes the tables of a network in which the class is a node like any other."""
 
+    by_cells: bool = True
+
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> NetworkTables:

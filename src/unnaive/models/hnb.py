@@ -10,6 +10,7 @@ import numpy as np
 
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.joint import all_pairs
+from unnaive.counts.sizes import wide_bytes
 from unnaive.information import conditional_mutual_information
 from unnaive.models.base import CountsClassifier
 from unnaive.models.choice import criterion_of, select
@@ -29,11 +30,18 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray, State
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.models.recipe import Estimate, Source, Task
+    from unnaive.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
 class HiddenFactors(TableMaker):
     """Makes the tables of every column given its hidden parent."""
+
+    def require(self, schema: Schema, how: Estimate, sets: int = 1) -> None:
+        """Raise an error if columns have so many values that a bag of all columns is too large."""
+        if wide_bytes(schema)[1]:
+            weights = 1.0 - np.eye(len(schema.columns))
+            how.require(schema, sets * table_bytes(schema.sizes, weights, len(schema.classes)))
 
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None

@@ -155,8 +155,10 @@ class OrderedClassifier(CountsClassifier):
         information = np.zeros(len(graph.names))
         for family in self.counts_.families:
             sizes = self.schema_.sizes
-            wide = isinstance(family, CellCounts)
-            found = cell_information(family, sizes) if wide else family_information(family.table)
+            if isinstance(family, CellCounts):
+                found = max(cell_information(family, sizes), 0.0)
+            else:
+                found = family_information(family.table)
             information[family.columns[0]] = found
         return information
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _OTHER, _OWN, _PARENTLESS, _APART, _LAST = 0, 1, 2, 3, -1
 _BLOCK_BYTES = 1 << 27  # of factors while missing columns are summed out
 _BLOCK_CELLS = 1 << 18  # looked up at a time
+_MOST_COPIED = 1 << 20  # bytes of a table, where there are columns of very many values
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,8 +213,13 @@ class FamilyTables(Tables):
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
         families = [family.columns for family in self.counts.families]
-        wide = [family for family in families if isinstance(self._table(family), CellTable)]
+        wide = [family for family in families if self._is_wide(self._table(family))]
         return out + self._product(wide, codes, held) if wide else out
+
+    def _is_wide(self, table: FamilyTable | CellTable) -> bool:
+        """Whether a table is looked up where it is, not copied for the kernel."""
+        large = bool(self.counts.cells) and table.nbytes > _MOST_COPIED
+        return isinstance(table, CellTable) or large
 
     @cached_property
     def _columns(self) -> IntArray:
@@ -230,7 +236,11 @@ class FamilyTables(Tables):
     def _flat(self) -> tuple[IntArray, IntArray, IntArray, FloatArray, int]:
         """All tables as the kernel reads them, see ``_core/families.cpp``."""
         every = [(family.columns, self._table(family.columns)) for family in self.counts.families]
-        tables = [(family, table) for family, table in every if isinstance(table, FamilyTable)]
+        tables = [
+            (family, table)
+            for family, table in every
+            if isinstance(table, FamilyTable) and not self._is_wide(table)
+        ]
         used = len(tables)
         sizes, lines = self.sizes, min(2, len(self.prior)) * self.counts.n_classes
         families: list[list[int]] = []

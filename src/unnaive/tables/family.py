@@ -43,6 +43,11 @@ class FamilyTable:
     table: FloatArray
     simpler: FamilyTable | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return self.table.nbytes
+
     def look_up(self, codes: CodeArray, sizes: IntArray, child: AnyArray) -> FloatArray:
         """Log-probabilities of rows whose child and parents are observed; shape (sets, k, n)."""
         number, _ = context_of(codes, sizes, self.parents)

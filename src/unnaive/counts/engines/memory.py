@@ -224,8 +224,14 @@ class CodedRows:
             yield self._count_cells((high, low))
 
     def _count_cells(self, columns: tuple[int, ...]) -> CellCounts:
-        fixed = {"sizes": self.schema.sizes, "n_classes": self.n_classes}
-        return count_cells(columns, self.codes, self.classes, weights=self.weights, **fixed)
+        return count_cells(
+            columns,
+            self.codes,
+            self.classes,
+            weights=self.weights,
+            sizes=self.schema.sizes,
+            n_classes=self.n_classes,
+        )
 
     def count_families(
         self, families: Sequence[tuple[int, ...]]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from unnaive.counts.cells import by_context
 from unnaive.counts.engines.dispatch import KNOWN_ERRORS, Counting, Sketching, located
 from unnaive.counts.families import FamilyCounts
 from unnaive.counts.joint import JointCounts, all_pairs, all_triples
@@ -135,12 +136,13 @@ class CountPieces:
 
     def cut(self, result: JointCounts) -> Iterator[tuple[int, bytes]]:
         """Cut counts into pieces with their places."""
-        tables = replace(result, families=()).tables
+        sizes, k = result.schema.sizes, result.n_classes
+        tables = replace(result.filled(), families=()).tables
         flat = np.concatenate([table.reshape(-1) for table in tables])
         for place in range(self._dense):
             yield place, self.dump(flat[place * PIECE : (place + 1) * PIECE])
         for place, family in enumerate(result.families, start=self._dense):
-            yield place, self.dump(family)
+            yield place, self.dump(by_context(family, sizes, k))
 
     def load(self, place: int, content: bytes) -> AnyArray | FamilyCounts:
         """Read a piece of the tables, or a family."""
