@@ -109,9 +109,7 @@ def run(key: str, shape: str, rows: int, seconds: float) -> dict[str, object]:
         resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
         resource.setrlimit(resource.RLIMIT_AS, (5 * MOST_MEMORY, 5 * MOST_MEMORY))
 
-    done = subprocess.run(  # noqa: S603 - this file itself
-        command, capture_output=True, text=True, preexec_fn=limit, check=False
-    )
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit, check=False)
     if done.returncode == -signal.SIGKILL:
         return {"wrong": f"took longer than {seconds:g} s"}
     if done.returncode:
