@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from unnaive.models.ordered import Cluster
     from unnaive.models.recipe import Source
     from unnaive.structure.graph import ParentGraph
-    from unnaive.tables.trees import TreeTables
+    from unnaive.tables.base import Tables
 
 _EDMONDS_BYTES = 320  # a column cubed, as networkx was seen to take
 
@@ -47,7 +47,7 @@ class PaperFactors(TableMaker):
 
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
-    ) -> RescuedTables | TreeTables:
+    ) -> Tables:
         """Estimate the tables by maximum likelihood."""
         tree = learned.graph(GeneralizedTree)
         substituted = TreeFactors(False, rescued_root, rescued_factor)
@@ -55,7 +55,8 @@ class PaperFactors(TableMaker):
         if self.all_zeros:
             return without_zeros
         plain = TreeFactors(False, joint_root, junction_factor)
-        return RescuedTables(plain.tree(counts, tree, how, held_out), without_zeros)
+        tables = plain.tree(counts, tree, how, held_out)
+        return RescuedTables(tables, without_zeros)  # type: ignore[arg-type]
 
     def estimate(self, how: Estimate) -> Estimate:
         """Estimate by maximum likelihood, whatever the smoothing of the model."""

@@ -13,12 +13,16 @@ from unnaive._caution import caution
 from unnaive._core.coding import OUTSIDE, offset_integers
 from unnaive.discretize.fixed import ByColumn
 from unnaive.exceptions import DataWarning, UnnaiveError
-from unnaive.schema.categories import group_rare, learn_categories, with_missing_category
+from unnaive.schema.categories import (
+    distinct_integers,
+    group_rare,
+    learn_categories,
+    with_missing_category,
+)
 from unnaive.schema.columns import (
     CategoricalColumn,
     ColumnSchema,
     NumericColumn,
-    distinct_integers,
     first_cell,
     refuse_infinite,
     sorted_labels,
