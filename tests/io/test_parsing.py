@@ -45,7 +45,7 @@ def test_other_rows_are_refused(text):
 
 def test_words_and_styles():
     formats = {"x": Format("float", Style(",", "."), frozenset({"lost"}))}
-    text = np.frombuffer("1.234,5\nlost\n2\n".encode(), np.uint8)
+    text = np.frombuffer(b"1.234,5\nlost\n2\n", np.uint8)
     frame, empty = parse(text, ";", ("x",), formats, MISSING)
     assert frame.columns[0].values[::2].tolist() == [1234.5, 2]
     assert np.isnan(frame.columns[0].values[1])
