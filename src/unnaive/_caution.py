@@ -38,10 +38,17 @@ _once: ContextVar[_Place | None] = ContextVar("once", default=None)
 
 
 def caution(warning: Warning) -> None:
-    """Warn, with the place of the first call from outside this library."""
+    """Warn, with the place of the first call from outside this library.
+
+    Parameters
+    ----------
+    warning : Warning
+        The warning. Inside of :class:`Once`, a ``DataWarning`` of the same kind about the same
+        columns is not given again, though its figures differ from fold to fold.
+    """
     place = _once.get() or _Place.here()
     key: Any = (getattr(warning, "kind", ""), getattr(warning, "names", ()))
-    key = key if any(key) else str(warning)  # figures differ from fold to fold
+    key = key if any(key) else str(warning)
     if key not in place.said:
         place.said.add(key)
         warnings.warn_explicit(warning, type(warning), *place.where)

@@ -21,7 +21,22 @@ def html_table(
 ) -> str:
     """Write a table, at most its first hundred rows; everything is escaped.
 
-    The columns at the places ``text`` are aligned to the left, the others, numbers, to the right.
+    Parameters
+    ----------
+    caption : str
+        Text above the table; an empty one is left out.
+    heads : sequence of str
+        Names of the columns.
+    rows : iterable of sequences
+        Cells; numbers are written to four digits.
+    text : collection of int, default=(0,)
+        Places of the columns of text, which are aligned to the left; the others, numbers, are
+        aligned to the right.
+
+    Returns
+    -------
+    str
+        A ``table`` that needs no style sheet.
 
     Examples
     --------

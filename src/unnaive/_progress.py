@@ -88,6 +88,11 @@ def progress(callback: Callable[[Progress], object]) -> Iterator[None]:
     callback : callable
         Called with a :class:`Progress`.
 
+    Yields
+    ------
+    None
+        The callback is set until the block ends.
+
     See Also
     --------
     Progress : What the callback receives.
@@ -110,7 +115,19 @@ def progress(callback: Callable[[Progress], object]) -> Iterator[None]:
 
 
 def tell(task: str, done: int, total: int | None = None, step: object = None) -> None:
-    """Tell the callback of this context, if there is one."""
+    """Tell the callback of this context, if there is one.
+
+    Parameters
+    ----------
+    task : str
+        What is running.
+    done : int
+        Number of steps done.
+    total : int, default=None
+        Number of all steps, if it is known.
+    step : object, default=None
+        What was done last.
+    """
     watcher = _watcher.get()
     if watcher is not None:
         watcher.tell(Progress(task, done, total, step))
@@ -126,6 +143,17 @@ def _tell_search(step: Any) -> None:
 
 
 def is_from_callback(error: BaseException) -> bool:
-    """Whether the callback raised an error; such errors must never be taken for failed models."""
+    """Whether the callback raised an error; such errors must never be taken for failed models.
+
+    Parameters
+    ----------
+    error : BaseException
+        An error that was caught.
+
+    Returns
+    -------
+    bool
+        True if it must be raised again.
+    """
     watcher = _watcher.get()
     return watcher is not None and watcher.error is error

@@ -84,7 +84,7 @@ def page(comparison: Comparison, title: str, alpha: float) -> Iterator[str]:
 
 
 def failed(comparison: Comparison) -> Iterator[str]:
-    """Yield a paragraph for every model that failed."""
+    """Yield a paragraph of HTML for every model that failed, with its first error."""
     folds = len(next(iter(comparison.fit_seconds.values())))
     for told in summarise(comparison.failures, folds):
         yield f"<p>{escape(told)}</p>"
@@ -113,7 +113,20 @@ def page_of_many(comparisons: Comparisons, title: str) -> Iterator[str]:
 
 
 def verdict(comparisons: Comparisons, metric: str) -> str:
-    """Return the tests over all data sets in words, and the critical-difference diagram."""
+    """Return the tests over all data sets in words, and the critical-difference diagram.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        The same models on several data sets.
+    metric : str
+        One of their metrics.
+
+    Returns
+    -------
+    str
+        A picture and a paragraph of HTML.
+    """
     friedman, nemenyi = comparisons.friedman(metric), comparisons.nemenyi(metric)
     if not friedman.n or len(comparisons.models) < 2:
         return "<p>No test: it needs two models, and a data set on which none failed.</p>"

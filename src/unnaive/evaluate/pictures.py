@@ -20,7 +20,36 @@ _STYLE = "font:13px system-ui,sans-serif;max-width:100%;height:auto"
 
 
 def draw_critical_difference(verdict: NemenyiVerdict, metric: str) -> str:
-    """Draw mean ranks on a scale; thick bars join models that do not differ significantly."""
+    """Draw mean ranks on a scale; thick bars join models that do not differ significantly.
+
+    Parameters
+    ----------
+    verdict : NemenyiVerdict
+        Mean ranks and the critical difference.
+    metric : str
+        The metric by which models were ranked, for the description that screen readers say.
+
+    Returns
+    -------
+    str
+        An ``svg`` element; its lines and letters have the color of the text around it.
+
+    See Also
+    --------
+    unnaive.explain.plot_critical_difference : The same with matplotlib.
+
+    References
+    ----------
+    Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006,
+    figure 1.
+
+    Examples
+    --------
+    >>> from unnaive.evaluate import nemenyi
+    >>> verdict = nemenyi({"nb": [0.8, 0.7, 0.9], "tan": [0.9, 0.8, 0.95]})
+    >>> draw_critical_difference(verdict, "auc").partition("aria-label=")[2][:46]
+    '"mean ranks by AUC: tan 1.00, nb 2.00; critica'
+    """
     ordered = sorted(verdict.ranks.items(), key=lambda item: item[1])
     high = max(math.ceil(ordered[-1][1]), len(ordered), 2)
     groups = undecided([rank for _, rank in ordered], verdict.critical)
@@ -64,6 +93,19 @@ def draw_means(comparison: Comparison, metric: str) -> str:
     """Draw mean and standard deviation of every model; models worse than the best are hollow.
 
     Models without scores are left out; if all are, there is no picture.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Models on the same folds.
+    metric : str
+        One of its metrics.
+
+    Returns
+    -------
+    str
+        An ``svg`` element, or an empty text; the best model is at the top, and a pointer over a
+        model shows its numbers.
     """
     rows = [row for row in comparison.table() if not math.isnan(row[metric])]
     if not rows:
@@ -76,7 +118,7 @@ def draw_means(comparison: Comparison, metric: str) -> str:
     room = (high - low) or 1.0
 
     def x(value: float) -> float:
-        return _NAME + (_WIDE - _NAME - 30) * (value - low) / room
+        return float(_NAME + (_WIDE - _NAME - 30) * (value - low) / room)
 
     bottom = 14 + _STEP * len(rows)
     parts = [line(_NAME, bottom, _WIDE - 30, bottom, **_INK | {"opacity": 0.45})]

@@ -174,8 +174,10 @@ def plot_confusion(model: Classifier, X: object, y: object, ax: Axes | None = No
             share = f"\n{100 * shares[i, j]:.0f} %" if few and table[i].sum() else ""
             text = ax.text(j, i, f"{table[i, j]:,}{share}", ha="center", va="center", fontsize=8)
             text.set_color("white" if shares[i, j] > 0.6 else "black")
-    turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    ax.set_xticks(range(k), names, **(turned if max(map(len, names)) >= 10 else {}))
+    ax.set_xticks(range(k), names)
+    if max(map(len, names)) >= 10:
+        for name in ax.get_xticklabels():
+            name.set(rotation=45, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(k), names)
     ax.set(xlabel="predicted", ylabel="actual")
     ax.set_title(f"{np.trace(table):,} of {table.sum():,} rows correct", fontsize=10)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from unnaive.models.recipe import Source
     from unnaive.structure.graph import ParentGraph
     from unnaive.tables.base import Tables
+    from unnaive.tables.trees import TreeTables
 
 _EDMONDS_BYTES = 320  # a column cubed, as networkx was seen to take
 

@@ -104,6 +104,18 @@ def draw_nomogram(nomogram: State) -> str:
 
     The effects of a column begin at 0 points; 100 points are the widest column. A hollow mark is
     a missing value, whose effect on the log-odds is 0 unless it is a category.
+
+    Parameters
+    ----------
+    nomogram : dict
+        ``positive``, the class; ``against``, the other class of the odds, or an empty text if the
+        last scale has probabilities; ``base``, the log-odds without any value; ``columns``, each
+        with its ``name`` and ``values``, which have a ``label`` and an ``effect``.
+
+    Returns
+    -------
+    str
+        An ``svg`` element; the style sheet of the report has its colors.
     """
     columns = sorted(nomogram["columns"], key=lambda column: -_range(column))
     unit = _range(columns[0]) / 100 if columns else 1.0
@@ -142,7 +154,7 @@ def _answers(nomogram: State) -> tuple[str, list[tuple[float, str]]]:
     """Name of the last scale, and log-odds with their labels: probabilities, or odds of a pair."""
     positive, against = nomogram["positive"], nomogram["against"]
     if against:
-        steps = [(factor, f"{factor}:1") for factor in _ODDS] + [(1, "1:1")]
+        steps = [(float(factor), f"{factor}:1") for factor in _ODDS] + [(1.0, "1:1")]
         steps += [(1 / factor, f"1:{factor}") for factor in _ODDS]
         return f"{positive} : {against}", [(log(odds), label) for odds, label in steps]
     labels = [f"{100 * share:g}\N{NO-BREAK SPACE}%" for share in _SHARES]
