@@ -29,6 +29,7 @@ CodeType = type[np.uint8] | type[np.uint16] | type[np.uint32]
 _EXACT = 2**53  # integers up to here are exact as floats
 _NUMBER = re.compile(r"((?:^-)?\d+(?:\.\d+)?)")
 OTHER_VALUES = "other values"  # the category of rare values
+_BLOCK = 1 << 15  # rows that stay in the cache
 _WIDEST_TABLE = 1 << 16  # a column of integers with a wider range is searched, not looked up
 
 
@@ -486,5 +487,6 @@ def distinct_integers(values: AnyArray) -> AnyArray | None:
     if spread >= _WIDEST_TABLE or lowest + spread > np.iinfo(np.int64).max:
         return None
     seen = np.zeros(spread + 1, dtype=bool)
-    seen[values.astype(np.int64, copy=False) - lowest] = True
+    for start in range(0, len(values), _BLOCK):
+        seen[values[start : start + _BLOCK].astype(np.int64) - lowest] = True
     return (np.flatnonzero(seen) + lowest).astype(values.dtype)
