@@ -112,7 +112,7 @@ def test_the_papers_figure_2():
     texts = [text.get_text() for text in ax.texts]
     assert {"y, 1, 2, 3", "y, 2, 3", "y, 1, 2"} <= set(texts)
     assert ax.get_title() == "4 clusters, 3 separators"
-    assert "<td>y, 1, 2, 3</td>" in tree._repr_html_()
+    assert ">y, 1, 2, 3</td>" in tree._repr_html_()
 
 
 def test_no_clusters():

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray, IntArray
 
-_MANY, _FEW = 1 << 16, 1 << 14  # samples from which, and values up to which equal ones are counted
+_MANY = 1 << 16  # samples per class from which equal ones are counted,
+_FEW = 1 << 14  # if they have at most this many values
 
 
 class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -271,18 +272,23 @@ def _counted(
     values: FloatArray, classes: IntArray, n_classes: int
 ) -> tuple[FloatArray, IntArray, FloatArray]:
     """Count equal samples, if a feature has many samples and few values, as sorting costs more."""
-    if len(values) >= _MANY:
-        rows, keys = np.empty(len(values), dtype=np.int32), np.empty(_FEW, dtype=np.uint64)
-        index = np.full(2 * _FEW, -1, dtype=np.int32)
-        exact = np.zeros(BINADES, dtype=np.uint8)
-        done, size = find_buckets(values, exact, index, keys, 0, rows)
-        if done == len(values):
-            known = np.empty(size)
-            known[rows] = values
-            counts = np.bincount(rows * np.int64(n_classes) + classes)
-            kinds = np.flatnonzero(counts)
-            return known[kinds // n_classes], kinds % n_classes, counts[kinds].astype(np.float64)
-    return values, classes, np.ones(len(values))
+    step = _MANY * n_classes
+    if len(values) < step:
+        return values, classes, np.ones(len(values))
+    keys, index = np.empty(_FEW, dtype=np.uint64), np.full(2 * _FEW, -1, dtype=np.int32)
+    known, counts = np.empty(_FEW), np.zeros(_FEW * n_classes, dtype=np.int64)
+    exact, size = np.zeros(BINADES, dtype=np.uint8), 0
+    for start in range(0, len(values), step):
+        some = values[start : start + step]
+        rows = np.empty(len(some), dtype=np.int32)
+        done, size = find_buckets(some, exact, index, keys, size, rows)
+        if done < len(some):
+            return values, classes, np.ones(len(values))
+        known[rows] = some
+        more = np.bincount(rows * np.int64(n_classes) + classes[start : start + step])
+        counts[: len(more)] += more
+    kinds = np.flatnonzero(counts)
+    return known[kinds // n_classes], kinds % n_classes, counts[kinds].astype(np.float64)
 
 
 def midpoints(low: FloatArray, high: FloatArray) -> FloatArray:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Limits = tuple[float | None, int | None]
 
+_BLOCK = 1 << 15  # rows that stay in the cache
 OTHER_VALUES = "other values"  # the category of rare values
 
 
@@ -103,5 +104,6 @@ def distinct_integers(values: AnyArray) -> AnyArray | None:
     if spread >= WIDEST_TABLE or lowest + spread > np.iinfo(np.int64).max:
         return None
     seen = np.zeros(spread + 1, dtype=bool)
-    seen[values.astype(np.int64, copy=False) - lowest] = True
+    for start in range(0, len(values), _BLOCK):
+        seen[values[start : start + _BLOCK].astype(np.int64) - lowest] = True
     return (np.flatnonzero(seen) + lowest).astype(values.dtype)

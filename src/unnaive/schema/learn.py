@@ -376,7 +376,8 @@ def is_categorical(
     if chosen is not None:
         return chosen
     observed = ~column.missing
-    values, integers = column.values[observed], column.values.dtype.kind in "iub"
+    integers = column.values.dtype.kind in "iub"
+    values = column.values if integers else column.values[observed]
     for sample in (values[:_SAMPLE_ROWS], values):
         few = distinct_integers(sample) if integers else None
         distinct = np.unique(sample) if few is None else few
