@@ -154,7 +154,7 @@ def test_counts_and_schemas_have_a_short_repr_and_a_table():
     assert repr(counts.schema) == "Schema(2 columns, 2 classes, target 'y')"
     for shown in (counts, counts.schema):
         table = shown._repr_html_()
-        assert table.startswith(f"<table><caption>{type(shown).__name__}(")
-        assert "<td>x1</td>" in table
+        assert f">{type(shown).__name__}(" in table
+        assert ">x1</td>" in table
     assert "no: 1, yes: 2" in counts._repr_html_()
     assert "a&lt;b, c" in counts.schema._repr_html_()

@@ -1,5 +1,6 @@
 """Drawings of structures: they fit a page, nothing overlaps, and titles say what is drawn."""
 
+import re
 import subprocess
 import sys
 from itertools import combinations
@@ -208,14 +209,15 @@ def test_structures_have_a_short_repr_and_a_table():
     assert repr(network(8)) == "NetworkGraph(8 columns, 14 edges)"
     for graph in STRUCTURES.values():
         assert len(repr(graph)) < 60
-        assert graph._repr_html_().startswith("<table><caption>")
+        assert graph._repr_html_().startswith("<table><caption ")
 
 
 def test_a_network_has_a_short_repr_and_a_table():
     dag = DAG(("a", "b"), ((), (0,)))
     network = unnaive.Network(dag, (("no", "yes"),) * 2, ([0.5, 0.5], [[0.5, 0.5]] * 2))
     assert repr(network) == "Network(2 nodes, 1 edges)"
-    assert "<td>b</td><td>a</td><td>no, yes</td>" in network._repr_html_()
+    shown = re.sub(r' style="[^"]*"', "", network._repr_html_())
+    assert "<td>b</td><td>a</td><td>no, yes</td>" in shown
 
 
 @pytest.mark.parametrize("n_columns", [3, 10])
