@@ -480,10 +480,8 @@ class JointCounts:
             return cls.from_state(state)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             what = " ".join(f"{type(error).__name__}: {error}".split())
-            raise ModelFileError(
-                f"{path} is a counts file, but not one that this version understands "
-                f"({what}); count again with this version"
-            ) from error
+            why = f"{path} is a counts file, but not one that this version understands ({what})"
+            raise ModelFileError(f"{why}; count again with this version") from error
 
 
 def starts_of(lengths: IntArray) -> IntArray:
