@@ -89,7 +89,7 @@ class JudgedRows:
         apart = np.flatnonzero(np.diff(level) > max(clear, TIE_TOLERANCE))
         between = (level[apart] + level[apart + 1]) / 2
         ends = (level[0] - 1.0, level[-1] + 1.0) if len(level) else ()
-        present = log_weights[[label]] if not (clear and len(level)) else []
+        present = np.empty(0) if clear and len(level) else log_weights[[label]]
         tried = np.sort(np.concatenate([between, ends, present]))
         ever = spans[1] < spans[2]
         right = self._reached(spans[1][ever], ever, tried) - self._reached(

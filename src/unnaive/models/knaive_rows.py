@@ -43,7 +43,7 @@ class RowSets:
     @property
     def labels(self) -> AnyArray:
         """Most probable class of every sample; shape (n,)."""
-        return np.array(self.classes)[self.probabilities.argmax(axis=1)]
+        return np.asarray(np.array(self.classes)[self.probabilities.argmax(axis=1)])
 
 
 def row_sets(model: KNaiveBayes, frame: Frame) -> RowSets:

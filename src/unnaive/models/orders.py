@@ -41,8 +41,14 @@ class GeneticOrders:
         from unnaive.search import Box, Genetic  # noqa: PLC0415 - import time
 
         d = len(self.required)
-        size = {"population": 40, "selected": 20, "offspring": 40, "max_generations": 40}
-        algorithm = Genetic(**size, patience=8, time_limit=limit)
+        algorithm = Genetic(
+            population=40,
+            selected=20,
+            offspring=40,
+            max_generations=40,
+            patience=8,
+            time_limit=limit,
+        )
         result = algorithm.maximise(
             Box([0.0] * d, [1.0] * d),
             lambda keys: np.array([self.network(line).score for line in keys]),

@@ -62,7 +62,10 @@ SWAPPED = ("Diabetes", "NB")
 GENERALIZED = ("GNB-A", "GNB-O")
 PLAIN = " without smoothing"
 INFERRED = "inferred "  # before the name of a model, in the results of a unit
-RULES = {"text": True, "inferred": "all-zeros"}  # for zeros, as values of ``paper``
+RULES: dict[str, bool | str] = {
+    "text": True,
+    "inferred": "all-zeros",
+}  # for zeros, as values of ``paper``
 _NEVER_PLAIN = tuple(model + PLAIN for model in GENERALIZED)
 _LARGER_SHARE = 3488 / 3772  # of rows in ann-train, of its larger class
 _OF_A_CLASS = ("precision", "recall", "f1")
@@ -199,7 +202,8 @@ class GNBExperiment(Experiment):
     def _paths(self, name: str) -> dict[str, dict[str, State]]:
         """Return the scores of the first triplets, the mean of 5 runs, by method and rule."""
         data = self.data(name)
-        rows, paths = prepare_rows(cut_whole(data), data.labels), {}
+        rows = prepare_rows(cut_whole(data), data.labels)
+        paths: dict[str, dict[str, list[dict[str, FloatArray]]]] = {}
         runs = range(min(PRINTED_RUNS, self.n_runs))
         for train, test in random_splits(len(data.y), runs, self.seed):
             counts = TAN(discretize=None).fit(*rows.take(train)).counts_

@@ -110,7 +110,7 @@ class Genetic(EstimationOfDistribution):
     crossover: float = number(0.9, 0.0, most=1.0)
     mutation: float | None = number(None, 0.0, most=1.0, also=(None,))
 
-    space_type: ClassVar[type[Space]] = Space
+    space_type: ClassVar[type[Space]] = Space  # type: ignore[type-abstract]
 
     def _learn(self, selected: AnyArray, space: Space, _: object) -> GenePool:
         """Take the selected genomes as parents."""

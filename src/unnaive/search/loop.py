@@ -353,8 +353,8 @@ def require_algorithm(name: str, given: object, space_type: type[Space]) -> None
     Traceback (most recent call last):
     unnaive.exceptions.UnnaiveError: search=UMDA(...); it must be a UMDAc, ...
     """
-    known_kind = isinstance(given, EstimationOfDistribution)
-    if not (known_kind and issubclass(space_type, given.space_type)):  # type: ignore[union-attr]
+    kind = given.space_type if isinstance(given, EstimationOfDistribution) else None
+    if kind is None or not issubclass(space_type, kind):
         known = {"Categories": "UMDA, MIMIC or EBNA"}.get(space_type.__name__, "UMDAc, MIMICc, …")
         raise UnnaiveError(
             f"{name}={given!r}; it must be a {known} of unnaive.search, as in UMDA()"

@@ -137,7 +137,9 @@ def forward_joining(
         used = {column for group in groups for column in group}
         free = [column for column in np.flatnonzero(active).tolist() if column not in used]
         additions: list[Change] = [((), (column,)) for column in free]
-        joins = [((group,), _joined(group, (column,))) for column in free for group in groups]
+        joins: list[Change] = [
+            ((group,), _joined(group, (column,))) for column in free for group in groups
+        ]
         return joins + additions if paper else additions + joins
 
     price = (lambda groups: n_columns * (1 + len(groups))) if paper else None

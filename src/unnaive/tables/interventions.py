@@ -26,7 +26,7 @@ class Interventions:
     cause of two variables is left out. Arrows that were learned from data need not do so.
     """
 
-    def do(self: Own, actions: Mapping[str, object]) -> Own:
+    def do(self: Own, actions: Mapping[str, object]) -> Own:  # type: ignore[misc]
         """Set variables to states, whatever their parents: Pearl's do-operator.
 
         Parameters
@@ -54,7 +54,7 @@ class Interventions:
             tables[node] = np.eye(len(self.states[node]))[code]
         return replace(self, dag=self.dag.do(list(actions)), tables=tuple(tables))
 
-    def adjusted(
+    def adjusted(  # type: ignore[misc]
         self: Own, effect: str, action: Mapping[str, object], given: Sequence[str] | None = None
     ) -> FloatArray:
         r"""Compute P(effect | do(cause)) from what is observed, by back-door adjustment.
