@@ -45,12 +45,12 @@ def wide_tree(
     It gives the same probabilities as :func:`~unnaive.tables.trees.tree_tables`, which see for the
     parameters.
     """
-    above = graph.parents.tolist()
-    families = tuple(
-        counts.family((column,) if above[column] < 0 else (column, above[column]))
-        for column in graph.used
-    )
-    made = {} if shared is None else shared
+    above, shared = graph.parents.tolist(), {} if shared is None else shared
+    made, counted = shared.setdefault("made", {}), shared.setdefault("counted", {})
+    families = [(c,) if above[c] < 0 else (c, above[c]) for c in graph.used]
+    for columns in families:
+        if columns not in counted:
+            counted[columns] = counts.family(columns)
     for column in graph.used:
         if (column,) not in made:
             made[column,] = _alone(counts, column, smoothing, held_out)
@@ -58,7 +58,7 @@ def wide_tree(
     if root_of is not None and class_prior is None and len(roots) == 1:
         made = {**made, (roots[0],): _joint_root(counts, roots[0], smoothing, held_out, root_of)}
     return family_tables(
-        replace(counts, families=families),
+        replace(counts, families=tuple(counted[columns] for columns in families)),
         smoothing,
         class_prior=class_prior,
         marginalize=marginalize,
