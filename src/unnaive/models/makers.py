@@ -43,7 +43,8 @@ class TreeFactors(TableMaker):
         graph = learned.structure
         if not isinstance(graph, ClassGraphs):
             return self.tree(counts, learned.graph(ParentGraph), how, held_out)
-        trees = [self.tree(counts, one, how, held_out) for one in graph.graphs]
+        shared: dict[tuple[int, int, int], FloatArray] = {}
+        trees = [self.tree(counts, one, how, held_out, shared) for one in graph.graphs]
         return ClassTrees(tuple(only_class(tree, label) for label, tree in enumerate(trees)))
 
     def tree(
