@@ -78,7 +78,6 @@ def test_names_and_cells_stay_text(tmp_path):
         ("tan", range(8)),
         ("gaussian-tan", range(8)),
         ("cherry", [27]),  # many values, many missing: took more than 5 seconds
-        ("tan-multinet", [5_000_097]),  # many classes: likewise
     ],
 )
 def test_hostile_fits(key, seeds, tmp_path):
