@@ -49,7 +49,8 @@ class TreeFactors(TableMaker):
         graph = learned.structure
         if not isinstance(graph, ClassGraphs):
             return self.tree(counts, learned.graph(ParentGraph), how, held_out)
-        trees = [self.tree(counts, one, how, held_out) for one in graph.graphs]
+        shared: dict[Any, Any] = {}
+        trees = [self.tree(counts, one, how, held_out, shared) for one in graph.graphs]
         return ClassTrees(tuple(of_class(tree, label) for label, tree in enumerate(trees)))
 
     def tree(
