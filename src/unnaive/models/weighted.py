@@ -35,6 +35,8 @@ _LEAST_LOG = -30.0  # instead of log 0, while weights are fitted
 class WeightedFactors(TableMaker):
     """Makes tables of weighted log factors, and a bias of every class."""
 
+    by_cells: bool = False  # only without pairs, whose cells are all needed
+
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> WeightedTables:
@@ -123,7 +125,7 @@ class WeightedBayes(CountsClassifier):
 
     def recipe(self) -> Recipe:
         """Choose the factors by mutual information, and learn their weights from samples."""
-        parts = (self._factors, WeightedFactors(), self._weigh)
+        parts = (self._factors, WeightedFactors(self.dependences == "none"), self._weigh)
         return Recipe(*parts, structure=WeightedGraph, keeps=True)
 
     def _factors(self, source: Source, rows: CodedRows | None) -> Learned:
@@ -197,7 +199,8 @@ class WeightedBayes(CountsClassifier):
         how.require(counts.schema, 16 * counts.n_classes * cells)
         chosen = some_rows(rows.classes, _MOST_ENTRIES, len(terms) * counts.n_classes)
         chosen = chosen[dealt(rows.classes[chosen], len(terms), counts.n_classes)]
-        tables = weighted_tables(counts.filled(), terms, how.smoothing, held_out=1.0)
+        counts = counts.filled() if (terms[:, 1] >= 0).any() else counts
+        tables = weighted_tables(counts, terms, how.smoothing, held_out=1.0)
         codes, classes = np.ascontiguousarray(rows.codes[:, chosen]), rows.classes[chosen]
         entries = tables.entries(codes, classes, self.n_jobs)
         np.maximum(entries, np.float32(_LEAST_LOG), out=entries)
