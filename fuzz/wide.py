@@ -36,7 +36,6 @@ SHAPES = {  # values of the wide columns; others have 5 values, so that there ar
 COLUMNS = 21
 MOST_MEMORY = 2**31
 REFUSAL_SECONDS = 1.0
-UNSURE = 0.3  # share by which the seconds of coding vary from run to run
 FILE_TIMES = 3.0
 SETTINGS = {"random_state": 0, "max_memory": MOST_MEMORY}
 
@@ -82,7 +81,6 @@ def measure(key: str, shape: str, rows: int) -> dict[str, object]:
         model = unnaive.make(key, **chosen).fit(X, y)
     except (ValueError, UnnaiveError) as error:
         seconds = time.process_time() - began - coding
-        seconds = max(seconds - UNSURE * coding, 0.0)
         return {"seconds": seconds, "bytes": peak() - before, "refused": str(error)}
     fitted = time.process_time()
     result: dict[str, object] = {"seconds": fitted - began - coding, "bytes": peak() - before}

@@ -58,7 +58,20 @@ class CellCounts:
     table: CountArray
 
     def combine(self, other: CellCounts, operation: Operation) -> CellCounts:
-        """Add or subtract counts of the same columns; cells without rows are dropped."""
+        """Add or subtract counts of the same columns; cells without rows are dropped.
+
+        Parameters
+        ----------
+        other : CellCounts
+            Counts of the same columns in other rows.
+        operation : callable
+            Adds or subtracts two arrays.
+
+        Returns
+        -------
+        CellCounts
+            Counts of the cells that are left.
+        """
         keys = np.union1d(self.keys, other.keys)
         tables = np.zeros((2, len(keys)), dtype=np.result_type(self.table, other.table))
         for table, cells in zip(tables, (self, other), strict=True):
@@ -67,7 +80,18 @@ class CellCounts:
         return CellCounts(self.columns, keys[result != 0], result[result != 0])
 
     def changed(self, change: Callable[[CountArray], CountArray]) -> CellCounts:
-        """Apply a function to the counts; cells that become 0 are dropped, as if never seen."""
+        """Apply a function to the counts; cells that become 0 are dropped, as if never seen.
+
+        Parameters
+        ----------
+        change : callable
+            Maps an array of counts to one of the same shape; it must map 0 to 0.
+
+        Returns
+        -------
+        CellCounts
+            The changed counts.
+        """
         table = change(self.table)
         return CellCounts(self.columns, self.keys[table != 0], table[table != 0])
 
@@ -80,7 +104,20 @@ class CellCounts:
     __hash__ = None  # type: ignore[assignment]
 
     def fits(self, sizes: IntArray, n_classes: int) -> bool:
-        """Whether columns, keys and counts fit the schema."""
+        """Whether columns, keys and counts fit the schema.
+
+        Parameters
+        ----------
+        sizes : ndarray of shape (d,)
+            Number of values of every column.
+        n_classes : int
+            Number of classes k.
+
+        Returns
+        -------
+        bool
+            False if a file does not hold what it claims.
+        """
         within = all(0 <= column < len(sizes) for column in self.columns)
         return (
             within
@@ -107,14 +144,40 @@ class CellCounts:
         return cls(tuple(state["columns"]), keys, widened(state["counts"]))
 
     def digits(self, sizes: IntArray) -> tuple[IntArray, dict[int, IntArray]]:
-        """Class of every cell, and its value of every column."""
+        """Class of every cell, and its value of every column.
+
+        Parameters
+        ----------
+        sizes : ndarray of shape (d,)
+            Number of values of every column.
+
+        Returns
+        -------
+        classes : ndarray of shape (m,)
+            Codes of the classes.
+        values : dict of ndarray
+            Codes of the values, by column.
+        """
         rest, values = self.keys, {}
         for column in (self.columns[0], *reversed(self.columns[1:])):
             rest, values[column] = np.divmod(rest, max(int(sizes[column]), 1))
         return rest, values
 
     def given(self, columns: tuple[int, ...], sizes: IntArray) -> CellCounts:
-        """Return counts of another child and parents; other columns are summed out."""
+        """Return counts of another child and parents; other columns are summed out.
+
+        Parameters
+        ----------
+        columns : tuple of int
+            The child, then its parents, all among the columns of these counts.
+        sizes : ndarray of shape (d,)
+            Number of values of every column.
+
+        Returns
+        -------
+        CellCounts
+            Their counts, of the rows in which all columns of these counts are observed.
+        """
         if columns == self.columns:
             return self
         classes, values = self.digits(sizes)
@@ -132,7 +195,20 @@ class CellCounts:
         return _gathered(self.columns, keys, self.table)
 
     def filled(self, sizes: IntArray, n_classes: int) -> CountArray:
-        """All cells as a table; shape (k, parents …, v). Raises if it is huge."""
+        """All cells as a table; shape (k, parents …, v). Raises if it is huge.
+
+        Parameters
+        ----------
+        sizes : ndarray of shape (d,)
+            Number of values of every column.
+        n_classes : int
+            Number of classes k.
+
+        Returns
+        -------
+        ndarray of shape (k, parents …, v)
+            Counts, 0 for the cells that did not occur.
+        """
         cells = n_cells(self.columns, sizes, n_classes)
         _require_filled(cells, self.columns, sizes)
         table: AnyArray = np.zeros(cells, dtype=self.table.dtype)
@@ -140,7 +216,20 @@ class CellCounts:
         return table.reshape(n_classes, *sizes[[*self.columns[1:], self.columns[0]]])
 
     def by_context(self, sizes: IntArray, n_classes: int) -> FamilyCounts:
-        """Return the same counts with all values of the child in every context that occurred."""
+        """Return the same counts with all values of the child in every context that occurred.
+
+        Parameters
+        ----------
+        sizes : ndarray of shape (d,)
+            Number of values of every column.
+        n_classes : int
+            Number of classes k.
+
+        Returns
+        -------
+        FamilyCounts
+            The counts; raises an error if their table is huge.
+        """
         size = int(sizes[self.columns[0]])
         classes, contexts, place = self.contexts(sizes)
         _require_filled(n_classes * size * len(contexts), self.columns, sizes)
@@ -178,13 +267,44 @@ def n_cells(columns: tuple[int, ...], sizes: IntArray, n_classes: int) -> int:
 
 
 def wide_pairs(pairs: IntArray, sizes: IntArray, n_classes: int) -> BoolArray:
-    """Which pairs (m, 2) are held by the cells that occurred; shape (m,)."""
+    """Which pairs (m, 2) are held by the cells that occurred; shape (m,).
+
+    Parameters
+    ----------
+    pairs : ndarray of shape (m, 2)
+        Pairs of columns.
+    sizes : ndarray of shape (d,)
+        Number of values of every column.
+    n_classes : int
+        Number of classes k.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        True for the pairs of more than ``DENSE_CELLS`` cells.
+    """
     cells = n_classes * sizes[pairs].astype(np.float64).prod(axis=1)
     return np.asarray(cells > DENSE_CELLS)
 
 
 def is_wide_family(columns: tuple[int, ...], sizes: IntArray, n_classes: int) -> bool:
-    """Whether the counts of a family are held by the cells that occurred."""
+    """Whether the counts of a family are held by the cells that occurred.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        The child, then its parents.
+    sizes : ndarray of shape (d,)
+        Number of values of every column.
+    n_classes : int
+        Number of classes k.
+
+    Returns
+    -------
+    bool
+        True if there are very many cells, and many of them in every context. A column of few
+        values costs little in a context that occurred, so that its contexts hold all values.
+    """
     many = n_classes * int(sizes[columns[0]]) > min(DENSE_VALUES, DENSE_CELLS)
     return many and n_cells(columns, sizes, n_classes) > DENSE_CELLS
 
@@ -211,7 +331,37 @@ def count_cells(
     sizes: IntArray,
     n_classes: int,
 ) -> CellCounts:
-    """Count the cells of rows in which all columns are observed; cost of sorting the rows."""
+    """Count the cells of rows in which all columns are observed; cost of sorting the rows.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        The child, then its parents.
+    codes : ndarray of shape (d, n)
+        Codes of the values.
+    classes : ndarray of shape (n,)
+        Codes of the classes.
+    weights : ndarray of shape (n,) or None
+        Weights of the rows.
+    sizes : ndarray of shape (d,)
+        Number of values of every column.
+    n_classes : int
+        Number of classes k.
+
+    Returns
+    -------
+    CellCounts
+        The counts.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0, 2], [1, 1, 0]])
+    >>> sizes, classes = np.array([3, 2]), np.array([0, 0, 1])
+    >>> fixed = {"weights": None, "sizes": sizes, "n_classes": 2}
+    >>> cells = count_cells((1, 0), codes, classes, **fixed)
+    >>> cells.keys.tolist(), cells.table.tolist()
+    ([1, 10], [2, 1])
+    """
     if n_cells(columns, sizes, n_classes) > _LARGEST_KEY:
         widest = max(sizes[list(columns)].tolist())
         raise TableTooLarge(
@@ -238,7 +388,13 @@ def _gathered(columns: tuple[int, ...], keys: IntArray, counts: AnyArray | None)
 
 
 def narrow(numbers: AnyArray) -> AnyArray:
-    """Whole numbers from 0 as the narrowest type that holds them, for the store."""
+    """Whole numbers from 0 as the narrowest type that holds them, for the store.
+
+    Examples
+    --------
+    >>> narrow(np.array([3, 300])).dtype.name
+    'uint16'
+    """
     if numbers.dtype.kind != "i" or numbers.min(initial=0) < 0:
         return numbers
     most = int(numbers.max(initial=0))
@@ -263,7 +419,15 @@ def is_sparse(table: AnyArray) -> bool:
 
 
 def packed(table: CountArray) -> CountArray | State:
-    """Return a table for the store, or its positions and counts that are not 0."""
+    """Return a table for the store, or its positions and counts that are not 0.
+
+    Examples
+    --------
+    >>> table = np.zeros((2, 9000), dtype=np.int64)
+    >>> table[1, 7] = 5
+    >>> {key: numbers.tolist() for key, numbers in packed(table).items()}
+    {'steps': [9007], 'counts': [5]}
+    """
     if not is_sparse(table):
         return table
     places = np.flatnonzero(table)

@@ -43,6 +43,8 @@ class WeightedFactors(TableMaker):
 
     pseudo_count: float = 0.0
 
+    by_cells: bool = False  # only without pairs, whose cells are all needed
+
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> WeightedTables:
@@ -138,7 +140,10 @@ class WeightedBayes(CountsClassifier):
 
     def recipe(self) -> Recipe:
         """Choose the factors by mutual information, and learn their weights from samples."""
-        parts = (self._factors, WeightedFactors(float(self.pseudo_count)), self._weigh)
+        maker = WeightedFactors(
+            by_cells=self.dependences == "none", pseudo_count=float(self.pseudo_count)
+        )
+        parts = (self._factors, maker, self._weigh)
         return Recipe(*parts, structure=WeightedGraph, keeps=True)
 
     def _factors(self, source: Source, rows: CodedRows | None) -> Learned:
@@ -212,10 +217,9 @@ class WeightedBayes(CountsClassifier):
         how.require(counts.schema, 16 * counts.n_classes * cells)
         chosen = some_rows(rows.classes, _MOST_ENTRIES, len(terms) * counts.n_classes)
         chosen = chosen[dealt(rows.classes[chosen], len(terms), counts.n_classes)]
+        counts = counts.filled() if (terms[:, 1] >= 0).any() else counts
         pseudo = float(self.pseudo_count)
-        tables = weighted_tables(
-            counts.filled(), terms, how.smoothing, held_out=1.0, pseudo_count=pseudo
-        )
+        tables = weighted_tables(counts, terms, how.smoothing, held_out=1.0, pseudo_count=pseudo)
         codes, classes = np.ascontiguousarray(rows.codes[:, chosen]), rows.classes[chosen]
         entries = tables.entries(codes, classes, self.n_jobs)
         np.maximum(entries, np.float32(_LEAST_LOG), out=entries)
