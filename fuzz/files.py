@@ -28,8 +28,6 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.io import networks
 from unnaive.io.files import read
 from unnaive.io.parts import open_part
-from unnaive.io.parts.plain import PlainCsvPart
-from unnaive.io.reading import Reading
 from unnaive.schema import CategoricalColumn, NumericColumn, Schema
 from unnaive.schema.document import load_schema, save_schema
 
@@ -97,12 +95,6 @@ def judge_data(path: Path, seed: int) -> None:
     chances = model.predict_proba([{}])
     assert chances.shape == (1, len(counts.schema.classes)), "wrong classes"
     assert np.isfinite(chances).all(), "probabilities that are not finite"
-
-
-def judge_plain(path: Path, _: int) -> None:
-    """Read a CSV file as if pyarrow were not there."""
-    for frame in PlainCsvPart(path, ".csv", Reading()).frames(100, {}, threads=False):
-        judge_frame(frame)
 
 
 def judge_network(path: Path, _: int) -> None:
@@ -283,7 +275,6 @@ def subjects(folder: Path) -> dict[str, Subject]:
     models = [(GOLDEN / f"{name}.unb").read_bytes() for name in ("nb", "gaussian-nb")]
     known_subjects = {
         "csv": (".csv", direct(csv, CSV_WORDS), judge_data),
-        "csv-plain": (".csv", direct(csv, CSV_WORDS), judge_plain),
         "csv-gz": (".csv.gz", gzipped(known["csv"]), judge_data),
         "tsv": (".tsv", direct([known["tsv"]], CSV_WORDS), judge_data),
         "arff": (".arff", direct(arff, ARFF_WORDS), judge_data),

@@ -12,8 +12,6 @@ import pytest
 from fuzz import files, fits, pages, run
 from unnaive.exceptions import DataFileError
 from unnaive.io.files import read
-from unnaive.io.parts.plain import PlainCsvPart
-from unnaive.io.reading import Reading
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 SLOW = {"xlsx": 3, "csv": 8, "csv-gz": 8, "tsv": 8, "parquet-notes": 8}
@@ -99,7 +97,7 @@ def test_only_separators(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(",,,\n,,,\n")
     with pytest.raises(DataFileError, match="has no name"):
-        PlainCsvPart(path, ".csv", Reading())
+        read(path)
 
 
 def test_a_workbook_with_damaged_compression(tmp_path):

@@ -266,7 +266,9 @@ class CsvPart(TextPart):
 def _sniff(path: Path, ending: str, encoding: str) -> str:
     """Find the separator of a CSV file from its header."""
     with open_bytes(path, encoding) as stream:
-        line = next(line for line in stream if line.strip()).decode(errors="replace")
+        line = next((line for line in stream if line.strip()), b"").decode(errors="replace")
+    if not line:
+        raise DataFileError(f"{path} is empty; it needs a header and rows")
     bare = re.sub(r'"[^"]*"?', "", line)
     return "\t" if ending == ".tsv" and "\t" in bare else max(",;\t|", key=bare.count)
 
