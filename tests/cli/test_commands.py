@@ -358,6 +358,7 @@ def test_version():
     assert result.returncode == 0
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
 def test_standard_output_on_a_full_disk():
     with Path("/dev/full").open("w") as full:
@@ -368,6 +369,7 @@ def test_standard_output_on_a_full_disk():
     assert result.returncode == 1
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
 def test_a_broken_pipe_is_silent(data, model):
     command = [sys.executable, "-c", PROGRAM, "predict", model, data]

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
+import unnaive
 from unnaive.cli import terminal
 from unnaive.cli.app import app
 from unnaive.evaluate import compare
@@ -123,23 +124,10 @@ def test_interrupted_work_is_kept(given, tmp_path, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("unnaive.cli.compare.progress", lambda *_: Stopping(stop))
+    monkeypatch.setattr("unnaive.cli.compare.progress", lambda *_: unnaive.progress(stop))
     result = run(*given, "--jobs", 1, "--resume", tmp_path / "r", code=130)
     assert "run the same command to continue" in result.stderr
     assert len((tmp_path / "r").read_text().splitlines()) == 2
-
-
-class Stopping:
-    """Progress that ends all when it is first told of."""
-
-    def __init__(self, stop):
-        self.stop = stop
-
-    def __enter__(self):
-        return self.stop
-
-    def __exit__(self, *_):
-        return None
 
 
 @pytest.mark.parametrize(

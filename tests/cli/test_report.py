@@ -27,6 +27,7 @@ def folder(tmp_path_factory):
     return path
 
 
+@pytest.mark.long
 def test_the_command_writes_a_page(folder, tmp_path):
     path = tmp_path / "report.html"
     result = run("report", folder / "m.unb", folder / "patients.csv", "-o", path, "--folds", 4)
@@ -40,6 +41,7 @@ def test_the_command_writes_a_page(folder, tmp_path):
     assert "patients.csv" in text
 
 
+@pytest.mark.long
 def test_markdown_is_written_or_printed(folder, tmp_path):
     given = ["report", folder / "m.unb", folder / "patients.csv", "--folds", 4]
     printed = run(*given, "--to", "markdown").stdout
@@ -53,6 +55,7 @@ def test_markdown_is_written_or_printed(folder, tmp_path):
     assert "--output" in run(*given, "--to", "html", code=2).stderr
 
 
+@pytest.mark.long
 def test_the_command_is_the_function(folder):
     options = ["--folds", 4, "--seed", 3, "--positive", "ill", "--errors", 2, "--title", "Cough"]
     told = json.loads(
@@ -69,6 +72,7 @@ def test_the_command_is_the_function(folder):
     assert told["performance"]["roc"]["positive"] == "ill"
 
 
+@pytest.mark.long
 def test_a_class_of_another_name_and_new_rows(folder, tmp_path):
     X, y = mixed(60, seed=9)
     X.assign(truth=y).to_csv(tmp_path / "later.csv", index=False)

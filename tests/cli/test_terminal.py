@@ -94,6 +94,7 @@ def test_every_command_prints_json_if_asked(command):
 # Colours and widths
 
 
+@pytest.mark.long
 def test_colours_on_a_terminal_only(tmp_path):
     arguments = ["fit", tmp_path / "none.csv", "-t", "y", "-o", tmp_path / "m.unb"]
     code, shown = in_terminal(*arguments)
@@ -308,6 +309,7 @@ def test_json_alone_on_standard_output(arguments, data, model, tmp_path):
 # Files that try to disguise what is shown
 
 
+@pytest.mark.long
 def test_codes_of_a_file_do_not_reach_the_terminal(tmp_path):
     hidden = "\x1b]0;hi\x07age\u202e"
     lines = [[f"{number % 7}", "\x1b[2Jyes" if number % 2 else "no\x9b"] for number in range(40)]

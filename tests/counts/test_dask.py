@@ -145,6 +145,7 @@ def test_models_answer_without_their_counts(name):
     np.testing.assert_array_equal(light.predict_proba(X), model.predict_proba(X))
 
 
+@pytest.mark.long
 def test_models_travel_once_and_without_counts(dask, cluster, table, monkeypatch):
     sent = []
     model = unnaive.AODE().fit(features(patients()), patients()["ill"])

@@ -224,7 +224,7 @@ BAD = {
     ),
     "dates": (
         lambda path: table().assign(few=pd.Timestamp("2020-01-01")).to_parquet(path),
-        r"2\.parquet: column 'few' has type",
+        r"2\.parquet: column 'few' has dates or times",
     ),
 }
 

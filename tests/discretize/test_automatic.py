@@ -49,6 +49,7 @@ def test_equals_naive(table):
     assert cuts(values, classes) == pytest.approx(expected)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("decimals", [0, 1, 8])
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_equals_naive_where_there_is_much_to_choose(n_classes, decimals):

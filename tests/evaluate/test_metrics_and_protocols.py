@@ -45,6 +45,7 @@ def close(value):
     return pytest.approx(value, rel=1e-12, abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.long
 @given(predictions())
 def test_metrics_are_the_slow_twins(case):
     probabilities, actual, k, weights = case

@@ -84,6 +84,7 @@ def test_possible_folds(sizes, folds):
     assert possible_folds(np.repeat(np.arange(2), sizes), 10) == folds
 
 
+@pytest.mark.long
 def test_pages_are_accessible(one, many):
     package = pytest.importorskip("axe_playwright_python")
     axe = (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")

@@ -262,6 +262,7 @@ def agree(found, row, expected):
                 assert part == pytest.approx(shares.get(tuple(term), 0.0), abs=1e-10)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k", [2, 4])
 def test_trees_averages_and_bags_equal_the_twins(k):
     problem = made(60, [3, 2, 2, 3], k, gaps=0.1, seed=k)

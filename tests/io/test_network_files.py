@@ -412,6 +412,7 @@ def test_bad_encodings(tmp_path):
         of_xmlbif("<BIF>\ud800</BIF>")
 
 
+@pytest.mark.long
 @both
 @settings(max_examples=200)
 @given(start=st.floats(0, 1, exclude_max=True), length=st.integers(0, 40), piece=labels)

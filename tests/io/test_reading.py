@@ -243,6 +243,7 @@ WORDS = ["5.", "x", "NA", "", "-", "None", "true", "False", " 3 ", "é"]
 cells = st.sampled_from(CELLS + WORDS)
 
 
+@pytest.mark.long
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     columns=st.lists(st.lists(cells, min_size=8, max_size=8), min_size=1, max_size=3),

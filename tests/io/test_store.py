@@ -77,6 +77,7 @@ in_one_folder = settings(
 )
 
 
+@pytest.mark.long
 @in_one_folder
 @given(state=states)
 def test_round_trip_to_the_bit(tmp_path, state):

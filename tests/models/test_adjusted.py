@@ -240,6 +240,7 @@ def test_search_of_two_classes_reaches_the_optimum(problem, seed):
     assert found.adjusted_accuracy_ == pytest.approx(exact.adjusted_accuracy_, abs=1e-12)
 
 
+@pytest.mark.long
 def test_papers_setting_of_the_search():
     model = AdjustedNB(search="eda", algorithm=UMDAc.paper(), polish=False, random_state=0)
     model.fit(weather.LABELLED, weather.LABELS)

@@ -39,7 +39,7 @@ def reader(request):
         (X, [0.5, 1.5, 2.25], ValueError, "Unknown label type"),
         (X.assign(b=[1.0, np.inf, 2.0]), Y, ValueError, "column 'b' has the infinite value inf"),
         (X.set_axis(["a", "a"], axis=1), Y, ValueError, "column name 'a' occurs more than once"),
-        (X.assign(b=pd.to_datetime(["2020", "2021", "2022"])), Y, TypeError, "column 'b' has type"),
+        (X.assign(b=pd.to_datetime(["2020", "2021", "2022"])), Y, TypeError, "'b' has dates or"),
         (csr_array(np.eye(3)), Y, TypeError, "sparse data.*toarray"),
         (pl.LazyFrame({"a": [1, 2, 3]}), Y, TypeError, r"lazy frame; call .collect\(\)"),
         (np.array([[{}], [1], [2]], dtype=object), Y, TypeError, "column 'x0' has value {}"),

@@ -62,6 +62,7 @@ def test_worked_posteriors_of_the_paper():
     assert got == pytest.approx([5 / 11, 5 / 17, 25 / 49], abs=1e-12)
 
 
+@pytest.mark.long
 def test_weights_are_in_order_and_optimal_on_500_problems():
     random = np.random.default_rng(0)
     trees = {d: slow.labelled_trees(d) for d in range(3, 7)}
@@ -108,6 +109,7 @@ def naive_matrix(X, y, k):
     ]
 
 
+@pytest.mark.long
 @given(problems(max_columns=6))
 @settings(max_examples=150)
 def test_greedy_tree_equals_the_twin(problem):
@@ -119,6 +121,7 @@ def test_greedy_tree_equals_the_twin(problem):
     assert got == pytest.approx(list(gains), abs=1e-10)
 
 
+@pytest.mark.long
 @given(problems(max_columns=6), st.sampled_from(["optimal", "free"]))
 @settings(max_examples=150)
 def test_order_equals_the_twin(problem, method):
@@ -134,6 +137,7 @@ def test_order_equals_the_twin(problem, method):
             assert model.weight_ == pytest.approx(weight, abs=1e-10)
 
 
+@pytest.mark.long
 @given(problems(sizes=(1, 2, 3, 4)), policies, methods, st.integers(1, 5))
 @settings(max_examples=120)
 def test_first_columns_equal_the_twin(problem, policy, method, n_features):
@@ -154,6 +158,7 @@ def complete(problem):
     return problem
 
 
+@pytest.mark.long
 @given(problems(sizes=(1, 2, 3, 5)), policies, methods)
 @settings(max_examples=120)
 def test_junction_form_equals_the_twin(problem, policy, method):
@@ -170,6 +175,7 @@ def test_junction_form_equals_the_twin(problem, policy, method):
     assert_close(model.predict_joint_log_proba(problem.X), expected)
 
 
+@pytest.mark.long
 @given(problems(sizes=(1, 2, 3, 5), max_rows=12), methods, st.integers(0, 2**32 - 1))
 @pytest.mark.parametrize("paper", [True, "all-zeros"])
 @settings(max_examples=120)

@@ -43,6 +43,7 @@ def chosen(model):
     return [names.index(name) for name in model.naive_columns_]
 
 
+@pytest.mark.long
 @given(number_problems(), naivetes, joints)
 @settings(max_examples=60)
 def test_the_ends_are_naive_and_full_bayes(problem, naivete, kind):
@@ -81,6 +82,7 @@ def test_without_dependences_all_are_naive_bayes(k, naivete, kind):
     np.testing.assert_allclose(model.attribute_weights_, 0.0, atol=1e-12)
 
 
+@pytest.mark.long
 @given(number_problems(), naivetes, joints, st.integers(0, 5))
 @settings(max_examples=120)
 def test_joint_equals_the_twin(problem, naivete, kind, size):
@@ -132,6 +134,7 @@ def test_sets_equal_brute_force(k, parameters, objective, seed):
     assert chosen(model) == best(model, y, range(1, 7), objective)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "parameters",
     [

@@ -19,6 +19,7 @@ from unnaive.io.frames import to_frame
 from unnaive.models.knaive_rows import set_weights
 
 
+@pytest.mark.long
 @given(number_problems(), naivetes, st.integers(1, 3))
 @settings(max_examples=30)
 def test_sets_of_rows_equal_the_twin(problem, naivete, size):

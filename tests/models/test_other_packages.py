@@ -142,6 +142,7 @@ def test_what_cannot_be_registered():
         unnaive.unregister("tan")
 
 
+@pytest.mark.long
 @parametrize_with_checks([SuperParentTAN()])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)

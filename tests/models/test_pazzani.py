@@ -91,6 +91,7 @@ def test_a_heavy_row_is_so_many_rows(problem, seed):
         )
 
 
+@pytest.mark.long
 @given(problems(**SMALL), policies)
 @settings(max_examples=60)
 def test_greedy_searches_equal_their_twins(problem, policy):

@@ -47,6 +47,7 @@ def test_figures_are_those_of_the_models(found):
     assert line(found, "corral", "pazzani-eda").ours == 100.0
 
 
+@pytest.mark.long
 def test_the_honest_figure_never_saw_its_rows(found):
     iris = datasets.load("iris")
     right = 0

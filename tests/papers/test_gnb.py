@@ -120,6 +120,7 @@ def test_readings_are_plain_means_over_random_splits():
     assert [line.get_xdata()[-1] for line in axes[3].get_lines()] == [29] * 5
 
 
+@pytest.mark.long
 def test_resumed_lines_are_the_same(tmp_path):
     experiment, store = GNBExperiment(quick=True, runs=11, only=["Wdbc"]), tmp_path / "runs.jsonl"
     seen = []

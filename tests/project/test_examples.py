@@ -84,6 +84,7 @@ def test_only_parents_make_up_the_posterior(between):
     assert abs(odds["naive + log gdf, full-conditional"] - odds["full Bayes"]) > 1
 
 
+@pytest.mark.long
 def test_the_path_begins_at_full_and_ends_at_naive_bayes(between):
     found = between.path_scores(folds=2, repeats=1, sizes=(0, 1, 10))
     assert found["weak"][0] == found["strong"][0] == found["weak"][1]
@@ -92,6 +93,7 @@ def test_the_path_begins_at_full_and_ends_at_naive_bayes(between):
     assert len(set(between.sets_of_folds(folds=4, repeats=1))) > 1
 
 
+@pytest.mark.long
 def test_the_page_of_the_documentation():
     page = ROOT / "docs" / "between-naive-and-full.md"
     assert doctest.testfile(str(page), module_relative=False).failed == 0

@@ -42,6 +42,7 @@ SIZES = {"small": (8, 2), "medium": (30, 24), "large": (70, 2)}
 FITTED = """
 X, y = patients({}, {})
 nb, tan, hnb = (unnaive.make(key).fit(X, y) for key in ("nb", "tan", "hnb"))
+numbers = X.select_dtypes("number")
 comparison = compare(["nb", "tan", "hnb"], X, y, folds=2, metrics=["accuracy", "log_loss"])
 """
 # Pictures, and the sizes of the data at which their look differs.
@@ -66,6 +67,7 @@ PICTURES = {
     "plot_score_path(unnaive.GeneralizedNB().fit(X, y), X, y)": {"small"},
     "plot_cumulated_information(unnaive.GeneralizedNB().fit(X, y))": {"small"},
     "plot_dependence_derivatives(dependence_derivatives(tan, X))": {"small"},
+    "plot_set_weights(unnaive.KNaiveBayes(k=2).fit(numbers, y), numbers, y, n_sets=9)": {"small"},
     "comparison.plot()": {"small"},
     "comparisons.plot()": {"small"},
 }
@@ -118,6 +120,7 @@ def keep(folder, number, source, bundles):
             Path(folder, f"{name}.{ending}").write_bytes(content)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Jupyter's own packages
 def test_every_picture_and_view_is_shown_in_a_notebook():
     nbformat = pytest.importorskip("nbformat")

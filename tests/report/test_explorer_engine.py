@@ -26,6 +26,8 @@ from unnaive.report.tables import engine_script, explorer_document
 from unnaive.tables.calibration import Calibration
 from unnaive.tables.smoothing import POLICIES
 
+pytestmark = pytest.mark.long  # in a browser
+
 CLOSE = {"rtol": 0.0, "atol": 1e-9}
 POLICY = "default-src 'none'; script-src 'unsafe-inline'"  # neither eval nor any address
 RUN = """([document, rows, explained, asked]) => {

@@ -212,7 +212,7 @@ def test_missing_values_as_a_category(patients):
     assert smoker["values"][-1]["rows"] == gaps > 0
     start = [entry["start"] for entry in found["data"]["classes"]]
     assert start == pytest.approx(np.exp(model.fitted_.prior).tolist(), abs=1e-12)
-    nomogram = found["effects"]["nomogram"]
+    (nomogram,) = found["effects"]["nomograms"]
     scales = {column["name"]: column for column in nomogram["columns"]}
     assert scales["smoker"]["missing"]
     odds = model.explain(X[:40]).log_odds(positive=found["effects"]["positive"]).total
@@ -423,6 +423,7 @@ def assert_safe(path):
         assert re.match("#|data:,$", attributes.get("href", "#")), attributes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("key", ["tan", "aode", "hnb", "bsej", "gaussian-nb", "full-bayes"])
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -29,11 +29,13 @@ def solved(algorithm, space, fitness, n_runs):
     return np.mean([run.reason == "bound" for run in runs])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [UMDA, MIMIC, EBNA])
 def test_one_max(kind):
     assert solved(kind(bound=30), Categories([2] * 30), ones, 50) > 0.95
 
 
+@pytest.mark.long
 def test_pairs_need_dependencies():
     """The two genes of a block must differ, so a single gene is not informative (XOR)."""
 

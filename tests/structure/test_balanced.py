@@ -102,6 +102,7 @@ def test_any_numbers(method, values):
     check(METHODS[method](line, sizes, False), line, False, exact=method != "stepped")
 
 
+@pytest.mark.long
 @given(hostile(), st.booleans())
 @settings(max_examples=150)
 def test_ties_go_to_the_first_set(lines, added):
@@ -277,6 +278,7 @@ def test_forty_columns_take_seconds():
     assert all(one.gap == 0.0 for one in found.values())
 
 
+@pytest.mark.long
 def test_two_hundred_columns_take_seconds(monkeypatch):
     monkeypatch.undo()
     line = np.random.default_rng(7).normal(size=200)

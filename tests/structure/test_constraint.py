@@ -123,6 +123,7 @@ def test_no_test_is_done_twice_and_levels_end():
     assert flat.tests_done == 10
 
 
+@pytest.mark.long
 def test_knowledge_directs_what_all_that_agree_with_it_direct():
     """Meek's four rules are complete: compare with all DAGs that obey the background knowledge."""
     random = np.random.default_rng(3)

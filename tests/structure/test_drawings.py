@@ -100,6 +100,7 @@ def edges_of(ax):
     return [patch for patch in ax.patches if patch.get_gid() == "edge"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", STRUCTURES)
 def test_a_figure_fits_a_page_and_has_all_its_text(kind):
     ax = STRUCTURES[kind].plot()
@@ -175,6 +176,7 @@ def test_drawing_into_given_axes_changes_no_size():
     assert max(sizes) < 9
 
 
+@pytest.mark.long
 def test_pyplot_knows_a_figure_only_if_it_is_in_use():
     alone = (
         "import sys, numpy as np\n"

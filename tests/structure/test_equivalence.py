@@ -144,6 +144,7 @@ def neighbouring_classes(graph):
     return more, less
 
 
+@pytest.mark.long
 def test_moves_reach_exactly_the_classes_one_edge_away():
     """Chickering's theorems 15 and 17, on all 185 classes of four nodes and some of five."""
     random = np.random.default_rng(0)
@@ -206,6 +207,7 @@ def test_every_move_keeps_its_promise(make):
         assert kinds == sorted(kinds, reverse=True)  # no insertion after a deletion
 
 
+@pytest.mark.long
 def test_moves_of_a_score_by_chance_keep_their_promise_and_stop_at_the_top():
     for seed in range(60):
         score = score_by_chance(seed)
@@ -217,6 +219,7 @@ def test_moves_of_a_score_by_chance_keep_their_promise_and_stop_at_the_top():
         assert all(total(score, graph.to_dag()) <= best + 1e-9 for graph in less)
 
 
+@pytest.mark.long
 def test_what_is_not_recomputed_has_not_changed(monkeypatch):
     """Moves are the same as if all offers were computed again after each move."""
     random = np.random.default_rng(3)
@@ -252,6 +255,7 @@ def test_exhaustive_search_is_seldom_better():
     assert min(hits.values()) >= 0.85 * rounds, hits
 
 
+@pytest.mark.long
 def test_true_covariances_give_the_class_itself():
     """Chickering's theorem: a locally consistent score finds the true class."""
     random = np.random.default_rng(5)
@@ -277,6 +281,7 @@ def test_many_rows_give_the_class_most_of_the_time(make):
     assert hits >= 12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("most", [0, 1, 2, 3])
 def test_no_network_of_the_class_has_more_parents(most):
     random = np.random.default_rng(7)

@@ -46,6 +46,7 @@ def compare(model, problem, expected_of):
 # Tables
 
 
+@pytest.mark.long
 @given(SMALL, STRENGTHS, st.sampled_from(["marginalize", "drop"]))
 @settings(max_examples=60)
 def test_trees_equal_the_twin(problem, s, missing):

@@ -165,6 +165,7 @@ def test_posteriors_equal_the_whole_table(network, data):
             np.testing.assert_allclose(line, expected / expected.sum(), rtol=0, atol=1e-10)
 
 
+@pytest.mark.long
 @given(networks(), st.data())
 @examples
 def test_only_the_markov_blanket_matters(network, data):

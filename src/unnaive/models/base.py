@@ -17,6 +17,7 @@ from unnaive.io.frames import is_few_rows, is_mappings
 from unnaive.models import likelihood
 from unnaive.models.blocks import counted, in_blocks, left_out_posteriors
 from unnaive.models.classifier import Classifier
+from unnaive.models.docstrings import REPEATS_OF_COUNTS
 from unnaive.models.fitted import Fitting, Names, Shown, calibrate
 from unnaive.models.inputs import has_names_of, require_same_classes
 from unnaive.models.partitioned import fit_partitions
@@ -71,10 +72,8 @@ class CountsClassifier(Classifier):
     max_categories : int, default=None
         Largest number of categories of a feature of labels; the rarest are grouped as above.
     missing_as_category : bool, list of names or positions, or mask, default=False
-        Features in which missing values are a category (or a bin) of their own, for example
-        because a test that was not made says something about the patient; True: all features. It
-        applies to features with a missing value in ``fit``. Elsewhere a missing value has no
-        influence.
+        Features in which missing values are a category (or a bin) of their own, as a test that was
+        not made may be informative; True: all features that have missing values in ``fit``.
     smoothing : policy, str or None, default=None
         How probabilities are estimated from counts, see :mod:`unnaive.tables.smoothing`; None:
         {smoothing}.
@@ -134,13 +133,7 @@ class CountsClassifier(Classifier):
     max_memory: float = number(2**31, 1, what="a number of bytes", infinite=True)
 
     default_smoothing: ClassVar[Smoothing] = Laplace(1.0)
-    repeats: ClassVar[str] = (
-        "Two fits to the same samples agree exactly. The order of the samples does not matter, and "
-        "a sample of weight 2 counts exactly like the same sample twice, except for "
-        '``calibrate="loo"``, which leaves out a sample with its whole weight. If features are '
-        "permuted, results differ by rounding; where the model chooses or searches, equal scores "
-        "are decided by the order of the features."
-    )
+    repeats: ClassVar[str] = REPEATS_OF_COUNTS
 
     path_ = Shown("Candidates that leave-one-out compared, and their scores.")
     log_likelihood = likelihood.log_likelihood

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from unnaive.models.classifier import Classifier
 
 _ANY = re.MULTILINE | re.DOTALL
+REPEATS_OF_COUNTS = (
+    "Two fits to the same samples agree exactly. The order of the samples does not matter, and "
+    "a sample of weight 2 counts exactly like the same sample twice, except for "
+    '``calibrate="loo"``, which leaves out a sample with its whole weight. If features are '
+    "permuted, results differ by rounding; where the model chooses or searches, equal scores "
+    "are decided by the order of the features."
+)
 
 
 def complete(kind: type[Classifier]) -> None:
