@@ -20,3 +20,11 @@ def _closed_figures():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what is long in every test that is tried on it."""
+    for item in items:
+        if "more rows than a block" in item.name:
+            item.add_marker("long")
