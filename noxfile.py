@@ -74,6 +74,12 @@ def sanitize(session: nox.Session) -> None:
     session.run("build_tools/sanitize", str(python), *(session.posargs or ["60"]), external=True)
 
 
+@nox.session(default=False)
+def tools(session: nox.Session) -> None:
+    """Install what lint and docs need, so that both can run at the same time."""
+    install(session, "lint", "docs")
+
+
 @nox.session(default=True)
 def lint(session: nox.Session) -> None:
     """Check style, types, the layers of the packages, and spelling."""
