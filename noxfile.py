@@ -70,13 +70,13 @@ def sanitize(session: nox.Session) -> None:
     if not all(shutil.which(tool) for tool in ("cmake", "ninja", "c++")):
         session.skip("no CMake, Ninja or compiler here: the core is not sanitized")
     install(session)
-    python = shutil.which("python", path=session.bin) if session.bin else shutil.which("python")
+    python = shutil.which("python", path=None if session.venv_backend == "none" else session.bin)
     session.run("build_tools/sanitize", str(python), *(session.posargs or ["60"]), external=True)
 
 
 @nox.session(default=False)
 def tools(session: nox.Session) -> None:
-    """Install what lint and docs need, so that both can run at the same time."""
+    """Install what lint and docs need, so that sessions can run at the same time."""
     install(session, "lint", "docs")
 
 
