@@ -22,11 +22,11 @@ from tests.models.test_nb_tan_aode import assert_close
 from unnaive import AODE
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.explain.structure import plot_structure
+from unnaive.export import model_document
 from unnaive.models import aode as aode_models
 from unnaive.models.aode import weighing
 from unnaive.models.persistence import model_of, state_of
 from unnaive.report.graph import describe_structure
-from unnaive.report.tables import explorer_document
 from unnaive.tables.member_weights import member_weighing, softmax
 from unnaive.tables.smoothing import Laplace
 from unnaive.tables.super_parents import all_super_parents, table_bytes
@@ -361,7 +361,7 @@ def test_shown_in_plots_reports_and_the_explorer():
     (picture,) = described["pictures"]
     assert picture["unit"] == "weight"
     assert {edge["parent"] for edge in picture["edges"]} <= {0, 1}
-    document = explorer_document(model)
+    document = model_document(model)
     assert document["tables"]
 
 

@@ -18,11 +18,11 @@ from problems import COUNTING, GAUSSIAN, HOSTILE, problems
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.explain import ask_next
 from unnaive.explain.cells import one_row
+from unnaive.export import engine_module, model_document
 from unnaive.io.frames import to_frame
 from unnaive.models.trial import Member
 from unnaive.papers.barrow import BarrowFullBayes
 from unnaive.report.cells import engine_cells
-from unnaive.report.tables import engine_script, explorer_document
 from unnaive.tables.calibration import Calibration
 from unnaive.tables.smoothing import POLICIES
 
@@ -30,6 +30,7 @@ pytestmark = pytest.mark.long  # in a browser
 
 CLOSE = {"rtol": 0.0, "atol": 1e-9}
 POLICY = "default-src 'none'; script-src 'unsafe-inline'"  # neither eval nor any address
+SCRIPT = engine_module() + "\nglobalThis.unnaiveEngine = unnaiveEngine;"
 RUN = """([document, rows, explained, asked]) => {
   const engine = unnaiveEngine(document);
   const plain = (numbers) => Array.from(numbers);
@@ -55,7 +56,7 @@ def page():
     with chromium_page() as opened:
         watched = watch(opened)
         head = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        opened.set_content(f"<!doctype html>{head}<script>{engine_script()}</script>")
+        opened.set_content(f'<!doctype html>{head}<script type="module">{SCRIPT}</script>')
         yield opened
         assert watched.errors == []
         assert watched.requests == []
@@ -109,7 +110,7 @@ def cells_of(model, document, rows):
             cells = [None if cell is None else inside[cell] for cell in cells]
         elif told["kind"] == "category":
             cells = [None if cell is None else column.categories[cell] for cell in cells]
-            if told.get("numbers") is None:
+            if not all(isinstance(value, int | float) for value in told["values"] or [""]):
                 data[told["name"]] = pd.Series(cells, dtype=object)
                 continue
         data[told["name"]] = np.array([np.nan if cell is None else cell for cell in cells], float)
@@ -123,7 +124,7 @@ def fitted(model, problem):
 
 
 def written(model):
-    return json.loads(json.dumps(explorer_document(model), allow_nan=False))
+    return json.loads(json.dumps(model_document(model), allow_nan=False))
 
 
 def assert_same(page, model, n=200, seed=0, explained=40, asked=6):
@@ -427,20 +428,20 @@ def test_too_much_unknown_is_said_and_not_tried(page):
 def test_tables_beyond_the_limit_are_refused():
     X, y = frame(7, 2)
     model = unnaive.A2DE().fit(X, y)
-    size = sum(len(entry["values"]) for entry in explorer_document(model)["arrays"])
+    size = sum(len(entry["values"]) for entry in model_document(model)["arrays"])
     with pytest.raises(TableTooLarge, match="tables of this model take more than"):
-        explorer_document(model, max_bytes=size // 2)
+        model_document(model, max_bytes=size // 2)
 
 
 def test_programs_without_probabilities_are_refused():
     X, y = frame(8, 2, numbers_only=True)
     model = BarrowFullBayes().fit(X.fillna(0.0), y)
     with pytest.raises(UnnaiveError, match="such as KNaiveBayes"):
-        explorer_document(model)
+        model_document(model)
 
 
 def test_equal_tables_are_written_once():
     X, y = frame(9, 2)
-    one, many = (explorer_document(model.fit(X, y)) for model in (unnaive.TAN(), unnaive.ATAN()))
+    one, many = (model_document(model.fit(X, y)) for model in (unnaive.TAN(), unnaive.ATAN()))
     assert len(many["tables"]["parts"]) == 6
     assert len(json.dumps(many["arrays"])) < 3 * len(json.dumps(one["arrays"]))

@@ -19,6 +19,7 @@ PACKAGES = (
     "unnaive.discretize",
     "unnaive.evaluate",
     "unnaive.explain",
+    "unnaive.export",
     "unnaive.information",
     "unnaive.models",
     "unnaive.papers",

@@ -19,7 +19,7 @@ from unnaive._scikit import (
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.count import weighted_rows
 from unnaive.io.frames import Frame, to_column
-from unnaive.models import docstrings, persistence, predictions
+from unnaive.models import docstrings, exports, persistence, predictions
 from unnaive.models.inputs import Given, known_frame, named_frame, numbers_of_classes
 from unnaive.models.partitioned import on_partitions
 from unnaive.parameters import check_parameters, is_whole, parameter
@@ -156,6 +156,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     predict_proba_one = predictions.predict_proba_one
     predict_log_conditionals = predictions.predict_log_conditionals
     explain = predictions.explain
+    to_json = exports.to_json
+    to_javascript = exports.to_javascript
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete the docstring with what all models of one kind share."""

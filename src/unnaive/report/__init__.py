@@ -3,6 +3,5 @@
 from unnaive.report.file import Report, write
 from unnaive.report.html import render
 from unnaive.report.summary import Settings, summarise
-from unnaive.report.tables import explorer_document
 
-__all__ = ["Report", "Settings", "explorer_document", "render", "summarise", "write"]
+__all__ = ["Report", "Settings", "render", "summarise", "write"]

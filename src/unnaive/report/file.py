@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unnaive.exceptions import UnnaiveError
+from unnaive.export.document import model_document
 from unnaive.io.store import replacing
 from unnaive.report.html import render, render_markdown
 from unnaive.report.summary import summarise
-from unnaive.report.tables import explorer_document
 
 if TYPE_CHECKING:
     import os
@@ -30,7 +30,7 @@ class Report:
     summary : dict
         The content, from :func:`summarise`.
     document : dict or None, default=None
-        The model for the explorer, from :func:`explorer_document`; None: no explorer.
+        The model for the explorer, from :func:`~unnaive.export.model_document`; None: no explorer.
 
     See Also
     --------
@@ -191,7 +191,7 @@ def write(
 def _explorable(model: Classifier, max_bytes: int) -> tuple[State | None, str]:
     """Describe the model for the explorer, or say why there is none."""
     try:
-        document = explorer_document(model, max_bytes)
+        document = model_document(model, max_bytes)
         json.dumps(document, allow_nan=False)
     except UnnaiveError as error:
         return None, f"There is no explorer: {error}"

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from unnaive import _svg as svg
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain.order import shown_order
+from unnaive.export.javascript import engine_module
 from unnaive.report import charts
 from unnaive.report.drawing import draw_structure
 from unnaive.report.effect_charts import draw_effect, draw_nomogram, largest_effect
-from unnaive.report.tables import engine_script
 from unnaive.report.writing import FILTERS
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def render(summary: State, document: State | None = None) -> str:
     summary : dict
         Result of :func:`~unnaive.report.summarise`.
     document : dict or None, default=None
-        Result of :func:`~unnaive.report.explorer_document`; None: the page has no explorer.
+        Result of :func:`~unnaive.export.model_document`; None: the page has no explorer.
 
     Returns
     -------
@@ -68,8 +68,9 @@ def render(summary: State, document: State | None = None) -> str:
         for name, draw in _drawings(summary, colours).items()
     }
     static = files("unnaive.report") / "static"
-    scripts = [engine_script(), *((static / name).read_text("utf-8") for name in _SCRIPTS)]
-    scripts = scripts if document else scripts[2:]
+    explorer, *scripts = [(static / name).read_text("utf-8") for name in _SCRIPTS]
+    if document:
+        scripts.insert(0, f"{engine_module()}\n{explorer}")
     style = (static / _STYLE).read_text("utf-8")
     page = environment.get_template("report.html.jinja").render(
         summary=summary,

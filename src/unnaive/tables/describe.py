@@ -1,7 +1,7 @@
-"""Descriptions of tables as plain values, with which a report page computes the log joint.
+"""Descriptions of tables as plain values, with which exported models compute the log joint.
 
 Every kind of tables has a method ``describe`` that returns such a dictionary. It has a ``kind``;
-its numbers are positions in :class:`~unnaive.report.export_arrays.Arrays`. The first axis of every
+its numbers are positions in :class:`~unnaive.export.arrays.Arrays`. The first axis of every
 table is the class.
 
 ``product``

@@ -1,9 +1,9 @@
-/* The engine of the explorer: posterior probabilities from the tables of a fitted model.
+/* The engine: posterior probabilities from the tables of a fitted model.
  *
- * unnaiveEngine(document) takes what unnaive.report.tables.explorer_document wrote, parsed. A row
- * is a list of cells, one for each column: the code of a value, a number in a column of numbers, or
- * null if it is unknown. A column in which missing values are a category has the cell of a missing
- * value as `missing`. Last of the four scripts of the explorer.
+ * unnaiveEngine(document) takes what unnaive.export.model_document wrote, parsed. A row is a list of
+ * cells, one for each column: the code of a value, a number in a column of numbers, or null if it
+ * is unknown. A column in which missing values are a category has the cell of a missing value as
+ * `missing`. Fourth of the five scripts of the engine.
  */
 const unnaiveEngine = (function () {
   "use strict";
@@ -33,7 +33,7 @@ const unnaiveEngine = (function () {
     if (!Number.isFinite(number)) return null;
     if (column.kind === "number") return number;
     if (column.kind === "bins") return column.edges.filter((edge) => edge < number).length;
-    const code = (column.numbers ?? []).indexOf(number);
+    const code = column.values.findIndex((v) => typeof v !== "string" && Number(v) === number);
     return code < 0 ? null : code;
   }
 
@@ -82,7 +82,7 @@ const unnaiveEngine = (function () {
     if (cell === null) return null;
     if (cell === from.missing) return to.missing ?? null;
     if (from.kind !== "category") return codeOf(to, cell);
-    if (to.kind !== "category") return codeOf(to, from.numbers?.[cell]);
+    if (to.kind !== "category") return codeOf(to, Number(from.values[cell]));
     if (to.labels[cell] === from.labels[cell]) return cell;
     const code = to.labels.indexOf(from.labels[cell]);
     return code < 0 ? null : code;
@@ -90,11 +90,12 @@ const unnaiveEngine = (function () {
 
   /* Several models: the log of the weighted mean of their posteriors. */
   function blend(document, array) {
-    const members = document.members.map((member) => ({
+    const members = document.members.map((member, m) => ({
       own: single(member, array),
       scale: { temperature: member.scale.temperature, bias: array(member.scale.bias) },
       log: Math.log(member.weight),
       rowOf: (row) =>
+        row.byMember?.[m] ??
         row.map((cell, i) => translated(cell, document.columns[i], member.columns[i])),
     }));
     let last = {};
@@ -133,6 +134,7 @@ const unnaiveEngine = (function () {
       if (cells.length !== columns.length) {
         throw new RangeError(`a row has ${cells.length} cells; it needs ${columns.length}`);
       }
+      if (cells.byMember) return cells;
       return Array.from(cells, (cell, i) => {
         if (cell !== undefined && cell === columns[i].missing) return cell;
         if (typeof cell !== "number" || !Number.isFinite(cell)) return null;
@@ -227,6 +229,8 @@ const unnaiveEngine = (function () {
           .sort((a, b) => b.bits - a.bits || a.column - b.column);
       },
       codeOf: (column, number) => codeOf(columns[column], number),
+      /* Bias of every class when a label is chosen, or null. */
+      bias: document.threshold_bias === null ? null : array(document.threshold_bias),
     };
   };
 })();

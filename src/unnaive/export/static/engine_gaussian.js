@@ -1,5 +1,5 @@
-/* Gaussian densities of every class, missing columns marginalized. Second of the four scripts of
- * the explorer.
+/* Gaussian densities of every class, missing columns marginalized. Second of the five scripts of
+ * the engine.
  */
 const unnaiveGaussian = (function () {
   "use strict";

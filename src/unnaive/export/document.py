@@ -1,8 +1,7 @@
-"""A fitted model as plain values, from which the page computes posterior probabilities."""
+"""A fitted model as plain values: the one description that all exported forms are made of."""
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,30 +9,31 @@ from numpy.polynomial.hermite import hermgauss
 from sklearn.utils.validation import check_is_fitted
 
 from unnaive.explain.cells import members_of, values_of
+from unnaive.export.arrays import Arrays
+from unnaive.export.blends import blend_of, scale_of
 from unnaive.models.gaussian_parts import GaussianFitted
-from unnaive.report.export_arrays import Arrays
-from unnaive.report.export_blends import blend_of, scale_of
 from unnaive.schema.columns import NumericColumn
 
 if TYPE_CHECKING:
-    from unnaive._typing import State
+    from unnaive._typing import Label, State
     from unnaive.models.classifier import Classifier
     from unnaive.models.fitted import Fitted
     from unnaive.schema.columns import ColumnSchema
 
-VERSION = 1
-SCRIPTS = ("engine_logs.js", "engine_gaussian.js", "engine_kinds.js", "engine.js")  # in this order
+FORMAT = "unnaive-model"
+VERSION = 1  # of the format; docs/exporting.md specifies it
 _QUADRATURE = 15  # points at which the expected information of a number is taken
 _DEVIATIONS = (
     3.0  # standard deviations from the outermost class means to the ends of a number's range
 )
 
 
-def explorer_document(model: Classifier, max_bytes: int = 3_000_000) -> State:
-    """Describe a fitted model for ``static/engine.js``, which computes posteriors in a page.
+def model_document(model: Classifier, max_bytes: int = 3_000_000) -> State:
+    """Describe a fitted model as plain values, with which it can be computed anywhere.
 
-    The page computes the same probabilities as ``predict_proba``, to 1e-9, for any values, missing
-    ones included. The document has the model's tables and no samples.
+    Reports, JavaScript, SQL and ONNX are made of this document. Its format is specified in the
+    documentation, "Exporting models", and in the JSON Schema ``unnaive/export/schema.json``. It has
+    the model's tables and no samples.
 
     Parameters
     ----------
@@ -45,13 +45,14 @@ def explorer_document(model: Classifier, max_bytes: int = 3_000_000) -> State:
     Returns
     -------
     dict
-        Plain values for ``json.dumps``: ``model``, ``target``, ``classes``; ``columns``, each with
-        its ``name``, whether it is ``used``, and a ``kind``: "category" (``labels``, and their
-        ``numbers`` if they are any), "bins" (``labels``, ``edges``) or "number" (``low``,
-        ``high``; of Gaussian models ``means`` and ``deviations`` of the classes), and the code
-        ``missing`` if missing values are a category; the log
-        ``prior``, used where every class has probability 0; a ``calibration`` or None; ``tables``
-        and ``arrays``, see :mod:`unnaive.tables.describe`. A blend has ``members``.
+        Plain values for ``json.dumps``: ``model``, ``target``, ``classes`` as text and ``labels``
+        with their types; ``columns``, each with its ``name``, whether it is ``used``, and a
+        ``kind``: "category" (``values``, their ``labels``, and ``others`` that share the last
+        one), "bins" (``labels``, ``edges``) or "number" (``low``, ``high``; of Gaussian models
+        ``means`` and ``deviations`` of the classes), and the code ``missing`` if missing values
+        are a category; the log ``prior``, used where every class has probability 0; a
+        ``calibration`` or None; ``tables`` and ``arrays``, see :mod:`unnaive.tables.describe`. A
+        blend has ``members``.
 
     Raises
     ------
@@ -62,25 +63,29 @@ def explorer_document(model: Classifier, max_bytes: int = 3_000_000) -> State:
 
     See Also
     --------
-    render : Makes a page with the explorer.
+    to_json : Writes the document as text.
 
     Examples
     --------
     >>> from unnaive import NaiveBayes
     >>> X = [["sunny", "hot"], ["rainy", "cool"], ["sunny", "mild"], ["rainy", None]]
-    >>> document = explorer_document(NaiveBayes().fit(X, ["no", "yes", "no", "yes"]))
-    >>> document["columns"][1]
-    {'name': 'x1', 'used': True, 'kind': 'category', 'labels': ['cool', 'hot', 'mild']}
+    >>> document = model_document(NaiveBayes().fit(X, ["no", "yes", "no", "yes"]))
+    >>> document["columns"][1]["kind"], document["columns"][1]["values"]
+    ('category', ['cool', 'hot', 'mild'])
     """
     check_is_fitted(model)
     arrays = Arrays(max_bytes)
+    bias = model.bias_of(model.classes_.tolist())
     members = members_of(model)
     described = blend_of(members, _single, arrays) if members else _single(model, arrays)
     return {
+        "format": FORMAT,
         "version": VERSION,
         "model": type(model).__name__,
         "target": model.schema_.target,
         "classes": [str(label) for label in model.schema_.classes],
+        "labels": [_plain(label) for label in model.schema_.classes],
+        "threshold_bias": None if bias is None else arrays.add(bias),
         **described,
         "arrays": arrays.content,
     }
@@ -113,30 +118,20 @@ def _single(model: Classifier, arrays: Arrays) -> State:
     }
 
 
-def engine_script() -> str:
-    """Return the script that computes posteriors from a document.
-
-    It defines ``unnaiveEngine(document)``. It loads nothing, and runs nothing until it is called.
-
-    Examples
-    --------
-    >>> "const unnaiveEngine" in engine_script()
-    True
-    """
-    folder = files("unnaive.report") / "static"
-    return "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
-
-
 def _values(column: ColumnSchema) -> State:
     """Describe the values of a column."""
     labels = values_of(column)
     missing = {"missing": column.size - 1} if column.missing_category else {}
     if isinstance(column, NumericColumn):
         return {"kind": "bins", "labels": labels, "edges": list(column.edges), **missing}
-    values: State = {"kind": "category", "labels": labels, **missing}
-    if column.categories and not column.is_text:
-        values["numbers"] = [float(label) for label in column.categories]
-    return values
+    others = {"others": [_plain(label) for label in column.others]} if column.others else {}
+    values = [_plain(label) for label in column.categories]
+    return {"kind": "category", "labels": labels, "values": values, **others, **missing}
+
+
+def _plain(label: Label) -> Label:
+    """Return a label as a value of Python, without the types of numpy."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def _numbers(fitted: GaussianFitted) -> dict[int, State]:

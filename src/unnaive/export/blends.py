@@ -1,4 +1,4 @@
-"""Blends for the explorer: columns and tables of every member, and common columns."""
+"""Blends: columns and tables of every member, and common columns."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from unnaive._typing import State
+    from unnaive.export.arrays import Arrays
     from unnaive.models import Classifier
     from unnaive.models.trial import Member
-    from unnaive.report.export_arrays import Arrays
     from unnaive.tables.calibration import Calibration
 
 

@@ -1,5 +1,5 @@
-/* Logarithms: sums, their exact decomposition, and odds. First of the four scripts of the
- * explorer, before engine_gaussian.js, engine_kinds.js and engine.js.
+/* Logarithms: sums, their exact decomposition, and odds. First of the five scripts of the
+ * engine, before engine_gaussian.js, engine_kinds.js, engine.js and engine_rows.js.
  */
 const unnaiveLogs = (function () {
   "use strict";

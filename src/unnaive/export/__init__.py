@@ -1,0 +1,14 @@
+"""Models as files for other programs: JSON, JavaScript; all made of one document."""
+
+from unnaive.export.document import model_document
+from unnaive.export.javascript import engine_module, javascript_types, to_javascript
+from unnaive.export.json_file import json_schema, to_json
+
+__all__ = [
+    "engine_module",
+    "javascript_types",
+    "json_schema",
+    "model_document",
+    "to_javascript",
+    "to_json",
+]

@@ -1,0 +1,53 @@
+"""What must hold before anything is exported; errors name the model or the column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unnaive.exceptions import UnnaiveError
+from unnaive.export.document import model_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unnaive._typing import State
+    from unnaive.models.classifier import Classifier
+
+_EXACT = 2**53  # integers up to here are exact as doubles
+
+
+def exported(model: Classifier, max_bytes: int) -> State:
+    """Describe a model for a file; raises an error where a prediction could not be repeated."""
+    document = model_document(model, max_bytes)
+    if getattr(model, "handle_unknown", "missing") == "error":
+        raise UnnaiveError(
+            f"{type(model).__name__} has handle_unknown='error', and an exported model cannot stop "
+            "at an unseen category: it treats it as missing; set_params(handle_unknown='missing')"
+        )
+    return document
+
+
+def models_of(document: State) -> list[State]:
+    """Return the members of a blend, or the model itself."""
+    members: list[State] = document.get("members", [document])
+    return members
+
+
+def values_of_categories(document: State) -> Iterator[tuple[str, object]]:
+    """Yield the name of every column of categories with each of its values."""
+    for member in models_of(document):
+        for column in member["columns"]:
+            for value in (*column.get("values", ()), *column.get("others", ())):
+                yield column["name"], value
+
+
+def require_doubles(document: State, target: str) -> None:
+    """Raise an error if a category or a class is an integer that a double does not hold."""
+    labels = [("the target", label) for label in document["labels"]]
+    for name, value in (*labels, *values_of_categories(document)):
+        if isinstance(value, int) and abs(value) > _EXACT:
+            where = name if name == "the target" else f"column {name!r}"
+            raise UnnaiveError(
+                f"{where} has the value {value}, which {target} cannot tell from its neighbours; "
+                "convert it to strings before the fit"
+            )
