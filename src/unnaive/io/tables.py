@@ -41,7 +41,7 @@ def from_series(y: object, name: str) -> Column | None:
     """Convert a series, or a data frame of one column, to a column; None if y is neither."""
     if type(y).__name__ == "Categorical":  # of pandas, which is not a series
         y = nw.dependencies.get_pandas().Series(y)
-    series = nw.from_native(y, pass_through=True, eager_only=False, allow_series=True)
+    series: object = nw.from_native(y, pass_through=True, eager_only=False, allow_series=True)
     if isinstance(series, nw.DataFrame) and len(series.columns) == 1:
         series = series[series.columns[0]]
     if not isinstance(series, nw.Series):
