@@ -135,12 +135,6 @@ class DataWarning(UserWarning):
     [('empty', ('x1',))]
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        kind: Kind = "",
-        names: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, message: str, *, kind: Kind = "", names: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.kind, self.names = kind, names

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from importlib import import_module
+from inspect import cleandoc
 from pathlib import Path
 
 import pytest
 
 from public_api import PACKAGES
+from unnaive._docstrings import Inherits
 
 numpydoc = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the docs")
 
@@ -66,3 +69,97 @@ def test_three_lines_in_ten_are_docstrings():
                 quoted = node.body[0]
                 documented += quoted.end_lineno - quoted.lineno + 1
     assert documented / lines >= 0.3
+
+
+def test_methods_say_only_what_differs_from_the_method_they_override():
+    class Base(Inherits):
+        """A base.
+
+        Parameters
+        ----------
+        shared : int
+            Of all.
+        other : int
+            Of the base.
+        """
+
+        @classmethod
+        def made(cls, size):
+            """Make one.
+
+            Parameters
+            ----------
+            size : int
+                Its size.
+
+            Returns
+            -------
+            Base
+                It.
+
+            Examples
+            --------
+            Not taken over.
+            """
+
+    class Kind(Base):
+        """A kind.
+
+        Parameters
+        ----------
+        other : str
+            Of the kind.
+        {parameters}
+        """
+
+        @classmethod
+        def made(cls, size):
+            """Make this kind.
+
+            Returns
+            -------
+            Kind
+                It.
+
+            Notes
+            -----
+            Its own.
+            """
+
+    assert inspect.getdoc(Kind) == cleandoc(
+        """A kind.
+
+        Parameters
+        ----------
+        other : str
+            Of the kind.
+        shared : int
+            Of all.
+        """
+    )
+    assert inspect.getdoc(Kind.made) == cleandoc(
+        """Make this kind.
+
+        Parameters
+        ----------
+        size : int
+            Its size.
+
+        Returns
+        -------
+        Kind
+            It.
+
+        Notes
+        -----
+        Its own.
+        """
+    )
+
+
+def test_no_placeholder_is_left_in_a_docstring():
+    load = numpydoc.Validator._load_obj
+    described = ((name, numpydoc.Validator(load(name))) for name, _ in public_objects())
+    assert [
+        name for name, one in described if re.search(r"^ *\{\w+\}$", one.raw_doc, re.MULTILINE)
+    ] == []

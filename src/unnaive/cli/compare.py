@@ -31,8 +31,7 @@ Scores = Annotated[
 Files = Annotated[
     list[Path],
     typer.Argument(
-        metavar="DATA...",
-        help="Files of rows (.csv, .tsv, .parquet or .arff), one per data set.",
+        metavar="DATA...", help="Files of rows (.csv, .tsv, .parquet or .arff), one per data set."
     ),
 ]
 Resume = Annotated[
@@ -153,11 +152,7 @@ def _compared(
     with progress(label, total):
         try:
             comparison = compared(
-                models,
-                rows.frame,
-                rows.target,
-                sample_weight=rows.weights,
-                **settings,
+                models, rows.frame, rows.target, sample_weight=rows.weights, **settings
             )
         except KeyboardInterrupt:
             if store is not None:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 
 Files = Annotated[
-    list[Path],
-    typer.Argument(metavar="DATA...", help=f"Files of rows: {options.FORMATS}."),
+    list[Path], typer.Argument(metavar="DATA...", help=f"Files of rows: {options.FORMATS}.")
 ]
 CountsFiles = Annotated[
     list[Path], typer.Argument(metavar="COUNTS...", help="Files written by unnaive count.")
@@ -210,10 +209,7 @@ def _check_options(
 ) -> None:
     """Refuse options that contradict each other, before anything is read."""
     if schema is None and target is None:
-        raise typer.BadParameter(
-            "name the target column, or use --schema",
-            param_hint="--target",
-        )
+        raise typer.BadParameter("name the target column, or use --schema", param_hint="--target")
     if schema is not None and chosen:
         named = next(iter(chosen)).removesuffix("_features").replace("_", "-")
         raise ValueError(f"--{named} cannot be used with --schema; use it with unnaive schema")

@@ -71,8 +71,7 @@ Errors = Annotated[int, option("--errors", "N", "Number of misclassified rows to
 def report(
     model: options.ModelFile,
     data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help=f"Training rows: {options.FORMATS}."),
+        Path, typer.Argument(metavar="DATA", help=f"Training rows: {options.FORMATS}.")
     ],
     *,
     output: Output = None,

@@ -47,17 +47,11 @@ class Automatic(SupervisedDiscretizer):
 
     Parameters
     ----------
-    n_jobs : int or None, default=None
-        Number of threads; features are processed in parallel. None means 1.
+    {parameters}
 
     Attributes
     ----------
-    edges_ : list of n_features arrays
-        Strictly increasing bin edges; the bin of x is the number of edges below x.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Names of the features, if ``fit`` got a data frame.
+    {attributes}
 
     See Also
     --------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive._core.buckets import BINADES, find_buckets
+from unnaive._docstrings import Inherits
 from unnaive._parallel import run
 from unnaive._scikit import (
     BaseEstimator,
@@ -31,7 +32,7 @@ _MANY = 1 << 16  # samples per class from which equal ones are counted,
 _FEW = 1 << 14  # if they have at most this many values
 
 
-class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Discretizer(Inherits, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base class of the discretizers; a subclass computes the bin edges of one feature.
 
     The edges e₁ < … < e_m of a feature are strictly increasing, and the bin of x is the number

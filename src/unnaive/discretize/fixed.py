@@ -35,10 +35,7 @@ class FixedEdges(Discretizer):
     ----------
     edges_ : list of n_features arrays
         The edges of every feature, all the same.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Names of the features, if ``fit`` got a data frame.
+    {attributes}
 
     See Also
     --------
@@ -63,24 +60,7 @@ class FixedEdges(Discretizer):
         n_classes: int = 0,
         weights: FloatArray | None = None,
     ) -> FloatArray:
-        """Return the given edges, whatever the values are.
-
-        Parameters
-        ----------
-        values : array of shape (n,), float64
-            Not used.
-        classes : array of shape (n,), int64, or None, default=None
-            Not used.
-        n_classes : int, default=0
-            Not used.
-        weights : array of shape (n,), float64, or None, default=None
-            Not used.
-
-        Returns
-        -------
-        array of shape (n_edges,)
-            The edges.
-        """
+        """Return the given edges; the parameters are not used."""
         self._check_parameters()
         return self._edges(values, classes, n_classes, weights)
 

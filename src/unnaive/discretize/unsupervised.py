@@ -27,18 +27,14 @@ class Quantile(BinnedDiscretizer):
     ----------
     bins : int, default=5
         Largest number of bins, at least 1.
-    n_jobs : int or None, default=None
-        Number of threads; features are processed in parallel. None means 1.
+    {parameters}
 
     Attributes
     ----------
     edges_ : list of n_features arrays
         Strictly increasing bin edges. A value equal to Q_s belongs to the bin on its right here,
         so the edge is the largest floating-point number below Q_s.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Names of the features, if ``fit`` got a data frame.
+    {attributes}
 
     See Also
     --------
@@ -82,17 +78,11 @@ class EqualFrequency(BinnedDiscretizer):
     ----------
     bins : int, default=5
         Largest number of bins, at least 1.
-    n_jobs : int or None, default=None
-        Number of threads; features are processed in parallel. None means 1.
+    {parameters}
 
     Attributes
     ----------
-    edges_ : list of n_features arrays
-        Strictly increasing bin edges; the bin of x is the number of edges below x.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Names of the features, if ``fit`` got a data frame.
+    {attributes}
 
     See Also
     --------
@@ -132,17 +122,11 @@ class EqualWidth(BinnedDiscretizer):
     bins : int, default=10
         Number of bins, at least 1. There are fewer if the range is so narrow that floating-point
         numbers cannot represent that many edges.
-    n_jobs : int or None, default=None
-        Number of threads; features are processed in parallel. None means 1.
+    {parameters}
 
     Attributes
     ----------
-    edges_ : list of n_features arrays
-        Strictly increasing bin edges; the bin of x is the number of edges below x.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Names of the features, if ``fit`` got a data frame.
+    {attributes}
 
     See Also
     --------

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive._axes import new_axes
+from unnaive._docstrings import described_like
 from unnaive._json import plain
 from unnaive.evaluate import tables
 from unnaive.evaluate.page import cells, describe, failed, legend, page
@@ -149,13 +150,9 @@ class Comparison:
         """
         return {m: float(np.mean(s)) if len(s) else math.nan for m, s in self._known(metric)}
 
+    @described_like(mean)
     def std(self, metric: str) -> dict[str, float]:
         """Return the standard deviation over folds (divisor n − 1) of every model.
-
-        Parameters
-        ----------
-        metric : str
-            One of ``metrics``.
 
         Returns
         -------
@@ -165,13 +162,9 @@ class Comparison:
         known = self._known(metric)
         return {m: float(np.std(s, ddof=1)) if len(s) > 1 else math.nan for m, s in known}
 
+    @described_like(mean)
     def ranks(self, metric: str) -> dict[str, float]:
         """Return the rank of every model's mean.
-
-        Parameters
-        ----------
-        metric : str
-            One of ``metrics``.
 
         Returns
         -------
@@ -183,13 +176,9 @@ class Comparison:
         ranks = rank(means, lower_is_better=metric in LOSSES)
         return dict(zip(self.models, ranks.tolist(), strict=True))
 
+    @described_like(mean)
     def best(self, metric: str) -> str | None:
         """Return the model with the best mean.
-
-        Parameters
-        ----------
-        metric : str
-            One of ``metrics``.
 
         Returns
         -------

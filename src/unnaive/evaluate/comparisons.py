@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._docstrings import described_like
 from unnaive._json import plain
 from unnaive.evaluate import tables
 from unnaive.evaluate.comparison import LOSSES, Comparison
@@ -94,13 +95,9 @@ class Comparisons:
             for model in self.models
         }
 
+    @described_like(means)
     def friedman(self, metric: str) -> FriedmanVerdict:
         """Test whether any model differs; data sets on which a model failed are left out.
-
-        Parameters
-        ----------
-        metric : str
-            One of the metrics.
 
         Returns
         -------
@@ -127,13 +124,9 @@ class Comparisons:
         """
         return nemenyi(self.means(metric), lower_is_better=metric in LOSSES, alpha=alpha)
 
+    @described_like(means)
     def table(self, metric: str) -> list[State]:
         """Return one dictionary for each data set, and one with mean ranks.
-
-        Parameters
-        ----------
-        metric : str
-            One of the metrics.
 
         Returns
         -------
@@ -147,13 +140,9 @@ class Comparisons:
         ]
         return [*rows, {"data": "mean rank", **ranks}]
 
+    @described_like(means)
     def html_table(self, metric: str) -> str:
         """Return :meth:`table` as an HTML table.
-
-        Parameters
-        ----------
-        metric : str
-            One of the metrics.
 
         Returns
         -------
@@ -189,13 +178,9 @@ class Comparisons:
         """
         return tables.to_pandas(self.table(metric or self.metrics[0]), "data")
 
+    @described_like(to_frame)
     def to_latex(self, metric: str | None = None) -> str:
         """Return :meth:`table` as a LaTeX table, for the package booktabs.
-
-        Parameters
-        ----------
-        metric : str, default=None
-            One of the metrics; None for the first.
 
         Returns
         -------

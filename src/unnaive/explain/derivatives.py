@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from unnaive._axes import new_axes
+from unnaive._docstrings import described_like
 from unnaive.explain.shared import LINE, MARK, documented, signed_bars
 from unnaive.models.knaive_rows import set_weights
 
@@ -83,15 +84,9 @@ class DependenceDerivatives:
         below = self._place(negative, 0)
         return np.asarray(self.log_dd[:, above] - self.log_dd[:, below])
 
+    @described_like(log_ddr)
     def log_gdf(self, positive: Label = None, negative: Label = None) -> FloatArray:
         """Compute the sum of log ddr over all features: the log-odds that naive Bayes lacks.
-
-        Parameters
-        ----------
-        positive : class label, default=None
-            The class in the numerator; None: the last one.
-        negative : class label, default=None
-            The class in the denominator; None: the first one.
 
         Returns
         -------

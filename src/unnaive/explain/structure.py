@@ -13,11 +13,7 @@ from unnaive.counts.families import strides_of
 from unnaive.explain.cells import heaviest
 from unnaive.explain.influence import class_information
 from unnaive.explain.shared import documented
-from unnaive.information import (
-    cell_information,
-    conditional_mutual_information,
-    family_information,
-)
+from unnaive.information import cell_information, conditional_mutual_information, family_information
 from unnaive.information.gaussian import gaussian_information
 from unnaive.models.base import CountsClassifier
 from unnaive.models.gaussian import GaussianClassifier

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from unnaive import _progress
+from unnaive._docstrings import described_like
 from unnaive._scikit import check_is_fitted, clone
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.aode import AODE
+from unnaive.models.base import CountsClassifier
 from unnaive.models.classifier import Classifier
 from unnaive.models.fitted import Names, shifted
 from unnaive.models.gaussian_networks import FullBayes, GaussianTAN
@@ -352,6 +354,7 @@ class AutoBayes(Classifier):
         self.bias_of(labels.tolist())
         return Blend(tuple(members), board, labels, names, self.settings())
 
+    @described_like(CountsClassifier.partial_fit)
     def partial_fit(
         self,
         X: object,
@@ -361,23 +364,7 @@ class AutoBayes(Classifier):
     ) -> Self:
         """Add samples to all members; weights and calibration stay.
 
-        The first call fits and compares the candidates.
-
-        Parameters
-        ----------
-        X : array or table of shape (n, d)
-            Features.
-        y : array of shape (n,)
-            Class labels; the first call must contain every class.
-        classes : list, default=None
-            All class labels, on the first call; None: those in ``y``.
-        sample_weight : array of shape (n,), default=None
-            Weights of the samples.
-
-        Returns
-        -------
-        Self
-            The updated model.
+        The first call fits and compares the candidates; its samples must contain every class.
         """
         if "_fitted" not in self.__dict__:
             if classes is not None and set(classes) != set(np.unique(np.asarray(y)).tolist()):
@@ -388,23 +375,9 @@ class AutoBayes(Classifier):
             return self.fit(X, y, sample_weight)
         return self._each("partial_fit", X, y, sample_weight)
 
+    @described_like(CountsClassifier.forget)
     def forget(self, X: object, y: object, sample_weight: object = None) -> Self:
-        """Unlearn samples in all members; weights and calibration stay.
-
-        Parameters
-        ----------
-        X : array or table of shape (n, d)
-            Features of samples that the model was fitted to.
-        y : array of shape (n,)
-            Their class labels.
-        sample_weight : array of shape (n,), default=None
-            Their weights.
-
-        Returns
-        -------
-        Self
-            The updated model.
-        """
+        """Unlearn samples in all members; weights and calibration stay."""
         check_is_fitted(self)
         return self._each("forget", X, y, sample_weight)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from unnaive._docstrings import described_like
 from unnaive._scikit import check_is_fitted
 from unnaive.counts import CodedRows, JointCounts
 from unnaive.counts.engines.dispatch import engine_of
@@ -287,21 +288,13 @@ class CountsClassifier(Classifier):
         labels = label_array(counts.schema.classes)
         return self._refit(counts, Names.of_schema(counts.schema), labels)
 
+    @described_like(forget)
     def loo_predict_proba(self, X: object, y: object, sample_weight: object = None) -> FloatArray:
         """Compute leave-one-out posterior probabilities of the training samples.
 
         Each sample is predicted by the model without that sample. This is exact and needs no
         refit: leaving a sample out changes only the tables of its class, each by one count.
         Structure, learned weights, bins and categories stay those of all samples.
-
-        Parameters
-        ----------
-        X : array or table of shape (n, d)
-            Samples that the model was fitted to.
-        y : array of shape (n,)
-            Their class labels.
-        sample_weight : array of shape (n,), default=None
-            Their weights.
 
         Returns
         -------

@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive._scikit import (
-    BaseEstimator,
-    ClassifierMixin,
-    check_is_fitted,
-)
+from unnaive._scikit import BaseEstimator, ClassifierMixin, check_is_fitted
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.count import weighted_rows
 from unnaive.io.frames import Frame, to_column
@@ -122,7 +118,6 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     without_graph: ClassVar[str] = "This model has no graph of columns to draw."
     counts_twice: ClassVar[bool] = False  # whether evidence of dependent features is counted twice
     refuses_missing: ClassVar[bool] = False  # at prediction
-    own_docstring: ClassVar[str] = ""  # before placeholders were filled in
 
     __signature__ = docstrings.Signature()
 

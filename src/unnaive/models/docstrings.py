@@ -1,8 +1,4 @@
-"""Docstrings of models: shared sections are filled in, and reports read what they say.
-
-The docstring of a model has two placeholders: ``{parameters}`` and ``{attributes}`` stand for
-the parameters and the fitted attributes of its base class, which describes them once.
-"""
+"""Docstrings of models: shared sections are filled in, and reports read what they say."""
 
 from __future__ import annotations
 
@@ -10,8 +6,9 @@ import inspect
 import re
 from inspect import cleandoc
 from textwrap import fill
-from types import FunctionType
 from typing import TYPE_CHECKING
+
+from unnaive._docstrings import inherit
 
 if TYPE_CHECKING:
     from unnaive.models.classifier import Classifier
@@ -29,22 +26,13 @@ REPEATS_OF_COUNTS = (
 def complete(kind: type[Classifier]) -> None:
     """Fill in the placeholders of a model's docstring, and read its assumption from it.
 
-    An entry that the model describes itself is not repeated. ``{smoothing}`` stands for the
-    default smoothing of the model. The assumption is the paragraph that
-    begins with ``Assumption:``; reports and ``unnaive models`` show it, and they speak of columns
-    and rows. It is followed by ``repeats``, which says what permuted and repeated samples change,
-    unless the docstring says so itself. A method that overrides another one, and has no sections,
-    gets the sections (Parameters, Returns) of the overridden method.
+    ``{smoothing}`` stands for the default smoothing of the model. The assumption is the paragraph
+    that begins with ``Assumption:``; reports and ``unnaive models`` show it, and they speak of
+    columns and rows. It is followed by ``repeats``, which says what permuted and repeated samples
+    change, unless the docstring says so itself.
     """
-    kind.own_docstring = text = cleandoc(kind.__doc__ or "")
-    for base in kind.__mro__[1:]:
-        inherited = vars(base).get("own_docstring") or cleandoc(base.__doc__ or "")
-        for section in ("Parameters", "Attributes"):
-            shared = re.search(rf"^{section}\n-+\n(.+?)(?=\n\n|\Z)", inherited, _ANY)
-            entries = re.split(r"^(?=\S)", shared[1] + "\n" if shared else "", flags=re.MULTILINE)
-            new = [entry for entry in entries if f"\n{entry.split(' :')[0]} :" not in text]
-            if shared:
-                text = text.replace(f"{{{section.lower()}}}", "".join(new).strip())
+    inherit(kind)
+    text = kind.__doc__ or ""
     if hasattr(kind, "default_smoothing"):
         text = text.replace("{smoothing}", f"``{kind.default_smoothing}``", 1)
     if stated := re.search(r"^Assumption: (.+?)(?=\n\n|\Z)", text, _ANY):
@@ -53,12 +41,6 @@ def complete(kind: type[Classifier]) -> None:
         if "order of the samples" not in text:
             text = text.replace(stated[0], f"{stated[0]}\n\n{fill(kind.repeats, 95)}".rstrip())
     kind.__doc__ = text or None
-    for name, method in vars(kind).items():
-        above = getattr(getattr(super(kind, kind), name, None), "__doc__", None)
-        if isinstance(method, FunctionType) and method.__doc__ and above:
-            sections = re.search(r"^\w+\n---.*", cleandoc(above), _ANY)
-            if sections and "---" not in method.__doc__:
-                method.__doc__ = f"{cleandoc(method.__doc__)}\n\n{sections[0]}"
 
 
 class Signature:

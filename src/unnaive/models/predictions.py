@@ -9,6 +9,7 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from unnaive._core.tables import log_posterior, posterior
+from unnaive._docstrings import described_like
 from unnaive.models.partitioned import on_partitions
 
 if TYPE_CHECKING:
@@ -37,13 +38,9 @@ def predict_joint_log_proba(self: Classifier, X: object) -> FloatArray:
 
 
 @on_partitions
+@described_like(predict_joint_log_proba)
 def predict_log_proba(self: Classifier, X: object) -> FloatArray:
     """Compute the log posterior probability log P(c | x) of samples.
-
-    Parameters
-    ----------
-    X : array or table of shape (n, d), list of mappings, Dask or Spark frame
-        Samples.
 
     Returns
     -------
@@ -54,16 +51,12 @@ def predict_log_proba(self: Classifier, X: object) -> FloatArray:
 
 
 @on_partitions
+@described_like(predict_joint_log_proba)
 def predict_proba(self: Classifier, X: object) -> FloatArray:
     """Compute the posterior probability P(c | x) of samples.
 
     Missing values and unseen categories are marginalized out, unless
     ``handle_unknown="error"``.
-
-    Parameters
-    ----------
-    X : array or table of shape (n, d), list of mappings, Dask or Spark frame
-        Samples.
 
     Returns
     -------
@@ -98,13 +91,9 @@ def predict_one(self: Classifier, row: Mapping[str, object]) -> Label:
     return label
 
 
+@described_like(predict_one)
 def predict_proba_one(self: Classifier, row: Mapping[str, object]) -> dict[Label, float]:
     """Compute the posterior probability P(c | x) of one sample.
-
-    Parameters
-    ----------
-    row : mapping
-        Values by name of the feature; names that are absent are missing values.
 
     Returns
     -------

@@ -247,22 +247,14 @@ class ColumnRules:
         return None if self.chosen is None else bool(self.chosen[index])
 
     def learn(
-        self,
-        column: Column,
-        index: int,
-        target: tuple[IntArray, int],
-        weights: FloatArray | None,
+        self, column: Column, index: int, target: tuple[IntArray, int], weights: FloatArray | None
     ) -> tuple[ColumnSchema, CodeArray]:
         """Learn and code a column; ``target`` has the class codes and the number of classes."""
         learned = self._learn_values(column, index, target, weights)
         return with_missing_category(*learned, column.missing) if self.missing[index] else learned
 
     def _learn_values(
-        self,
-        column: Column,
-        index: int,
-        target: tuple[IntArray, int],
-        weights: FloatArray | None,
+        self, column: Column, index: int, target: tuple[IntArray, int], weights: FloatArray | None
     ) -> tuple[ColumnSchema, CodeArray]:
         name = column.name
         if name in self.declared:

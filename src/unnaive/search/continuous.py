@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._docstrings import described_like
 from unnaive._ties import first_best
 from unnaive.information.gaussian_scores import GaussianScores
 from unnaive.parameters import number, one_of, whole
 from unnaive.search.climbing import chained, climbed, sampling_order
-from unnaive.search.loop import EstimationOfDistribution
+from unnaive.search.loop import EstimationOfDistribution, Model
 from unnaive.search.spaces import Box
 
 if TYPE_CHECKING:
@@ -71,21 +72,9 @@ class GaussianNetwork:
     deviations: FloatArray
     slopes: tuple[FloatArray, ...]
 
+    @described_like(Model.sample)
     def sample(self, n: int, random: np.random.Generator) -> FloatArray:
-        """Draw genomes, each gene after its parents.
-
-        Parameters
-        ----------
-        n : int
-            Number of genomes.
-        random : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The genomes, all within the box.
-        """
+        """Draw genomes within the box, each gene after its parents."""
         genes = np.empty((self.space.n_genes, n))
         for gene in self.order:
             above = list(self.parents[gene])

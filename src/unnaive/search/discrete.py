@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
+from unnaive._docstrings import described_like
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.scores import KINDS, FamilyScores
 from unnaive.parameters import number, parameter, whole
 from unnaive.search.climbing import chained, climbed, sampling_order
-from unnaive.search.loop import EstimationOfDistribution
+from unnaive.search.loop import EstimationOfDistribution, Model
 from unnaive.search.spaces import Categories
 
 if TYPE_CHECKING:
@@ -104,20 +105,9 @@ class DiscreteNetwork:
         """Probability table of every gene; shapes (q + 1, r)."""
         return tuple(conditional.probabilities for conditional in self.conditionals)
 
+    @described_like(Model.sample)
     def sample(self, n: int, random: np.random.Generator) -> IntArray:
         """Draw genomes, each gene after its parents.
-
-        Parameters
-        ----------
-        n : int
-            Number of genomes.
-        random : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The genomes.
 
         References
         ----------
@@ -211,13 +201,7 @@ class UMDA(_SmoothedAlgorithm):
     p_min: float = number(0.0, most=1.0)
 
     def check(self, space: Space) -> None:
-        """Raise an error if a parameter is wrong, or too large for the space.
-
-        Parameters
-        ----------
-        space : Categories
-            Space that is going to be searched.
-        """
+        """Raise an error if a parameter is wrong, or too large for the space."""
         super().check(space)
         most = 1.0 / max(cast("Categories", space).sizes, default=1)
         if self.p_min > most:
@@ -378,13 +362,7 @@ class EBNA(EstimationOfDistribution):
     space_type: ClassVar[type[Space]] = Categories
 
     def check(self, space: Space) -> None:
-        """Raise an error if a parameter is wrong, or too large for the space.
-
-        Parameters
-        ----------
-        space : Categories
-            Space that is going to be searched.
-        """
+        """Raise an error if a parameter is wrong, or too large for the space."""
         super().check(space)
         widest = sorted(cast("Categories", space).sizes)[-1 - self.max_parents :]
         if math.prod(widest) > np.iinfo(np.int64).max:

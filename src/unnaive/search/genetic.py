@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._docstrings import described_like
 from unnaive.parameters import number
-from unnaive.search.loop import EstimationOfDistribution
+from unnaive.search.loop import EstimationOfDistribution, Model
 from unnaive.search.spaces import Space
 
 if TYPE_CHECKING:
@@ -48,21 +49,9 @@ class GenePool:
     crossover: float
     mutation: float
 
+    @described_like(Model.sample)
     def sample(self, n: int, random: np.random.Generator) -> AnyArray:
-        """Make children.
-
-        Parameters
-        ----------
-        n : int
-            Number of children.
-        random : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The children.
-        """
+        """Make n children."""
         mothers, fathers = self.genomes[random.integers(len(self.genomes), size=(2, n))]
         crossed = random.random((n, 1)) < self.crossover
         children = np.where(crossed & (random.random(mothers.shape) < 0.5), fathers, mothers)

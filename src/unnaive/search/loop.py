@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from unnaive._docstrings import Inherits
 from unnaive.exceptions import UnnaiveError
 from unnaive.parameters import check_parameters, is_number, number, one_of, parameter, whole
 from unnaive.search.evaluations import Evaluations
@@ -31,7 +31,20 @@ class Model(Protocol):
     """A distribution of genomes."""
 
     def sample(self, n: int, random: np.random.Generator) -> AnyArray:
-        """Draw n genomes; shape (n, d)."""
+        """Draw genomes.
+
+        Parameters
+        ----------
+        n : int
+            Number of genomes.
+        random : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The genomes.
+        """
 
 
 @dataclass(frozen=True)
@@ -123,7 +136,7 @@ class Result:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimationOfDistribution(ABC):
+class EstimationOfDistribution(Inherits, ABC):
     r"""Base class of the algorithms: select, learn a distribution of the selected, sample it.
 
     .. math:: D_0 \to S_0 \to \rho_1 \to D_1 \to S_1 \to \rho_2 \to \dots
@@ -197,13 +210,6 @@ class EstimationOfDistribution(ABC):
         "stall": 1,
         "max_generations": 1000,
     }
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Write the parameters that all algorithms share into the docstring."""
-        super().__init_subclass__(**options)
-        base = cleandoc(EstimationOfDistribution.__doc__ or "")
-        shared = base.partition("----------\n")[2].partition("\n\n")[0]
-        cls.__doc__ = cleandoc(cls.__doc__ or "").replace("{parameters}", shared)
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:

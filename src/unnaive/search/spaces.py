@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._docstrings import Inherits
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_VALUES = 1 << 31  # of a gene, so that two of them can be numbered together
 
 
-class Space(ABC):
+class Space(Inherits, ABC):
     """Base class of search spaces: the set of all genomes.
 
     A population of m genomes of d genes each is an array of shape (m, d).
@@ -179,35 +180,11 @@ class Categories(Space):
         return np.min_scalar_type(int(self.counts.max(initial=0)))
 
     def uniform(self, n: int, random: np.random.Generator) -> IntArray:
-        """Draw genomes uniformly.
-
-        Parameters
-        ----------
-        n : int
-            Number of genomes.
-        random : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        ndarray of int64 of shape (n, d)
-            The genomes.
-        """
+        """Draw genomes uniformly, as int64."""
         return random.integers(self.counts, size=(n, self.n_genes), dtype=np.int64)
 
     def compact(self, genomes: AnyArray) -> AnyArray:
-        """Convert genomes to the smallest type that holds all values.
-
-        Parameters
-        ----------
-        genomes : ndarray of shape (m, d)
-            Genomes of this space.
-
-        Returns
-        -------
-        ndarray of shape (m, d)
-            The same values as :attr:`code_type`.
-        """
+        """Convert genomes to the smallest type that holds all values, :attr:`code_type`."""
         return genomes.astype(self.code_type)
 
     def _converted(self, genomes: AnyArray) -> tuple[AnyArray, BoolArray]:
@@ -272,36 +249,12 @@ class Box(Space):
         return np.asarray(np.subtract(self.high, self.low), dtype=np.float64)
 
     def uniform(self, n: int, random: np.random.Generator) -> FloatArray:
-        """Draw genomes uniformly.
-
-        Parameters
-        ----------
-        n : int
-            Number of genomes.
-        random : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        ndarray of float64 of shape (n, d)
-            The genomes.
-        """
+        """Draw genomes uniformly, as float64."""
         drawn = np.asarray(self.low) + random.random((n, self.n_genes)) * self.widths
         return np.minimum(drawn, self.high)
 
     def compact(self, genomes: AnyArray) -> AnyArray:
-        """Turn −0.0 into 0.0, so that equal genomes have equal bytes.
-
-        Parameters
-        ----------
-        genomes : ndarray of shape (m, d)
-            Genomes of this space.
-
-        Returns
-        -------
-        ndarray of shape (m, d)
-            The same values.
-        """
+        """Turn −0.0 into 0.0, so that equal genomes have equal bytes."""
         return genomes + 0.0
 
     def _converted(self, genomes: AnyArray) -> tuple[AnyArray, BoolArray]:

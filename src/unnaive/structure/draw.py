@@ -20,14 +20,7 @@ from unnaive.structure.compose import (
     strongest,
 )
 from unnaive.structure.dag import DAG
-from unnaive.structure.draw_sets import (
-    bags,
-    circle,
-    groups,
-    has_bags,
-    super_parents,
-    without_edges,
-)
+from unnaive.structure.draw_sets import bags, circle, groups, has_bags, super_parents, without_edges
 from unnaive.structure.graph import ClassGraphs
 from unnaive.structure.groups import GroupGraph
 from unnaive.structure.layout import layered

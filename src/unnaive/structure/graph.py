@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._docstrings import Inherits
 from unnaive._html import html_table
 from unnaive.exceptions import UnnaiveError
 
@@ -24,7 +25,7 @@ Edge = tuple[str, str] | tuple[str, str, float]
 LEFT_OUT = -2  # in place of a parent: the column is not in the model
 
 
-class Shown(ABC):
+class Shown(Inherits, ABC):
     """A structure that can be plotted and has a table of its edges in notebooks."""
 
     names: tuple[str, ...]
@@ -126,7 +127,22 @@ class Graph(Shown):
 
     @classmethod
     def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Graph:
-        """Restore the structure from :meth:`state`; raise if it does not fit the columns."""
+        """Restore the structure from :meth:`state`; raise if it does not fit the columns.
+
+        Parameters
+        ----------
+        state : dict
+            What :meth:`state` returned.
+        names : tuple of str
+            Names of the columns.
+        target : str
+            Name of the class.
+
+        Returns
+        -------
+        Graph
+            The structure.
+        """
         fields = {k: tuple(map(tuple, x)) if isinstance(x, list) else x for k, x in state.items()}
         return cls(names, target, **fields)
 
@@ -251,22 +267,7 @@ class ParentGraph(Graph):
 
     @classmethod
     def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Graph:
-        """Restore the structure, or the structures of the classes, from :meth:`state`.
-
-        Parameters
-        ----------
-        state : dict
-            The arrays "parents" and "weights"; two-dimensional for one structure per class.
-        names : tuple of str
-            Names of the columns.
-        target : str
-            Name of the class.
-
-        Returns
-        -------
-        ParentGraph or ClassGraphs
-            The structure.
-        """
+        """Restore the structure, or the structures of the classes, from :meth:`state`."""
         if "parents" not in state:
             return independent(names, target)
         parents, weights = state["parents"], state["weights"]
@@ -407,20 +408,7 @@ class ClassGraphs(Graph):
 
     @classmethod
     def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Graph:
-        """Restore the structures from :meth:`state`.
-
-        Parameters
-        ----------
-        state : dict
-            The arrays "parents" and "weights", both of shape (k, d).
-        names, target : tuple of str, str
-            Names of the columns and of the class.
-
-        Returns
-        -------
-        ClassGraphs
-            The structures.
-        """
+        """Restore the structures from :meth:`state`."""
         return ParentGraph.of_state(state, names, target)
 
 

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._docstrings import Inherits
+
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, State
 
@@ -23,7 +25,7 @@ _LARGEST = 1e100  # sums of larger pseudo-counts overflow; such estimates are un
 
 
 @dataclass(frozen=True)
-class Smoothing:
+class Smoothing(Inherits):
     """Base class of the smoothing policies.
 
     A policy is passed to a model as ``smoothing=Laplace(0.5)``, or by its name with an optional
@@ -149,18 +151,7 @@ class Laplace(Smoothing):
     key: ClassVar[str] = "laplace"
 
     def shares(self, n_contexts: int) -> tuple[float, float]:
-        """Return ``a`` for every value.
-
-        Parameters
-        ----------
-        n_contexts : int
-            Not used.
-
-        Returns
-        -------
-        tuple of 2 floats
-            ``a`` and 0.
-        """
+        """Return ``a`` for every value; nothing is shared."""
         return self.a, 0.0
 
 
@@ -307,18 +298,7 @@ class Hierarchical(Smoothing):
             raise ValueError(f"{self}: s must be above 0; for no smoothing use 'ml'")
 
     def shares(self, n_contexts: int) -> tuple[float, float]:
-        """Return one pseudo-count per context, for tables without a hierarchy.
-
-        Parameters
-        ----------
-        n_contexts : int
-            Not used.
-
-        Returns
-        -------
-        tuple of 2 floats
-            0 and 1.
-        """
+        """Return one pseudo-count per context, for tables without a hierarchy."""
         return 0.0, 1.0
 
 

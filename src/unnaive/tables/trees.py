@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.tables import (
-    fill_priors,
-    log_table,
-    mark_missing,
-    sum_factors,
-    sum_product,
-)
+from unnaive._core.tables import fill_priors, log_table, mark_missing, sum_factors, sum_product
 from unnaive.counts.joint import starts_of
 from unnaive.structure.graph import LEFT_OUT
 from unnaive.tables import describe

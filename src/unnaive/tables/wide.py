@@ -81,11 +81,7 @@ def _alone(
 
 
 def _joint_root(
-    counts: JointCounts,
-    column: int,
-    smoothing: Smoothing,
-    held_out: float | None,
-    root_of: RootOf,
+    counts: JointCounts, column: int, smoothing: Smoothing, held_out: float | None, root_of: RootOf
 ) -> FamilyTable:
     """Log P(c, x) of the root less log P(c), which is added to every row.
 

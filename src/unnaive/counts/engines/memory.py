@@ -11,6 +11,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core import counting as core
+from unnaive._docstrings import described_like
 from unnaive.counts.cells import count_cells, is_wide_family, wide_pairs
 from unnaive.counts.families import FamilyCounts, context_of, count_family
 from unnaive.counts.joint import JointCounts, all_pairs, all_triples, starts_of
@@ -102,13 +103,9 @@ class CodedRows:
             groups = groups_seen.shape[1]
         return replace(rows, classes=classes.reshape(-1), groups=max(groups, 1))
 
+    @described_like(given)
     def seen(self, columns: tuple[int, ...]) -> CodedRows:
         """Select the rows in which some columns are all observed.
-
-        Parameters
-        ----------
-        columns : tuple of int
-            Positions of the columns.
 
         Returns
         -------
