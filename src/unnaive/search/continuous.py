@@ -13,8 +13,8 @@ from unnaive._ties import first_best
 from unnaive.information.gaussian_scores import GaussianScores
 from unnaive.parameters import number, one_of, whole
 from unnaive.search.climbing import chained, climbed, sampling_order
-from unnaive.search.loop import EstimationOfDistribution, Model
-from unnaive.search.spaces import Box
+from unnaive.search.loop import EstimationOfDistribution
+from unnaive.search.spaces import Box, Model
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray

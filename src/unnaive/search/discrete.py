@@ -14,8 +14,8 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.information.scores import KINDS, FamilyScores
 from unnaive.parameters import number, parameter, whole
 from unnaive.search.climbing import chained, climbed, sampling_order
-from unnaive.search.loop import EstimationOfDistribution, Model
-from unnaive.search.spaces import Categories
+from unnaive.search.loop import EstimationOfDistribution
+from unnaive.search.spaces import Categories, Model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,8 @@ import numpy as np
 
 from unnaive._docstrings import described_like
 from unnaive.parameters import number
-from unnaive.search.loop import EstimationOfDistribution, Model
-from unnaive.search.spaces import Space
+from unnaive.search.loop import EstimationOfDistribution
+from unnaive.search.spaces import Model, Space
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -21,30 +21,10 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray, FloatArray, IntArray
     from unnaive.search.evaluations import Judge
-    from unnaive.search.spaces import Space
+    from unnaive.search.spaces import Model, Space
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 Setting = dict[str, Any]  # parameters of an algorithm by name
-
-
-class Model(Protocol):
-    """A distribution of genomes."""
-
-    def sample(self, n: int, random: np.random.Generator) -> AnyArray:
-        """Draw genomes.
-
-        Parameters
-        ----------
-        n : int
-            Number of genomes.
-        random : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The genomes.
-        """
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -262,3 +262,23 @@ class Box(Space):
 
     def _range(self, gene: int) -> str:
         return f"a number of {self.low[gene]:g} to {self.high[gene]:g}"
+
+
+class Model(Protocol):
+    """A distribution of genomes."""
+
+    def sample(self, n: int, random: np.random.Generator) -> AnyArray:
+        """Draw genomes.
+
+        Parameters
+        ----------
+        n : int
+            Number of genomes.
+        random : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The genomes.
+        """
