@@ -57,7 +57,7 @@ def inherit(kind: type) -> None:
 
 
 def described_like(other: object) -> Callable[[Function], Function]:
-    """Give a function those sections (Parameters, Returns, Raises) of another that it lacks.
+    r"""Give a function those sections (Parameters, Returns, Raises) of another that it lacks.
 
     >>> def largest(numbers):
     ...     '''Find the largest number.
@@ -70,14 +70,8 @@ def described_like(other: object) -> Callable[[Function], Function]:
     >>> @described_like(largest)
     ... def smallest(numbers):
     ...     '''Find the smallest number.'''
-    >>> print(smallest.__doc__)
-    Find the smallest number.
-    <BLANKLINE>
-
-    Parameters
-    ----------
-    numbers : list
-        Some numbers.
+    >>> smallest.__doc__
+    'Find the smallest number.\n\nParameters\n----------\nnumbers : list\n    Some numbers.'
     """
     _, theirs = _split(other.__doc__)
 
