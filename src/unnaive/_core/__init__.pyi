@@ -5,6 +5,7 @@ from unnaive._core import (
     back_off as back_off,
     balance as balance,
     buckets as buckets,
+    certainty as certainty,
     coding as coding,
     counting as counting,
     csv as csv,

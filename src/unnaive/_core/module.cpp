@@ -6,6 +6,7 @@ void bind_adjust(nb::module_ &room);
 void bind_back_off(nb::module_ &room);
 void bind_balance(nb::module_ &room);
 void bind_buckets(nb::module_ &room);
+void bind_certainty(nb::module_ &room);
 void bind_coding(nb::module_ &room);
 void bind_counting(nb::module_ &room);
 void bind_csv(nb::module_ &room);
@@ -40,6 +41,7 @@ NB_MODULE(_core, core) {
     room("back_off", "Hierarchical smoothing.", unnaive::bind_back_off);
     room("balance", "Balanced subsets of columns.", unnaive::bind_balance);
     room("buckets", "Numbers sorted into buckets.", unnaive::bind_buckets);
+    room("certainty", "Intervals of posterior probabilities.", unnaive::bind_certainty);
     room("coding", "Numbers turned into codes.", unnaive::bind_coding);
     room("counting", "Rows counted: bitmaps, and histograms.", unnaive::bind_counting);
     room("csv", "Cells of CSV files.", unnaive::bind_csv);

@@ -149,7 +149,9 @@ class AdjustedFactors(TreeFactors):
     ) -> TreeTables:
         """Estimate the tables of naive Bayes, and add the log weights to the log prior."""
         tree: TreeTables = super().tables(counts, learned, how, held_out)  # type: ignore[assignment]
-        prior = tree.tables[:, :1].reshape(-1, tree.n_classes) + log_weights_of(counts, learned)
+        weights, view = log_weights_of(counts, learned), how.smoothing.view
+        weights = weights if view is None else view.fixed(weights)
+        prior = tree.tables[:, :1].reshape(-1, tree.n_classes) + weights
         return replace(tree, tables=np.hstack([prior.reshape(-1, 1), tree.tables[:, 1:]]))
 
     def log_prior(

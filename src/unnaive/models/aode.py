@@ -72,6 +72,10 @@ class SuperParentMean(TableMaker):
             needed = triple_bytes(schema.sizes, len(schema.classes))
             how.require(schema, needed, f"the triples of {how.model}")
 
+    def combines(self, learned: Learned) -> str:
+        """Return how predictions combine the entries of tables: average."""
+        return "average"
+
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> FirstAnswer:

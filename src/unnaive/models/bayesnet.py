@@ -47,6 +47,10 @@ class NetworkFactors(TableMaker):
 
     by_cells: bool = True
 
+    def combines(self, learned: Learned) -> str:
+        """Return how predictions combine the entries of tables: sum."""
+        return "sum"
+
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> NetworkTables:

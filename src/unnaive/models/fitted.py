@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,11 +12,13 @@ from unnaive.counts.sizes import largest_pair_bytes, pair_bytes, require_memory,
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.importance import counted_importances
 from unnaive.models.recipe import Learned, Maker
+from unnaive.tables.base import less
 from unnaive.tables.conditionals import factors_alone, full_conditionals
 from unnaive.tables.left_out import by_weight
+from unnaive.tables.posterior import Cumulant, Draw, SharedDraw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from unnaive._typing import AnyArray, CodeArray, FloatArray, State
     from unnaive.counts import CodedRows, JointCounts
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from unnaive.tables.calibration import Calibration
     from unnaive.tables.left_out import LeftOut
     from unnaive.tables.network import Network
+    from unnaive.tables.posterior import View
     from unnaive.tables.terms import Terms
 
     Normalise = Callable[[FloatArray, FloatArray], None]
@@ -182,6 +186,54 @@ class Fitted:
             joint[hopeless] = prior[hopeless]
         return joint
 
+    def combines(self) -> str:
+        """Return how predictions combine the entries of tables, see :class:`TableMaker`."""
+        return self.made_by.maker.combines(self.learned)
+
+    def viewed(self, view: View) -> Tables:
+        """Make tables of another view of their posterior; missing parents are ignored."""
+        return self.made_by.viewed(self.counts, self.learned, view).apart()
+
+    @cached_property
+    def _moment_tables(self) -> tuple[Tables, Tables]:
+        """Means and variances of the log-probabilities of all tables."""
+        return self.viewed(Cumulant(1)), self.viewed(Cumulant(2))
+
+    def moments(self, codes: CodeArray, n_jobs: int | None = 1) -> tuple[FloatArray, FloatArray]:
+        """Posterior means and variances of the log joint of coded rows, calibrated; both (n, k).
+
+        The log joints of different classes are independent, up to a number that all share. Where a
+        missing parent is summed out, the mean is shifted by what that changes in the log joint.
+        """
+        mean, variance = (tables.joint(codes, None, n_jobs) for tables in self._moment_tables)
+        apart = self.tables.apart()
+        if apart is not self.tables:
+            rows = np.flatnonzero((codes >= self.schema.sizes[:, None]).any(axis=0))
+            if len(rows):
+                some = np.ascontiguousarray(codes[:, rows])
+                summed, ignored = (one.joint(some, None, n_jobs) for one in (self.tables, apart))
+                shift = less(summed, ignored)
+                mean[rows] += np.where(np.isfinite(shift), shift, 0.0)
+        if self.calibration is not None:
+            self.calibration.apply(mean)
+            variance *= self.calibration.temperature**2
+        return mean, variance
+
+    def draws(self, random: np.random.Generator, model: Classifier) -> Iterator[Fitted]:
+        """Yield the model with tables drawn from their posterior, again and again."""
+        kind = self.combines()
+        if kind == "tuned":
+            raise UnnaiveError(
+                f"the tables of this {type(model).__name__} were tuned by a search, so they have "
+                'no posterior; use structure="bootstrap" with training=(X, y)'
+            )
+        view: Draw = Draw(random)
+        if kind == "average":
+            view = SharedDraw(random, n_classes=len(self.labels))
+        while True:
+            yield replace(self, tables=self.made_by.viewed(self.counts, self.learned, view))
+            view = view.next()
+
     def terms(self, codes: CodeArray) -> Terms:
         """Split the log joint of coded rows, as predicted, into terms of columns."""
         terms = self.tables.terms(codes)
@@ -222,6 +274,10 @@ class Fitted:
     def with_prior(self, log_prior: FloatArray) -> Fitted:
         """Return the model with another prior: its posteriors times the ratio of the priors."""
         return replace(self, calibration=shifted(self.calibration, log_prior - self.prevalence))
+
+    def calibrated(self, calibration: Calibration) -> Fitted:
+        """Return the model with a further calibration of its log joint."""
+        return replace(self, calibration=composed(self.calibration, calibration))
 
     def importances(self) -> FloatArray:
         """Return the importance of the columns; shape (d,)."""
@@ -318,6 +374,16 @@ class Fitting(NamedTuple):
         tables = made_by.tables(counts, learned)
         known = (labels, names, self.settings, self.recipe.keeps)
         return Fitted(counts, learned, made_by, tables, *known)
+
+
+def composed(first: Calibration | None, second: Calibration) -> Calibration:
+    """Return one calibration that applies two, one after the other."""
+    if first is None:
+        return second
+    scale = second.temperature
+    return replace(
+        first, temperature=scale * first.temperature, bias=scale * first.bias + second.bias
+    )
 
 
 def shifted(calibration: Calibration | None, bias: FloatArray) -> Calibration:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,14 +12,16 @@ from unnaive.structure.graph import topological
 from unnaive.tables.gaussian import GaussianTables, complete_forms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from unnaive._typing import AnyArray, FloatArray, IntArray, State
     from unnaive.counts.moments import Moments
     from unnaive.models.fitted import Names, Normalise
+    from unnaive.models.gaussian import GaussianClassifier
     from unnaive.models.nb import NaiveBayes
     from unnaive.schema import Schema
     from unnaive.structure.graph import Graph
+    from unnaive.tables.calibration import Calibration
     from unnaive.tables.gaussian import Forms
     from unnaive.tables.terms import Terms
 
@@ -114,6 +116,31 @@ class Spread:
         target = mean[:, None, None] * np.eye(covariances.shape[1])
         return np.asarray((1 - share) * covariances + share * target)
 
+    def drawn(self, random: np.random.Generator, *, given_prior: bool) -> Spread:
+        r"""Draw means, covariances and prior from their posterior.
+
+        With the prior :math:`|\Sigma|^{-(m+1)/2}`, the posterior of a class of n rows is
+        inverse-Wishart(nS, n − 1) for Σ, and normal(mean, Σ/n) for μ given Σ.
+        """
+        rows, means = np.maximum(self.moments.class_weights, 1.0), self.means
+        values, vectors = np.linalg.eigh(self.scatter)
+        roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        m = means.shape[1]
+        drawn = np.empty_like(roots)
+        for label, n in enumerate(rows.tolist()):
+            freedom = max(n - 1.0, float(m)) - np.arange(m)
+            bartlett = np.tril(random.standard_normal((m, m)), -1)
+            np.fill_diagonal(bartlett, np.sqrt(2.0 * random.standard_gamma(freedom / 2.0)))
+            drawn[label] = np.sqrt(n) * np.linalg.solve(bartlett, roots[label].T).T
+        away = np.einsum("kij,kj->ki", drawn, random.standard_normal(means.shape))
+        means = means + away / np.sqrt(rows)[:, None]
+        learned = {"means": means, "covariances": drawn @ drawn.transpose(0, 2, 1)}
+        prior = self.log_prior
+        if not given_prior:
+            prior = np.log(random.standard_gamma(rows))
+            prior -= np.logaddexp.reduce(prior)
+        return replace(self, log_prior=prior, learned={**self.learned, **learned})
+
     def densities(
         self, covariances: FloatArray, forms_of: Forms = complete_forms
     ) -> GaussianTables:
@@ -189,6 +216,7 @@ class GaussianFitted:
     names: Names
     categories: NaiveBayes | None = None
     settings: State = field(default_factory=dict)
+    calibration: Calibration | None = None  # of a member of a blend
 
     @property
     def moments(self) -> Moments:
@@ -238,9 +266,30 @@ class GaussianFitted:
         if normalise is None:
             return joint
         joint[np.isneginf(joint).all(axis=1)] = self.prior
+        if self.calibration is not None:
+            self.calibration.apply(joint)
         out = np.empty_like(joint)
         normalise(joint, out)
         return out
+
+    def draws(
+        self, random: np.random.Generator, model: GaussianClassifier
+    ) -> Iterator[GaussianFitted]:
+        """Yield the model with means, covariances and prior drawn from their posterior."""
+        from unnaive.models.intervals import drawn_models  # noqa: PLC0415 - loads when asked
+
+        recipe, places = model.recipe(), self.columns[self.moments.used]
+        given = self.settings.get("class_prior") is not None
+        parts = None if self.categories is None else drawn_models(self.categories, random)
+        while True:
+            spread = self.spread.drawn(random, given_prior=given)
+            shape = recipe.shape(spread, self.schema, places)
+            categories: Any = None if parts is None else next(parts)
+            yield replace(self, spread=spread, shape=shape, categories=categories)
+
+    def calibrated(self, calibration: Calibration) -> GaussianFitted:
+        """Return the model with a calibration of its log joint, as a member of a blend has one."""
+        return replace(self, calibration=calibration)
 
     def terms(self, X: FloatArray) -> Terms:
         """Split the log joint of rows of numbers into terms."""

@@ -43,6 +43,10 @@ class HiddenFactors(TableMaker):
             weights = 1.0 - np.eye(len(schema.columns))
             how.require(schema, sets * table_bytes(schema.sizes, weights, len(schema.classes)))
 
+    def combines(self, learned: Learned) -> str:
+        """Return how predictions combine the entries of tables: average."""
+        return "average"
+
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> HiddenParentTables:

@@ -41,6 +41,10 @@ class GroupFactors(TableMaker):
     tuning: Tuning | None = None
     complete: bool = False
 
+    def combines(self, learned: Learned) -> str:
+        """Return how predictions combine the entries of tables: tuned, if learned."""
+        return "tuned" if "genome" in learned.parameters else "product"
+
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> GroupTables | IntervalTables:

@@ -47,6 +47,10 @@ class CorrectedFactors(TreeFactors):
 
     leaves_out: ClassVar[bool] = False
 
+    def combines(self, learned: Learned) -> str:
+        """Return how predictions combine the entries of tables: tuned, if corrected."""
+        return "tuned" if learned.parameters.get("n_iter") else "product"
+
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> TreeTables:

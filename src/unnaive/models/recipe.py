@@ -9,7 +9,7 @@ tables and calibrates them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from unnaive.tables.base import Tables
     from unnaive.tables.left_out import LeftOut
     from unnaive.tables.network import Network
+    from unnaive.tables.posterior import View
     from unnaive.tables.smoothing import Smoothing
     from unnaive.tables.trees import HeldOut
 
@@ -122,6 +123,14 @@ class TableMaker(ABC):
     ) -> Tables:
         """Estimate the tables; with ``held_out``, the weight of a row, those of leave-one-out."""
 
+    def combines(self, learned: Learned) -> str:
+        """Return how predictions combine the entries of tables.
+
+        "product": one entry of each table is multiplied; "sum": products are summed; "average":
+        tables that share rows are averaged or weighted; "tuned": entries are not estimates.
+        """
+        return "product"
+
     def estimate(self, how: Estimate) -> Estimate:
         """Return how probabilities are estimated, if not by the parameters of the model."""
         return how
@@ -164,6 +173,11 @@ class Maker:
         """Make the tables; with ``held_out`` those of leave-one-out."""
         held = counts if self.maker.by_cells else counts.filled()
         return self.maker.tables(held, learned, self.how, held_out)
+
+    def viewed(self, counts: JointCounts, learned: Learned, view: View) -> Tables:
+        """Make tables of another view of their posterior, see :mod:`unnaive.tables.posterior`."""
+        how = replace(self.how, smoothing=self.how.smoothing.viewed(view))
+        return replace(self, how=how).tables(counts, learned)
 
     def prior(self, counts: JointCounts, learned: Learned) -> FloatArray:
         """Log-probabilities of the classes; shape (k,)."""

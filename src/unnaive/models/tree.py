@@ -218,6 +218,10 @@ class RotatedTrees(TableMaker):
     of_posteriors: bool
     by_cells: bool = True
 
+    def combines(self, learned: Learned) -> str:
+        """Return how predictions combine the entries of tables: average."""
+        return "average"
+
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> AveragedTrees:

@@ -45,6 +45,10 @@ class WeightedFactors(TableMaker):
 
     by_cells: bool = False  # only without pairs, whose cells are all needed
 
+    def combines(self, learned: Learned) -> str:
+        """Return how predictions combine the entries of tables: average."""
+        return "average"
+
     def tables(
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> WeightedTables:

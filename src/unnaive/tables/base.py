@@ -63,6 +63,10 @@ class Tables(ABC):
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log joint of every row and class; shape (n, k). ``held``: classes of the rows, or −1."""
 
+    def apart(self) -> Tables:
+        """Return tables that do not sum missing parents out, but ignore them."""
+        return self
+
     @abstractmethod
     def terms(self, codes: CodeArray) -> Terms:
         """Split the log joint of rows into one term per column, for explanations."""

@@ -174,8 +174,9 @@ def class_table(
             "leave class_prior=None"
         )
     table, pseudo = _class_counts(counts, parents, smoothing)
-    shape = counts.schema.sizes[list(parents)].tolist()
-    return estimate(table, pseudo).reshape(*shape, counts.n_classes)
+    shape, view = counts.schema.sizes[list(parents)].tolist(), smoothing.view
+    logs = estimate(table, pseudo) if view is None else view.given(table, pseudo[0])
+    return logs.reshape(*shape, counts.n_classes)
 
 
 def _class_counts(

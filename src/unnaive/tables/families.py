@@ -93,6 +93,10 @@ class FamilyTables(Tables):
             joint[rows] += self._of_pattern(codes[:, rows], held[rows], gaps)
         return joint
 
+    def apart(self) -> FamilyTables:
+        """Return tables that ignore missing parents, as if they were not parents."""
+        return replace(self, marginalize=False)
+
     @property
     def sizes(self) -> IntArray:
         """Number of values of every column; shape (d,)."""

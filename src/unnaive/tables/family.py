@@ -176,6 +176,14 @@ def cell_table(  # noqa: PLR0917 - as many as the estimate depends on
         frequency = frequencies(margin, held.total, held.total)
         alpha, total = smoothing.pseudo_counts(size, n_classes * possible, frequency)
         below = np.maximum(in_context - held.value, 0.0) + total
+        if smoothing.view is not None:
+            of_value[index] = smoothing.view.parts(np.zeros(size), alpha)
+            none = np.zeros((len(below), 0))
+            of_context[index] = -smoothing.view.totals(none, none, np.where(below > 0, below, size))
+            entries[index] = (
+                smoothing.view.parts(cells.table, alpha[value]) + of_context[index][line]
+            )
+            continue
         with np.errstate(divide="ignore"):
             of_value[index] = np.log(alpha) if total > 0 else 0.0
             of_context[index] = -np.log(below) if total > 0 else -np.inf

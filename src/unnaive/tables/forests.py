@@ -73,6 +73,10 @@ class OneClass(Tables):
     tree: FamilyTables
     label: int
 
+    def apart(self) -> OneClass:
+        """Return tables that ignore missing parents."""
+        return OneClass(self.tree.apart(), self.label)
+
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         own = np.where(held == 0, self.label, -1)
         return self.tree.joint(codes, own, n_jobs)[:, self.label : self.label + 1]
@@ -105,6 +109,10 @@ class ClassTrees(Tables):
     """
 
     members: tuple[TreeTables | OneClass, ...]
+
+    def apart(self) -> ClassTrees:
+        """Return tables that ignore missing parents."""
+        return ClassTrees(tuple(member.apart() for member in self.members))
 
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         parts = [

@@ -155,6 +155,8 @@ class GroupTables(Tables):
         above = np.maximum(padded - held.value, 0.0) + each + shared * parts
         seen = np.maximum(counts.sum(axis=1) - held.value, 0.0)
         below = (seen + each * n_values + shared)[:, None]
+        if self.smoothing.view is not None:
+            return self.smoothing.view.given(padded, above - padded, below[:, 0])
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(below > 0, np.log(above / below), -math.log(n_values))
 
@@ -163,7 +165,12 @@ class GroupTables(Tables):
         margin, levels = counts.sum(axis=0), [Level.of(counts)]
         alphas = concentrations(margin, levels, self.smoothing.concentration, n_values)
         off = (held.total, held.alone, held.value)
-        return np.log(hierarchical(margin, levels, alphas, off, n_values))
+        shares = hierarchical(margin, levels, alphas, off, n_values)
+        if self.smoothing.view is None:
+            return np.log(shares)
+        strength = counts.sum(axis=1) + alphas[-1]
+        alpha = np.maximum(shares * strength[:, None] - counts, 0.0)
+        return self.smoothing.view.given(counts, alpha, strength)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,9 +35,9 @@ def junction_factor(
 
     Both come from the rows in which both cells are observed. A cluster of probability 0 gives 0,
     even if its separator also has probability 0. Hierarchical smoothing applies to conditionals,
-    so the factor is then that of a tree.
+    so the factor is then that of a tree, and so is every view of the posterior.
     """
-    if smoothing.is_hierarchical:
+    if smoothing.is_hierarchical or smoothing.view is not None:
         return column_factor(counts, column, parent, smoothing, held)
     pair = counts.pair(parent, column)
     cluster = joint_prior(pair.reshape(len(pair), -1), smoothing, held).reshape(pair.shape)

@@ -115,12 +115,15 @@ def _fill_pair(  # noqa: PLR0917 - as long as the formula
             pair_table = counts.pair(p, child).reshape(k * v_p, size)
             levels.insert(0, Level.of(pair_table, np.repeat(np.arange(k), v_p)))
             levels.insert(0, Level.of(marginal))
-        entries = conditional(smoothing, marginal.sum(axis=0), levels, len(table), held)
+        margin = marginal.sum(axis=0)
+        entries = conditional(smoothing, margin, levels, len(table), held, column=child)
         place = slice(slots[child], slots[child] + size)
         out[..., place] = entries.reshape(k, v_p, v_q, size)
     of_class = log_prior(counts, smoothing, class_prior, held)
     prior = super_parent_prior(
-        counts.pair(p, q).reshape(k, -1), smoothing, of_class, held, given=class_prior is not None
+        *(counts.pair(p, q).reshape(k, -1), smoothing, of_class, held),
+        given=class_prior is not None,
+        column=p,
     )
     for value in range(v_p):
         out[:, value, :, slots[p] + value] = prior.reshape(k, v_p, v_q)[:, value]

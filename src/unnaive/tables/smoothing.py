@@ -11,6 +11,7 @@ and only defines :math:`\alpha` (Mathematics 0.5). The division is done in one p
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,7 +20,10 @@ import numpy as np
 from unnaive._docstrings import Inherits
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from unnaive._typing import FloatArray, State
+    from unnaive.tables.posterior import View
 
 _LARGEST = 1e100  # sums of larger pseudo-counts overflow; such estimates are uniform long before
 
@@ -53,6 +57,24 @@ class Smoothing(Inherits):
     uses_frequencies: ClassVar[bool] = False
     is_hierarchical: ClassVar[bool] = False
     guard: ClassVar[float] = 0.0
+    view: ClassVar[View | None] = None
+
+    def viewed(self, view: View | None) -> Self:
+        """Return the policy with another view of the tables than their log-probabilities.
+
+        Parameters
+        ----------
+        view : View or None
+            Means, variances or draws, see :mod:`unnaive.tables.posterior`; None: none of these.
+
+        Returns
+        -------
+        Self
+            A copy.
+        """
+        same = copy(self)
+        same.__dict__["view"] = view
+        return same
 
     @property
     def strength(self) -> float:

@@ -12,6 +12,7 @@ from unnaive._core.super_parents import drop_generalisations, sum_super_parents,
 from unnaive.counts.joint import starts_of
 from unnaive.tables.base import Tables
 from unnaive.tables.hierarchy import Level, pair_concentrations
+from unnaive.tables.posterior import SharedDraw
 from unnaive.tables.terms import Terms, joined
 from unnaive.tables.terms.divisia import shares_of_sum
 from unnaive.tables.trees import (
@@ -313,6 +314,7 @@ def all_super_parents(
             tables[index][:, diagonal, diagonal] = super_parent_prior(
                 *(counts.marginal(column), smoothing, of_class, held),
                 given=class_prior is not None or not jointly,
+                column=column,
             )
     off = held_out or 0.0
     weights = np.zeros(slots[-1])
@@ -351,6 +353,24 @@ def conditional_tables(
     super_parent_tables(
         pairs, counts.pair_starts, slots, alpha, totals, shares.astype(float), held.value, out
     )
+    if isinstance(smoothing.view, SharedDraw):
+        out[...] = smoothing.view.pairs(out, _strengths(counts, slots, totals, shares), slots)
+
+
+def _strengths(
+    counts: JointCounts, slots: IntArray, totals: FloatArray, shares: FloatArray
+) -> FloatArray:
+    """N(c, x_p) + A of the line of every cell, for all pairs of columns; shape (k, S, S)."""
+    sizes = counts.schema.sizes.tolist()
+    strengths = np.zeros((counts.n_classes, slots[-1], slots[-1]))
+    for parent, above in enumerate(sizes):
+        lines = slice(slots[parent], slots[parent] + above)
+        for child, size in enumerate(sizes):
+            if child != parent:
+                rows = counts.pair(parent, child).sum(axis=2) + totals[child] / shares[parent]
+                known = np.where(rows > 0, rows, size)[:, :, None]
+                strengths[:, lines, slots[child] : slots[child] + size] = known
+    return strengths
 
 
 def _backed_off(
@@ -369,7 +389,8 @@ def _backed_off(
 
 
 def _alone(counts: JointCounts, slots: IntArray, smoothing: Smoothing, held: HeldOut) -> FloatArray:
-    """P(x_i | c) of every class and slot; shape (k, S)."""
+    """P(x_i | c) of every class and slot, whatever the view; shape (k, S)."""
+    smoothing = smoothing.viewed(None)
     alone = np.zeros((counts.n_classes, slots[-1]))
     for column, size in enumerate(counts.schema.sizes):
         marginal = counts.marginal(column)
@@ -380,13 +401,19 @@ def _alone(counts: JointCounts, slots: IntArray, smoothing: Smoothing, held: Hel
 
 
 def super_parent_prior(
-    table: CountArray, smoothing: Smoothing, prior: FloatArray, held: HeldOut, *, given: bool
+    table: CountArray,
+    smoothing: Smoothing,
+    prior: FloatArray,
+    held: HeldOut,
+    *,
+    given: bool,
+    column: int,
 ) -> FloatArray:
     """Log P(c, x) of a super-parent's table (k, v) as one variable, or as P(c)·P(x | c)."""
-    if not given:
+    if not given and smoothing.view is None:
         return possible(joint_prior(table, smoothing, held), prior)
-    levels = [Level.of(table)]
-    of_value = conditional(smoothing, table.sum(axis=0), levels, len(table), held)
+    levels, margin = [Level.of(table)], table.sum(axis=0)
+    of_value = conditional(smoothing, margin, levels, len(table), held, column=column)
     return np.asarray(prior[:, None] + of_value)
 
 

@@ -105,6 +105,7 @@ def conditional(
     held: HeldOut = PLAIN,
     *,
     chosen: Sequence[float] | None = None,
+    column: int | None = None,
 ) -> FloatArray:
     """Log P(x | context) of the contexts of the last level; shape (q, v).
 
@@ -123,19 +124,30 @@ def conditional(
         What leave-one-out subtracts.
     chosen : sequence of float, default=None
         Concentrations of the levels, if they are known already.
+    column : int, default=None
+        The column, for a view of the posterior of tables that are averaged.
 
     Returns
     -------
     ndarray of shape (q, v)
-        Log-probabilities.
+        Log-probabilities, or the smoothing's view of them.
     """
     if smoothing.is_hierarchical:
         if chosen is None:
             chosen = concentrations(margin, levels, smoothing.concentration)
         alphas = chosen[: len(levels)]
-        return np.log(hierarchical(margin, levels, alphas, (held.total, held.alone, held.value)))
+        shares = hierarchical(margin, levels, alphas, (held.total, held.alone, held.value))
+        if smoothing.view is None:
+            return np.log(shares)
+        counts = levels[-1].counts
+        strength = counts.sum(axis=1, keepdims=True) + alphas[-1]
+        return smoothing.view.given(
+            counts, np.maximum(shares * strength - counts, 0.0), None, column
+        )
     frequency = frequencies(margin, held.total, held.total)
     pseudo = smoothing.pseudo_counts(len(margin), n_contexts, frequency)
+    if smoothing.view is not None:
+        return smoothing.view.given(levels[-1].counts, pseudo[0], None, column)
     return estimate(levels[-1].counts, pseudo, (held.value, held.value))
 
 
@@ -145,18 +157,24 @@ def log_prior(
     """Log P(c), estimated from counts or given by ``class_prior``; shape (k,)."""
     if class_prior is not None:
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(class_prior))
+            logs = np.asarray(np.log(class_prior))
+        return logs if smoothing.view is None else smoothing.view.fixed(logs)
     return _one_variable(counts.class_counts, smoothing, held)
 
 
 def _one_variable(
     counts: CountArray, smoothing: Smoothing, held: HeldOut, frequency: FloatArray | None = None
 ) -> FloatArray:
-    """Log-probabilities of all cells of a table as values of one variable; shape of ``counts``."""
+    """Log-probabilities of all cells of a table as values of one variable; shape of ``counts``.
+
+    A view of the posterior omits the sum of the cells, which is the same for all classes.
+    """
     cells = counts.reshape(1, -1)
     if frequency is None:
         frequency = frequencies(cells[0], held.value, held.total)
     pseudo = smoothing.pseudo_counts(cells.size, 1, frequency)
+    if smoothing.view is not None:
+        return smoothing.view.together(cells, pseudo[0]).reshape(counts.shape)
     return estimate(cells, pseudo, (held.value, held.total)).reshape(counts.shape)
 
 
@@ -216,6 +234,10 @@ class TreeTables(Tables):
         self._add_factors(codes, held, self.order, out, n_jobs)
         self._sum_out(codes, held, self.order, out, n_jobs)
         return out
+
+    def apart(self) -> TreeTables:
+        """Return tables that use P(x | c) where the parent is missing."""
+        return replace(self, marginalize=False)
 
     def prefixes(
         self, codes: CodeArray, held: IntArray | None, order: IntArray, n_jobs: int | None = None
@@ -434,11 +456,12 @@ def column_factors(
     if smoothing.is_hierarchical:
         chosen = concentrations(margin, levels, smoothing.concentration)
     factors = [np.zeros((n_classes, above + 1, size + 1)) for _ in sets]
+    known: State = {"chosen": chosen, "column": column}
     for factor, held in zip(factors, sets, strict=True):
-        alone = conditional(smoothing, margin, levels[:1], n_classes, held, chosen=chosen)
+        alone = conditional(smoothing, margin, levels[:1], n_classes, held, **known)
         factor[:, above, :size] = alone
         if parent >= 0:
             q = n_classes * int(above)
-            entries = conditional(smoothing, margin, levels, q, held, chosen=chosen)
+            entries = conditional(smoothing, margin, levels, q, held, **known)
             factor[:, :above, :size] = entries.reshape(n_classes, above, size)
     return factors

@@ -1,0 +1,317 @@
+r"""Credible intervals of posterior probabilities: how sure a model can be, given its counts.
+
+The probabilities in the tables of a model are estimates from counts, and 9 rows say less than 900.
+Given the rows, every line of a table has a Dirichlet distribution, so the log joint of a class has
+an exact mean and variance (:mod:`unnaive.tables.posterior`), and P(c | x) an interval
+(Mathematics 15.11).
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from itertools import islice
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive import _parallel
+from unnaive._core.certainty import logistic_normal
+from unnaive._core.tables import posterior
+from unnaive._html import html_table
+from unnaive._scikit import check_is_fitted, clone
+from unnaive.exceptions import UnnaiveError
+from unnaive.models.blocks import in_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unnaive._typing import AnyArray, FloatArray
+    from unnaive.io.frames import Frame
+    from unnaive.models.classifier import Classifier
+
+N_DRAWS = 400
+_ROWS_A_TASK = 1 << 12
+_METHODS = ("auto", "delta", "sample")
+_STRUCTURES = ("given", "bootstrap")
+_LEAST = 1e-300  # instead of probability 0, where odds are taken
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Credible intervals of posterior probabilities.
+
+    Attributes
+    ----------
+    lower, median, upper : ndarray of shape (n, k)
+        Quantiles of P(c | x): (1 − level)/2, one half, and (1 + level)/2.
+    classes : ndarray of shape (k,)
+        Class labels.
+    level : float
+        Probability of the interval.
+
+    Examples
+    --------
+    >>> from unnaive import NaiveBayes
+    >>> model = NaiveBayes().fit([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1])
+    >>> model.predict_interval([["a"]])
+    Intervals(1 sample, 2 classes, level=0.9): 0: 82 % (27-98 %)
+    """
+
+    lower: FloatArray
+    median: FloatArray
+    upper: FloatArray
+    classes: AnyArray
+    level: float
+
+    @property
+    def width(self) -> FloatArray:
+        """Width of the intervals; shape (n, k)."""
+        return np.asarray(self.upper - self.lower)
+
+    def text(self, row: int, label: int) -> str:
+        """Write one interval in percent.
+
+        Parameters
+        ----------
+        row : int
+            Position of the sample.
+        label : int
+            Position of the class.
+
+        Returns
+        -------
+        str
+            Such as "82 % (74-88 %)".
+        """
+        middle, low, high = (bound[row, label] for bound in (self.median, self.lower, self.upper))
+        return f"{middle:.0%}"[:-1] + f" % ({100 * low:.0f}-{100 * high:.0f} %)"
+
+    def _best(self, row: int) -> str:
+        label = int(np.argmax(self.median[row]))
+        return f"{self.classes[label]}: {self.text(row, label)}"
+
+    def __len__(self) -> int:
+        return len(self.median)
+
+    def __repr__(self) -> str:
+        n, k = self.median.shape
+        shown = ", ".join(self._best(row) for row in range(min(n, 3))) + (", …" if n > 3 else "")
+        samples = "1 sample" if n == 1 else f"{n} samples"
+        return f"Intervals({samples}, {k} classes, level={self.level:g}): {shown}"
+
+    def _repr_html_(self) -> str:
+        heads = ["sample", *map(str, self.classes.tolist())]
+        every = range(self.median.shape[1])
+        rows = [(str(row), *(self.text(row, label) for label in every)) for row in range(len(self))]
+        return html_table(f"P(c | x) with its {self.level:.0%} interval", heads, rows)
+
+
+def predict_interval(
+    self: Classifier,
+    X: object,
+    level: float = 0.9,
+    *,
+    method: str = "auto",
+    structure: str = "given",
+    training: tuple[Any, ...] | None = None,
+    draws: int = N_DRAWS,
+    random_state: int = 0,
+) -> Intervals:
+    r"""Compute credible intervals of the posterior probabilities P(c | x) of samples.
+
+    A prediction of 82 % may come from 9 training samples or from 900. Given the counts and the
+    smoothing, every line of a table is Dirichlet-distributed, so the log joint of each class has a
+    mean :math:`m_c` and a variance :math:`v_c`, and the log odds of two classes have mean
+    :math:`m_1 - m_2` and variance :math:`v_1 + v_2`, exactly. The interval is that of the
+    logistic-normal distribution with these moments; for more classes the log odds of one class
+    against all others are expanded around their mean. ``predict_proba`` uses the mean of every
+    table, so it is a mean, and lies inside the interval, near its median; with few samples the
+    distribution is skewed, and the median is more extreme than the mean.
+
+    The interval answers: what would ``predict_proba`` be, had the model seen many more samples,
+    if its structure is right? Structure, bins, learned weights and calibration are taken as given,
+    and sample weights count as numbers of samples. ``structure="bootstrap"`` includes them.
+
+    ===========================================  ================================================
+    Models                                       ``method="auto"``
+    ===========================================  ================================================
+    Products of one entry of each table: NB,     "delta": exact moments from two sets of tables;
+    SPODE, TAN, KDB, GNB, groups, trees          about twice the cost of ``predict_proba``
+    BayesNet                                     "sample" of independent Dirichlet lines
+    Averages and weights: AODE, A2DE, HNB,       "sample" with shared deviations, since tables of
+    PHNB, ATAN, WeightedBayes                    the same samples err together
+    Gaussian models                              "sample" of means and covariances
+    AutoBayes                                    weighted mean of the members' quantiles
+    Tuned by a search: IENB, iterative Bayes     only ``structure="bootstrap"``
+    ===========================================  ================================================
+
+    Parameters
+    ----------
+    X : array or table of shape (n, d), list of mappings
+        Samples.
+    level : float, default=0.9
+        Probability of the interval, between 0 and 1.
+    method : {"auto", "delta", "sample"}, default="auto"
+        "delta": moments in closed form; "sample": quantiles of the predictions of random tables.
+    structure : {"given", "bootstrap"}, default="given"
+        "bootstrap": quantiles of the predictions of models that are fitted anew, each with random
+        exponential weights of the training samples (the Bayesian bootstrap).
+    training : tuple (X, y) or (X, y, sample_weight), default=None
+        The training samples, for ``structure="bootstrap"``; a model keeps only their counts.
+    draws : int, default=400
+        Number of random tables or refits.
+    random_state : int, default=0
+        Random seed.
+
+    Returns
+    -------
+    Intervals
+        ``lower``, ``median`` and ``upper``, each of shape (n, k).
+
+    References
+    ----------
+    Rubin, "The Bayesian bootstrap", Annals of Statistics 9, 1981.
+
+    Examples
+    --------
+    >>> from unnaive import NaiveBayes
+    >>> few, many = [["a"], ["a"], ["b"], ["b"]], [["a"], ["a"], ["b"], ["b"]] * 50
+    >>> for X in (few, many):
+    ...     model = NaiveBayes().fit(X, ["ill", "ill", "well", "well"] * (len(X) // 4))
+    ...     print(model.predict_interval([["a"]]).text(0, 0))
+    82 % (27-98 %)
+    99 % (96-100 %)
+    """
+    check_is_fitted(self)
+    _check(level, method, structure, draws)
+    model = copy(self)  # as it is fitted now, whatever another thread does meanwhile
+    frame, random = model.known_frame(X), np.random.default_rng(random_state)
+    if structure == "bootstrap":
+        models = islice(_refitted(model, training, random), draws)
+        bounds = _sampled(_posteriors(models, frame), level)
+    else:
+        bounds = _bounds(model, frame, level, method, draws, random)
+    return Intervals(bounds[0], bounds[1], bounds[2], model.classes_, level)
+
+
+def _check(level: float, method: str, structure: str, draws: int) -> None:
+    if not isinstance(level, float | int) or not 0 < level < 1:
+        raise ValueError(f"level={level!r}; it must be a number between 0 and 1, such as 0.9")
+    if method not in _METHODS:
+        raise ValueError(f"method={method!r}; it must be one of {', '.join(map(repr, _METHODS))}")
+    if structure not in _STRUCTURES:
+        known = " or ".join(map(repr, _STRUCTURES))
+        raise ValueError(f"structure={structure!r}; it must be {known}")
+    if not isinstance(draws, int) or draws < 2:
+        raise ValueError(f"draws={draws!r}; it must be a whole number of at least 2")
+
+
+def _bounds(  # noqa: PLR0917 - what predict_interval was given
+    model: Any, frame: Frame, level: float, method: str, draws: int, random: np.random.Generator
+) -> FloatArray:
+    """Lower, median and upper bounds, with the structure given; shape (3, n, k)."""
+    members = getattr(model.fitted_, "members", None)
+    if members is not None:
+        total = np.zeros((3, frame.n_rows, len(model.classes_)))
+        for member in members:
+            total += member.weight * _bounds(
+                recalibrated(member), frame, level, method, draws, random
+            )
+        return _shifted(total, model.fitted_.calibration)
+    closed = getattr(model.fitted_, "combines", str)() == "product"
+    if method == "delta" and not closed:
+        raise UnnaiveError(
+            f"{type(model).__name__} has no intervals in closed form; use method='sample'"
+        )
+    if closed and method != "sample":
+        return _logistic_normal(model, frame, level)
+    models = islice(drawn_models(model, random), draws)
+    return _sampled(_posteriors(models, frame), level)
+
+
+def _logistic_normal(model: Any, frame: Frame, level: float) -> FloatArray:
+    """Bounds from the moments of the log joint, block by block; shape (3, n, k)."""
+    fitted, reach = model.fitted_, NormalDist().inv_cdf((1 + level) / 2)
+    out = np.empty((3, frame.n_rows, len(fitted.labels)))
+
+    def bound_block(rows: tuple[int, int], n_jobs: int | None) -> None:
+        codes = model.codes_of(frame.block(*rows), n_jobs, fitted.schema)
+        mean, variance = fitted.moments(codes, n_jobs)
+        within = out[:, slice(*rows)]
+        bounds = within if within.flags.c_contiguous else np.empty(within.shape)
+        _parallel.run(
+            lambda part: logistic_normal(mean, variance, reach, *part, bounds),
+            _parallel.row_blocks(len(mean), _ROWS_A_TASK),
+            n_jobs,
+        )
+        within[...] = bounds
+
+    in_blocks(frame, bound_block, model.n_jobs)
+    return out
+
+
+def drawn_models(model: Classifier, random: np.random.Generator) -> Iterator[Classifier]:
+    """Yield copies of a model, each with tables or moments drawn from their posterior."""
+    for fitted in model.fitted_.draws(random, model):
+        drawn = copy(model)
+        drawn._fitted = fitted
+        yield drawn
+
+
+def _posteriors(models: Iterator[Classifier], frame: Frame) -> Iterator[FloatArray]:
+    """Yield the posterior probabilities of several models."""
+    for model in models:
+        yield model._predict_rows(frame, posterior)
+
+
+def _refitted(
+    model: Classifier, training: tuple[Any, ...] | None, random: np.random.Generator
+) -> Iterator[Classifier]:
+    """Yield models fitted to the training samples with random exponential weights."""
+    if training is None:
+        raise UnnaiveError(
+            'structure="bootstrap" fits the model anew, and it keeps only counts; give the '
+            "training samples as training=(X, y)"
+        )
+    X, y, *rest = training
+    given = model._given(X, y, rest[0] if rest else None, first=True)
+    labels = model.classes_.tolist()
+    while True:
+        weights = random.standard_exponential(given.frame.n_rows)
+        weights = weights if given.weights is None else weights * given.weights
+        refitted = clone(model).fit(given.frame, given.target, weights)
+        if refitted.classes_.tolist() != labels:
+            raise UnnaiveError(
+                "the training samples have other classes than the model; give the samples that it "
+                "was fitted to"
+            )
+        yield refitted
+
+
+def _sampled(posteriors: Iterator[FloatArray], level: float) -> FloatArray:
+    """Quantiles of posterior probabilities; shape (3, n, k)."""
+    chances = np.stack(list(posteriors))
+    return np.quantile(chances, [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
+
+
+def recalibrated(member: Any) -> Any:
+    """Return the model of a blend's member with the member's calibration on top of its own."""
+    model = copy(member.model)
+    model._fitted = model.fitted_.calibrated(member.calibration)
+    return model
+
+
+def _shifted(bounds: FloatArray, calibration: Any) -> FloatArray:
+    """Bounds of a blend with another prior: odds against the other classes are shifted."""
+    if calibration is None:
+        return bounds
+    scale, k = np.exp(calibration.bias), bounds.shape[2]
+    middle = np.maximum(bounds[1], _LEAST)
+    weighted = middle * scale
+    others = np.stack([np.delete(weighted, c, axis=1).sum(axis=1) for c in range(k)], axis=1)
+    alone = np.stack([np.delete(middle, c, axis=1).sum(axis=1) for c in range(k)], axis=1)
+    with np.errstate(divide="ignore"):
+        odds = bounds / (1.0 - bounds) * scale * np.maximum(alone, _LEAST) / others
+        return np.asarray(1.0 / (1.0 + 1.0 / odds))

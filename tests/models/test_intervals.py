@@ -1,0 +1,185 @@
+"""Credible intervals: against twins that sample, and what must hold on any data."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import digamma, expit, polygamma
+
+from unnaive import AODE, HNB, KDB, TAN, AutoBayes, FullBayes, NaiveBayes, make
+from unnaive.exceptions import UnnaiveError
+from unnaive.models.intervals import drawn_models
+from unnaive.models.pazzani import PazzaniNB
+
+DRAWS = 500
+
+
+def rows(n=300, d=4, k=3, missing=0.0, seed=0):
+    """Samples with dependent features of three values."""
+    random = np.random.default_rng(seed)
+    y = random.integers(0, k, n)
+    X = (random.random((n, d)) < 0.3 + 0.1 * y[:, None]) * 1.0 + random.integers(0, 2, (n, d))
+    X[random.random(X.shape) < missing] = np.nan
+    return X, y
+
+
+def naive_bayes_moments(X, y, row, k, alpha=1.0):
+    """Mean and variance of the log joint of naive Bayes, from the definition."""
+    mean, variance = [], []
+    for c in range(k):
+        inside = X[y == c]
+        m, v = digamma(len(inside) + alpha), polygamma(1, len(inside) + alpha)
+        for column, value in enumerate(row):
+            values = len(np.unique(X[:, column]))
+            a = (inside[:, column] == value).sum() + alpha
+            whole = len(inside) + alpha * values
+            m += digamma(a) - digamma(whole)
+            v += polygamma(1, a) - polygamma(1, whole)
+        mean.append(m)
+        variance.append(v)
+    return np.array(mean), np.array(variance)
+
+
+def test_two_classes_have_exact_moments():
+    X, y = rows(k=2)
+    model = NaiveBayes(discretize=None).fit(X, y)
+    intervals = model.predict_interval(X[:20], level=0.8)
+    for place, row in enumerate(X[:20]):
+        mean, variance = naive_bayes_moments(X, y, row, 2)
+        odds, far = mean[1] - mean[0], 1.2815515655446004 * np.sqrt(variance.sum())
+        expected = expit([odds - far, odds, odds + far])
+        found = [bound[place, 1] for bound in (intervals.lower, intervals.median, intervals.upper)]
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def log_odds(model, X, draws):
+    """Log odds of the first class in many draws; shape (draws, n)."""
+    models = islice(drawn_models(model, np.random.default_rng(1)), draws)
+    joints = np.stack([one.predict_joint_log_proba(X) for one in models])
+    return joints[:, :, 0] - joints[:, :, 1]
+
+
+QUICK = {("nb", "laplace"), ("tan", "hierarchical"), ("tan-multinet", "bdeu:2"), ("bsej", "ml")}
+LONG = {("spode", "laplace"), ("kdb", "hierarchical"), ("tan", "backoff"), ("kdb", "laplace")}
+
+
+@pytest.mark.parametrize(
+    ("key", "smoothing"),
+    [*sorted(QUICK), *(pytest.param(*case, marks=pytest.mark.long) for case in sorted(LONG))],
+)
+def test_moments_are_those_of_draws(key, smoothing):
+    X, y = rows(n=120, k=2)
+    model = make(key, discretize=None, smoothing=smoothing).fit(X, y)
+    some = X[:5]
+    codes = model.codes_of(model.known_frame(some), 1)
+    mean, variance = model.fitted_.moments(codes)
+    draws = log_odds(model, some, DRAWS)
+    spread = np.sqrt(variance.sum(axis=1))
+    assert (np.abs(draws.mean(axis=0) - (mean[:, 0] - mean[:, 1])) < 5 * spread / DRAWS**0.5).all()
+    fourth = ((draws - draws.mean(axis=0)) ** 4).mean(axis=0)
+    error = np.sqrt(np.maximum(fourth - draws.var(axis=0) ** 2, 0) / DRAWS)
+    assert (np.abs(draws.var(axis=0) - spread**2) < 5.5 * error).all()
+
+
+@pytest.mark.filterwarnings("ignore::unnaive.exceptions.DataWarning")
+@settings(max_examples=10, deadline=None)
+@given(
+    n=st.integers(1, 40),
+    d=st.integers(1, 4),
+    k=st.integers(1, 4),
+    seed=st.integers(0, 10**6),
+    key=st.sampled_from(["nb", "tan", "kdb", "tan-multinet"]),
+    smoothing=st.sampled_from(["laplace", "ml", "bdeu", "hierarchical"]),
+)
+def test_intervals_are_nested_and_never_empty(n, d, k, seed, key, smoothing):
+    X, y = rows(n, d, k, missing=0.2, seed=seed)
+    model = make(key, discretize=None, smoothing=smoothing).fit(X, y)
+    narrow, wide = (model.predict_interval(X, level) for level in (0.5, 0.95))
+    bounds = [wide.lower, narrow.lower, narrow.median, narrow.upper, wide.upper]
+    assert (np.diff(np.stack(bounds), axis=0) >= 0).all()
+    assert ((wide.lower >= 0) & (wide.upper <= 1)).all()
+    if len(model.classes_) > 1:
+        assert (wide.width > 0).all()
+
+
+def test_more_rows_make_intervals_narrower():
+    X, y = rows(60)
+    widths = [
+        TAN(discretize=None).fit(np.tile(X, (m, 1)), np.tile(y, m)).predict_interval(X).width.mean()
+        for m in (1, 4, 16)
+    ]
+    assert widths[0] > 1.5 * widths[1] > 2.25 * widths[2]
+
+
+@pytest.mark.parametrize(
+    "model", [AODE(), HNB(), FullBayes(), make("weighted-pairs"), make("atan")]
+)
+def test_models_without_closed_form_sample(model):
+    X, y = rows(200, 3)
+    model.fit(X, y)
+    one, again = (model.predict_interval(X[:4], draws=30, random_state=3) for _ in range(2))
+    np.testing.assert_array_equal(one.lower, again.lower)
+    chances = model.predict_proba(X[:4])
+    assert ((one.lower - 0.05 < chances) & (chances < one.upper + 0.05)).all()
+    with pytest.raises(UnnaiveError, match="closed form"):
+        model.predict_interval(X[:4], method="delta")
+
+
+def test_averages_are_not_surer_than_their_members():
+    X, y = rows(200, 5)
+    width = AODE(discretize=None).fit(X, y).predict_interval(X[:40], draws=100).width.mean()
+    assert width > 0.7 * TAN(discretize=None).fit(X, y).predict_interval(X[:40]).width.mean()
+
+
+def test_a_blend_has_the_mean_of_its_members_quantiles():
+    X, y = rows(200, 3)
+    blend = AutoBayes(candidates=["nb", "tan"]).fit(X, y)
+    found = blend.predict_interval(X[:10])
+    chances = blend.predict_proba(X[:10])
+    assert ((found.lower < chances) & (chances < found.upper)).all()
+    shifted = blend.with_prior([0.8, 0.1, 0.1])
+    moved = shifted.predict_interval(X[:10])
+    assert (moved.median[:, 0] > found.median[:, 0]).all()
+    assert np.abs(moved.median - shifted.predict_proba(X[:10])).max() < 0.05
+
+
+def test_calibration_and_given_priors_enter():
+    X, y = rows(200, 3, k=2)
+    plain = NaiveBayes(discretize=None).fit(X, y)
+    given = NaiveBayes(discretize=None, class_prior=[0.5, 0.5]).fit(X, y)
+    assert (
+        given.predict_interval(X).width < plain.with_prior([0.5, 0.5]).predict_interval(X).width
+    ).all()
+    cooled = NaiveBayes(discretize=None, calibrate="loo").fit(X, y)
+    tau = cooled.fitted_.calibration.temperature
+    codes = plain.codes_of(plain.known_frame(X), 1)
+    np.testing.assert_allclose(
+        cooled.fitted_.moments(codes)[1], tau**2 * plain.fitted_.moments(codes)[1]
+    )
+
+
+def test_the_bootstrap_adds_the_uncertainty_of_the_structure():
+    X, y = rows(150, 4, k=2)
+    model = KDB(discretize=None).fit(X, y)
+    whole = model.predict_interval(X[:5], structure="bootstrap", training=(X, y), draws=20)
+    assert (whole.width > 0).all()
+    with pytest.raises(UnnaiveError, match="training"):
+        model.predict_interval(X[:5], structure="bootstrap")
+
+
+def test_wrong_arguments_are_named():
+    X, y = rows(50)
+    model = NaiveBayes().fit(X, y)
+    for name, value in {"level": 1.5, "method": "guess", "structure": "none", "draws": 0}.items():
+        with pytest.raises(ValueError, match=name):
+            model.predict_interval(X, **{name: value})
+    tuned = make("ienb", random_state=0).fit(X, y)
+    with pytest.raises(UnnaiveError, match="bootstrap"):
+        tuned.predict_interval(X)
+    assert "Intervals(50 samples, 3 classes" in repr(model.predict_interval(X))
+    assert "<table>" in model.predict_interval(X)._repr_html_()
+    assert len(PazzaniNB().fit(X, y).predict_interval(X)) == 50
