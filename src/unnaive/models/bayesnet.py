@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import permutations
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from unnaive import _progress
-from unnaive.exceptions import UnnaiveError
 from unnaive.information import mutual_information
 from unnaive.information.scores import FamilyScores
 from unnaive.models.base import CountsClassifier
-from unnaive.models.orders import GeneticOrders
+from unnaive.models.orders import GeneticOrders, ordered
 from unnaive.models.recipe import Estimate, Learned, Recipe, Source, TableMaker
 from unnaive.models.tree import column_position
 from unnaive.parameters import flag, number, one_of, whole
@@ -22,6 +22,7 @@ from unnaive.structure.climb import Climber, anneal, hill_climbing, k2_search, p
 from unnaive.structure.constraint import chi_square_test, pc_stable
 from unnaive.structure.dag import DAG
 from unnaive.structure.equivalence import greedy_equivalence_search
+from unnaive.structure.knowledge import Knowledge
 from unnaive.structure.network import NetworkGraph
 from unnaive.tables.export import NetworkTables, class_node, network_of
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.schema import Schema
     from unnaive.structure.climb import Found
-    from unnaive.structure.dag import PDAG
     from unnaive.tables.network import Network
 
     Arc = tuple[str | int, str | int]
@@ -68,18 +68,6 @@ class NetworkFactors(TableMaker):
         return network_of(counts, learned.graph(NetworkGraph), how.smoothing, how.class_prior)
 
 
-def extended(graph: PDAG) -> DAG:
-    """Extend a partially directed graph to a DAG; arcs that would close a cycle are reversed."""
-    try:
-        return graph.to_dag()
-    except UnnaiveError:
-        dag = DAG.empty(graph.names)
-    for parent, child in (*sorted(graph.directed), *sorted(graph.undirected)):
-        turned = parent in dag.descendants(child)
-        dag = dag.with_edge(*((child, parent) if turned else (parent, child)))
-    return dag
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
 class BayesNet(CountsClassifier):
     r"""Bayesian network classifier with a structure learned by search.
@@ -103,15 +91,20 @@ class BayesNet(CountsClassifier):
         "hill-climbing", "tabu", "k2", "annealing", "genetic", "pc" or "ges". "genetic" searches
         orders of the variables by a genetic algorithm, and every order for its network by K2.
         "pc" tests independence instead of scoring, "ges" scores equivalence classes of graphs;
-        both need ``augmented=False``.
+        both need ``augmented=False``. Where "pc" finds too many parents, those whose loss costs
+        the criterion least are removed.
     augmented : bool, default=True
         Whether the class is a parent of every feature.
     max_parents : int, default=3
         Largest number of parents of a variable, not counting an augmenting class.
     required : list of (parent, child), default=()
         Arcs that must be in the network; features by name or position, the class by its name.
+        They are kept even if a variable then has more than ``max_parents`` parents.
     forbidden : list of (parent, child), default=()
         Arcs that must not be in the network.
+    tiers : list of lists of features, default=()
+        Variables in the order of time, as in ``[["age", "sex"], ["smoker"], ["cough"]]``: no arc
+        leads from a later tier to an earlier one. Variables in no tier are free.
     n_restarts : int, default=0
         Number of further climbs from randomly changed networks; the best network is kept.
     alpha : float, default=0.05
@@ -162,6 +155,7 @@ class BayesNet(CountsClassifier):
     max_parents: int = whole(3)
     required: Sequence[Arc] = ()
     forbidden: Sequence[Arc] = ()
+    tiers: Sequence[Sequence[str | int]] = ()
     n_restarts: int = whole(0)
     alpha: float = number(0.05, 0.0, most=1.0)
     time_limit: float | None = number(None, also=(None,), what="a number of seconds", infinite=True)
@@ -188,7 +182,7 @@ class BayesNet(CountsClassifier):
         scores = FamilyScores(codes, sizes, str(self.criterion), rows.weights, self.n_jobs)
         names = (*schema.names, class_node(schema))
         if self.search in {"pc", "ges"}:
-            parents = self._of_equivalence(names, scores).parents
+            parents = self._of_equivalence(schema, names, scores).parents
         else:
             parents = self._climbed(schema, scores, mutual_information(source)).parents
         return Learned(NetworkGraph(names, parents))
@@ -196,12 +190,11 @@ class BayesNet(CountsClassifier):
     def _climbed(self, schema: Schema, scores: FamilyScores, relevance: FloatArray) -> Found:
         """Search by moves that start from the network of required arcs."""
         required, forbidden = self._arcs(schema)
-        label = len(schema.names)
         most = self.max_parents + int(self.augmented)
         random = np.random.default_rng(self.random_state)
         limit = math.inf if self.time_limit is None else float(self.time_limit)
         if self.search == "k2":
-            order = [label, *np.argsort(-relevance, kind="stable").tolist()]
+            order = ordered(np.append(-relevance, -np.inf), required)
             return k2_search(scores, order, most, required, forbidden)
         if self.search == "genetic":
             orders = GeneticOrders(scores, most, required, forbidden)
@@ -239,6 +232,7 @@ class BayesNet(CountsClassifier):
                     raise ValueError(f"{name} has {arc!r}; arcs are pairs (parent, child)")
                 parent, child = arc
                 matrix[node_of(child, schema, name), node_of(parent, schema, name)] = True
+        self._order_tiers(schema, forbidden)
         empty = np.flatnonzero(schema.sizes == 0)
         forbidden[empty] = forbidden[:, empty] = True
         if self.augmented:
@@ -250,17 +244,47 @@ class BayesNet(CountsClassifier):
             raise ValueError(f"the arc {names[parent]} -> {names[child]} is required and forbidden")
         return required, forbidden
 
-    def _of_equivalence(self, names: tuple[str, ...], scores: FamilyScores) -> DAG:
+    def _order_tiers(self, schema: Schema, forbidden: BoolArray) -> None:
+        """Forbid arcs [child, parent] from a later tier to an earlier one."""
+        places: dict[int, int] = {}
+        for place, tier in enumerate(self.tiers):
+            if isinstance(tier, str | int) or not hasattr(tier, "__len__"):
+                raise ValueError(f"tiers has {tier!r}; every tier is a list of variables")
+            for node in tier:
+                position = node_of(node, schema, "tiers")
+                if position in places:
+                    raise ValueError(f"tiers: {node!r} is given twice; a variable is in one tier")
+                places[position] = place
+        for child, parent in permutations(places, 2):
+            forbidden[child, parent] |= places[parent] > places[child]
+
+    def _of_equivalence(self, schema: Schema, names: tuple[str, ...], scores: FamilyScores) -> DAG:
         """Search for an equivalence class of networks, and take one of its members."""
         if self.augmented:
             raise ValueError(f'search="{self.search}" needs augmented=False: it places every arc')
+        edges = (
+            [(parent, child) for child, parent in np.argwhere(matrix).tolist() if child != parent]
+            for matrix in self._arcs(schema)
+        )
+        known = Knowledge.of(names, *edges)
         if self.search == "ges":
-            result = greedy_equivalence_search(
-                names, scores.local, max_parents=self.max_parents, limit=self.time_limit
-            )
-            return result.graph.to_dag()
-        test = chi_square_test(scores.codes, scores.sizes, self.alpha, scores.weights)
-        return extended(pc_stable(names, test).graph)
+            return greedy_equivalence_search(
+                names,
+                scores.local,
+                max_parents=self.max_parents,
+                required=known.required,
+                forbidden=known.forbidden,
+                limit=self.time_limit,
+            ).dag
+        result = pc_stable(
+            names,
+            chi_square_test(scores.codes, scores.sizes, self.alpha, scores.weights),
+            required=known.required,
+            forbidden=known.forbidden,
+            limit=self.time_limit,
+        )
+        dag = known.extended(result.graph)
+        return known.limited(dag, self.max_parents, scores.local)
 
 
 def node_of(node: object, schema: Schema, name: str) -> int:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from unnaive.counts.families import context_of
-from unnaive.exceptions import UnnaiveError
 from unnaive.structure.dag import DAG, PDAG
+from unnaive.structure.knowledge import Knowledge
 from unnaive.structure.marks import reached
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def pc_stable(
     required, forbidden : iterables of (parent, child), optional
         Edges that the graph must have, and edges that it must not have, whatever the tests find.
         A pair that is forbidden in both directions is never joined, but it is tested to find its
-        separating set.
+        separating set. An edge whose only permitted direction would close a cycle is removed.
     limit : float, optional
         Time limit in seconds; after it no test is started, and the remaining edges stay.
 
@@ -110,34 +110,11 @@ def pc_stable(
     deadline = math.inf if limit is None else monotonic() + limit
     if max_given is not None and max_given < 0:
         raise ValueError(f"max_given={max_given}; it must be at least 0, or None for no bound")
-    wanted, barred = _arcs(names, required), _arcs(names, forbidden)
-    if wanted & barred:
-        raise ValueError(f"edges {sorted(wanted & barred)} are both required and forbidden")
-    _refuse_cycles(names, wanted)
-    skeleton = _Skeleton.complete(len(names), wanted, barred)
+    known = Knowledge.of(names, required, forbidden)
+    skeleton = _Skeleton.complete(known)
     done = skeleton.thin(independent, len(names) if max_given is None else max_given, deadline)
-    graph = skeleton.oriented(tuple(names)).meek(background=bool(wanted or barred))
+    graph = skeleton.oriented().meek(background=bool(known))
     return PcResult(graph, skeleton.separators, skeleton.tests_done, done)
-
-
-def _arcs(names: Sequence[str], edges: Iterable[tuple[Node, Node]]) -> frozenset[Arc]:
-    """Convert edges to positions."""
-    places: dict[Node, int] = {name: place for place, name in enumerate(names)}
-    places.update({place: place for place in range(len(names))})
-    arcs = set()
-    for edge in edges:
-        arc = tuple(places[node] for node in edge if node in places)
-        if len(arc) != 2 or arc[0] == arc[1]:
-            raise ValueError(f"edge {edge!r} does not join two of the {len(names)} variables")
-        arcs.add((arc[0], arc[1]))
-    return frozenset(arcs)
-
-
-def _refuse_cycles(names: Sequence[str], arcs: Iterable[Arc]) -> None:
-    try:
-        DAG.of_edges(names, arcs)
-    except UnnaiveError as error:
-        raise ValueError(f"required and forbidden edges contradict each other: {error}") from error
 
 
 @dataclass
@@ -145,19 +122,19 @@ class _Skeleton:
     """Adjacent variables, separating sets of the other pairs, and background knowledge."""
 
     adjacent: list[set[int]]
-    wanted: frozenset[Arc]
-    barred: frozenset[Arc]
+    known: Knowledge
     separators: dict[Arc, Given] = field(default_factory=dict)
     tests_done: int = 0
 
     @classmethod
-    def complete(cls, n_nodes: int, wanted: frozenset[Arc], barred: frozenset[Arc]) -> _Skeleton:
+    def complete(cls, known: Knowledge) -> _Skeleton:
         """Join all variables except the pairs that are forbidden in both directions."""
-        adjacent = [set(range(n_nodes)) - {node} for node in range(n_nodes)]
-        for parent, child in barred:
-            if (child, parent) in barred:
+        nodes = range(len(known.names))
+        adjacent = [set(nodes) - {node} for node in nodes]
+        for parent, child in known.forbidden:
+            if (child, parent) in known.forbidden:
                 adjacent[parent].discard(child)
-        return cls(adjacent, wanted, barred)
+        return cls(adjacent, known)
 
     def thin(
         self, independent: Callable[[int, int, Given], bool], most: int, deadline: float
@@ -182,16 +159,24 @@ class _Skeleton:
 
     def _open_pairs(self) -> list[Arc]:
         """Pairs that neither a test nor background knowledge has decided, in order."""
-        known = {*self.wanted, *(arc[::-1] for arc in self.wanted), *self.separators}
+        required = self.known.required
+        known = {*required, *(arc[::-1] for arc in required), *self.separators}
         return [pair for pair in combinations(range(len(self.adjacent)), 2) if pair not in known]
 
-    def oriented(self, names: tuple[str, ...]) -> PDAG:
-        """Direct the known edges, then the colliders that do not contradict earlier ones."""
-        directed = self.wanted | {(j, i) for i, j in self.barred if i in self.adjacent[j]}
-        _refuse_cycles(names, directed)
-        children: list[set[int]] = [set() for _ in names]
-        for parent, child in directed:
-            children[parent].add(child)
+    def oriented(self) -> PDAG:
+        """Direct the known edges, then the colliders that do not contradict earlier ones.
+
+        An edge is removed if its only direction that is not forbidden would close a cycle.
+        """
+        required = self.known.required
+        joined = {(i, j) for i, others in enumerate(self.adjacent) for j in others}
+        children = [set(below) for below in DAG.of_edges(self.known.names, required).children]
+        for parent, child in sorted(self.known.directions(joined) - required):
+            if parent in reached([child], children):
+                self.adjacent[parent].discard(child)
+                self.adjacent[child].discard(parent)
+            else:
+                children[parent].add(child)
         for first, middle, last in self._colliders():
             if not {first, last} & reached([middle], children):
                 children[first].add(middle)
@@ -199,7 +184,7 @@ class _Skeleton:
         pairs = {(i, j) for i, others in enumerate(self.adjacent) for j in others}
         arcs = {(i, j) for i, j in pairs if j in children[i]}
         loose = {(i, j) for i, j in pairs - arcs if i < j and (j, i) not in arcs}
-        return PDAG(names, frozenset(arcs), frozenset(loose))
+        return PDAG(self.known.names, frozenset(arcs), frozenset(loose))
 
     def _colliders(self) -> Iterator[tuple[int, int, int]]:
         """Yield all i → w ← j, i < j, that the separating sets imply, in order of (i, w, j)."""

@@ -10,11 +10,14 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from unnaive._ties import TIE_TOLERANCE
-from unnaive.structure.dag import PDAG
+from unnaive.structure.dag import DAG, PDAG
+from unnaive.structure.knowledge import Knowledge
 from unnaive.structure.marks import Marks, reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from unnaive.structure.dag import Node
 
     Score = Callable[[int, Iterable[int]], float]
     Offers = Callable[[Marks, int, int], Iterator["Move"]]
@@ -51,15 +54,18 @@ class GesResult:
     ----------
     graph : PDAG
         The class of equivalent networks, as a CPDAG.
+    dag : DAG
+        A network of the class that agrees with the required and forbidden edges.
     score : float
         Score of each network of the class.
     moves : list of Move
-        Moves that lead from the graph without edges to this one.
+        Moves that lead from the class of the required edges to this one.
     complete : bool
         Whether the search ended before the time limit; if not, the graph is the best so far.
     """
 
     graph: PDAG
+    dag: DAG
     score: float
     moves: list[Move]
     complete: bool
@@ -70,6 +76,8 @@ def greedy_equivalence_search(
     local_score: Callable[[int, tuple[int, ...]], float],
     *,
     max_parents: int | None = None,
+    required: Iterable[tuple[Node, Node]] = (),
+    forbidden: Iterable[tuple[Node, Node]] = (),
     limit: float | None = None,
 ) -> GesResult:
     """Learn a class of equivalent networks: insert edges while that gains, then delete edges.
@@ -92,6 +100,10 @@ def greedy_equivalence_search(
     max_parents : int, optional
         Maximum number of parents of a variable. The largest number of parents is the same in all
         equivalent networks, so no network of the class has more.
+    required, forbidden : iterables of (parent, child), optional
+        Edges that a network must have, and edges that it must not have. The search starts from
+        the class of the required edges, and only moves to classes with a network that agrees:
+        ``dag`` is such a network. The class itself does not show their directions.
     limit : float, optional
         Time limit in seconds.
 
@@ -119,16 +131,18 @@ def greedy_equivalence_search(
     kept = cache(local_score)
     score = _timed(kept, math.inf if limit is None else monotonic() + limit)
     most = len(names) if max_parents is None else max_parents
-    graph, moves, complete = PDAG(tuple(names), frozenset(), frozenset()), list[Move](), True
+    known = Knowledge.of(names, required, forbidden)
+    graph, moves, complete = DAG.of_edges(names, known.required).cpdag(), list[Move](), True
     try:
         for offers in (partial(_inserts, score, most), partial(_deletes, score)):
-            for move, after in _climb(graph, offers):
+            for move, after in _climb(graph, offers, known):
                 moves.append(move)
                 graph = after
     except TimeoutError:
         complete = False
-    families = enumerate(graph.to_dag().parents)
-    return GesResult(graph, sum(kept(*family) for family in families), moves, complete)
+    dag = known.member(graph) or graph.to_dag()
+    total = sum(kept(*family) for family in enumerate(dag.parents))
+    return GesResult(graph, dag, total, moves, complete)
 
 
 def _timed(kept: Callable[[int, tuple[int, ...]], float], deadline: float) -> Score:
@@ -214,15 +228,19 @@ def _deletes(score: Score, marks: Marks, source: int, target: int) -> Iterator[M
             yield Move("delete", source, target, tuple(sorted(common.difference(left))), gain)
 
 
-def _climb(graph: PDAG, offers: Offers) -> Iterator[tuple[Move, PDAG]]:
+def _climb(graph: PDAG, offers: Offers, known: Knowledge) -> Iterator[tuple[Move, PDAG]]:
     """Yield the best move and the graph that it leads to, while there is one."""
+
+    def permits(move: Move) -> bool:
+        return _allows(marks, move) and (not known or known.member(moved(graph, move)) is not None)
+
     nodes = range(len(graph.names))
     marks = Marks(graph)
     offered: dict[tuple[int, int], list[Move]] = {}
     stale = list(product(nodes, nodes))
     while True:
         offered |= {pair: list(offers(marks, *pair)) for pair in stale}
-        move = _best(offered, marks)
+        move = _best(offered, permits)
         if move is None:
             return
         graph = moved(graph, move)
@@ -231,14 +249,16 @@ def _climb(graph: PDAG, offers: Offers) -> Iterator[tuple[Move, PDAG]]:
         stale = _stale(before, marks, move)
 
 
-def _best(offered: dict[tuple[int, int], list[Move]], marks: Marks) -> Move | None:
-    """Return the allowed move of largest gain, on ties the first by :attr:`Move.place`."""
+def _best(
+    offered: dict[tuple[int, int], list[Move]], permits: Callable[[Move], bool]
+) -> Move | None:
+    """Return the permitted move of largest gain, on ties the first by :attr:`Move.place`."""
     tied: list[Move] = []
     moves = [move for some in offered.values() for move in some]
     for move in sorted(moves, key=lambda move: (-move.gain, move.place)):
         if tied and move.gain < tied[0].gain - TIE_TOLERANCE:
             break
-        if _allows(marks, move):
+        if permits(move):
             tied.append(move)
     return min(tied, key=lambda move: move.place, default=None)
 
