@@ -133,6 +133,7 @@ CHANGES = {
     "max_parents": 0,
     "required": [("a", "b")],
     "forbidden": [("y", "b")],
+    "tiers": [["d"], ["y"]],
     "n_restarts": "typo",
     "time_limit": 0,
     "alpha": 1e-12,

@@ -163,7 +163,8 @@ def test_tiers_are_the_order_of_time(search):
     ("settings", "message"),
     [
         ({"tiers": [["x0"], ["x0"]]}, "tiers: 'x0' is given twice"),
-        ({"tiers": ["x0"]}, "tiers has 'x0'; every tier is a list of variables"),
+        ({"tiers": ["x0"]}, "must be a list of lists of variables"),
+        ({"required": 3}, r"required=3; it must be a list of \(parent, child\)"),
         ({"tiers": [["nobody"]]}, "tiers: 'nobody' is not a column"),
         ({"tiers": [["x0"], ["x1"]], "required": [("x1", "x0")]}, "x1 -> x0 is required and"),
         ({"required": [("x0", "x1"), ("x1", "x0")], "search": "pc"}, "make a cycle: x0 -> x1"),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from unnaive.models.base import CountsClassifier
 from unnaive.models.orders import GeneticOrders, ordered
 from unnaive.models.recipe import Estimate, Learned, Recipe, Source, TableMaker
 from unnaive.models.tree import column_position
-from unnaive.parameters import flag, number, one_of, whole
+from unnaive.parameters import flag, number, one_of, parameter, whole
 from unnaive.schema.columns import code_type
 from unnaive.structure.climb import Climber, anneal, hill_climbing, k2_search, perturb
 from unnaive.structure.constraint import chi_square_test, pc_stable
@@ -66,6 +67,11 @@ class NetworkFactors(TableMaker):
     def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:
         """Return the network."""
         return network_of(counts, learned.graph(NetworkGraph), how.smoothing, how.class_prior)
+
+
+def is_listing(value: object) -> TypeGuard[Collection[object]]:
+    """Whether a value has members and is no text."""
+    return isinstance(value, Collection) and not isinstance(value, str | bytes)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -153,9 +159,13 @@ class BayesNet(CountsClassifier):
     search: str = one_of("hill-climbing", "tabu", "k2", "annealing", "genetic", "pc", "ges")
     augmented: bool = flag(True)
     max_parents: int = whole(3)
-    required: Sequence[Arc] = ()
-    forbidden: Sequence[Arc] = ()
-    tiers: Sequence[Sequence[str | int]] = ()
+    required: Sequence[Arc] = parameter((), "a list of (parent, child)", test=is_listing)
+    forbidden: Sequence[Arc] = parameter((), "a list of (parent, child)", test=is_listing)
+    tiers: Sequence[Sequence[str | int]] = parameter(
+        (),
+        "a list of lists of variables",
+        test=lambda value: is_listing(value) and all(map(is_listing, value)),
+    )
     n_restarts: int = whole(0)
     alpha: float = number(0.05, 0.0, most=1.0)
     time_limit: float | None = number(None, also=(None,), what="a number of seconds", infinite=True)
@@ -248,8 +258,6 @@ class BayesNet(CountsClassifier):
         """Forbid arcs [child, parent] from a later tier to an earlier one."""
         places: dict[int, int] = {}
         for place, tier in enumerate(self.tiers):
-            if isinstance(tier, str | int) or not hasattr(tier, "__len__"):
-                raise ValueError(f"tiers has {tier!r}; every tier is a list of variables")
             for node in tier:
                 position = node_of(node, schema, "tiers")
                 if position in places:
