@@ -21,7 +21,7 @@ import unnaive
 from commands import HEADER, fails, patients, run, write
 from unnaive.cli import terminal
 from unnaive.cli.app import app
-from unnaive.cli.completion import complete_model, complete_models
+from unnaive.cli.options import complete_model, complete_models
 from unnaive.models import model_keys
 
 PROGRAM = [sys.executable, "-c", "from unnaive.cli.app import main; main()"]

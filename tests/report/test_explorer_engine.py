@@ -22,7 +22,7 @@ from unnaive.export import engine_module, model_document
 from unnaive.io.frames import to_frame
 from unnaive.models.trial import Member
 from unnaive.papers.barrow import BarrowFullBayes
-from unnaive.report.cells import engine_cells
+from unnaive.report.rows import engine_cells
 from unnaive.tables.calibration import Calibration
 from unnaive.tables.smoothing import POLICIES
 

@@ -13,7 +13,7 @@ from unnaive import AODE, TAN, AutoBayes, GaussianNaiveBayes, NaiveBayes
 from unnaive.explain import ask_next, what_if
 from unnaive.io.description import column as check_column
 from unnaive.io.frames import to_column, to_frame
-from unnaive.report.cells import engine_cells
+from unnaive.report.rows import engine_cells
 from unnaive.schema import CategoricalColumn, NumericColumn, Schema, learn_schema
 from unnaive.schema.document import load_schema, save_schema
 from unnaive.schema.sketch import SchemaSketch

@@ -17,13 +17,12 @@ import unnaive
 from unnaive import PHNB, KNaiveBayes
 from unnaive.datasets import load_wdbc
 from unnaive.explain import plot_structure
-from unnaive.structure.bags import HiddenParents, bag_weights
 from unnaive.structure.dag import DAG
 from unnaive.structure.graph import ClassGraphs, FamilyGraph, ParentGraph
 from unnaive.structure.groups import GroupGraph
 from unnaive.structure.layout import layered
 from unnaive.structure.network import NetworkGraph
-from unnaive.structure.parents import SuperParents
+from unnaive.structure.parents import HiddenParents, SuperParents, bag_weights
 from unnaive.structure.picture import PAGE, shortened
 
 WORDS = ["age", "systolic_blood_pressure", "возраст_пациента", "température", "x", "a $b$ c"]

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.checks.finding import DUPLICATE_COLUMNS, DUPLICATE_ROWS, NOTE, Finding
-from unnaive.checks.wording import left_out, percent
+from unnaive.checks.finding import (
+    DUPLICATE_COLUMNS,
+    DUPLICATE_ROWS,
+    NOTE,
+    Finding,
+    left_out,
+    percent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

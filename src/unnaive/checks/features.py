@@ -17,6 +17,10 @@ from unnaive.checks.finding import (
     NOTE,
     WARNING,
     Finding,
+    columns,
+    left_out,
+    listed,
+    percent,
 )
 from unnaive.checks.labels import (
     check_dates,
@@ -26,7 +30,6 @@ from unnaive.checks.labels import (
     kinds_of,
     words_per_cell,
 )
-from unnaive.checks.wording import columns, left_out, listed, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from unnaive._typing import State
 
 # Kinds of findings about columns
@@ -36,6 +39,7 @@ ERROR = "error"  # no classifier can be fitted
 WARNING = "warning"  # the result is probably wrong or misleading
 NOTE = "note"  # the result is right, but the data can be improved
 SEVERITIES = (ERROR, WARNING, NOTE)
+_NAMED = 4  # names that a sentence lists
 
 
 @dataclass(frozen=True)
@@ -181,3 +185,39 @@ class DataCheck:
             f"<tbody>{body}</tbody></table>"
         )
         return f"<p>{escape(self._summary())}</p>{table if self.findings else ''}"
+
+
+def listed(values: Iterable[object], shown: int = _NAMED) -> str:
+    """Return some values as text: 'a', 'b', 'c' and 5 more.
+
+    >>> listed("abcdef"), listed("a")
+    ("'a', 'b', 'c', 'd' and 2 more", "'a'")
+    """
+    every = [repr(value) for value in values]
+    more = f" and {len(every) - shown:,} more" if len(every) > shown else ""
+    return ", ".join(every[:shown]) + more
+
+
+def percent(share: float) -> str:
+    """Return a share in percent.
+
+    >>> percent(0.0042), percent(0.25), percent(1.0)
+    ('0.42 %', '25 %', '100 %')
+    """
+    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.4g} %"
+
+
+def columns(names: Sequence[str]) -> str:
+    """Return the subject of a sentence: Column 'a', or Columns 'a', 'b'."""
+    return f"Column{'s' * (len(names) > 1)} {listed(names)}"
+
+
+def left_out(names: Sequence[str], *, default: bool = False) -> str:
+    """Say how to leave columns out, in Python and on the command line."""
+    options = " ".join(f"--ignore {shlex.quote(name)}" for name in names[:_NAMED])
+    python = f"X.drop(columns={list(names)!r}) in pandas" if len(names) <= _NAMED else "in Python"
+    what = "it" if len(names) == 1 else "them"
+    if not default:
+        return f"Leave {what} out: {python}, {options} on the command line."
+    keep = " ".join(f"--keep {shlex.quote(name)}" for name in names[:_NAMED])
+    return f"Leave {what} out: {python}; the command line leaves {what} out unless you say {keep}."

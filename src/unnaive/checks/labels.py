@@ -19,8 +19,10 @@ from unnaive.checks.finding import (
     SPELLINGS,
     WARNING,
     Finding,
+    left_out,
+    listed,
+    percent,
 )
-from unnaive.checks.wording import left_out, listed, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

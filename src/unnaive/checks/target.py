@@ -19,9 +19,10 @@ from unnaive.checks.finding import (
     RARE_CLASS,
     WARNING,
     Finding,
+    listed,
+    percent,
 )
 from unnaive.checks.labels import check_numbers, check_spellings, kinds_of
-from unnaive.checks.wording import listed, percent
 
 if TYPE_CHECKING:
     from unnaive.checks.facts import Facts

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
 
 import typer
 
-from unnaive.cli.completion import complete_model, complete_models
+from unnaive.models import make, model_keys
 
 if TYPE_CHECKING:
     from unnaive.io.reading import Reading
@@ -34,6 +34,28 @@ def flag(flags: str, text: str) -> Any:
 
 
 FORMATS = ".csv, .tsv, .xlsx, .jsonl, .parquet or .arff"
+
+
+def complete_model(incomplete: str) -> list[str]:
+    """Return the keys that begin with a text.
+
+    >>> complete_model("aode")
+    ['aode', 'aode-sr']
+    """
+    return [key for key in model_keys() if key.startswith(incomplete)]
+
+
+def complete_models(incomplete: str) -> list[str]:
+    """Complete the last of several keys separated by commas, or the word all.
+
+    >>> complete_models("nb,tan-")
+    ['nb,tan-multinet']
+    """
+    before, comma, last = incomplete.rpartition(",")
+    keys = [f"{before}{comma}{key}" for key in complete_model(last)]
+    return ["all", *keys] if "all".startswith(incomplete) else keys
+
+
 Data = Annotated[Path, typer.Argument(metavar="DATA", help=f"File of rows: {FORMATS}.")]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File written by unnaive fit.")]
 Target = Annotated[str, option("--target -t", "COLUMN", "Target column.")]
@@ -297,8 +319,6 @@ def words(texts: "list[str] | None") -> list[str]:
 
 def chosen_models(models: list[str] | None, default: list[str]) -> list[str]:
     """Return the keys of the models that an option names; all stands for every model."""
-    from unnaive.models import model_keys  # noqa: PLC0415 - see app.py
-
     if models is None:
         return default
     keys = [key for word in words(models) for key in (model_keys() if word == "all" else [word])]
@@ -309,8 +329,6 @@ def chosen_models(models: list[str] | None, default: list[str]) -> list[str]:
 
 def build(key: str, parameters: Mapping[str, object]) -> "Classifier":
     """Make a model; the error for an unknown key or parameter names those that exist."""
-    from unnaive.models import make, model_keys  # noqa: PLC0415 - see app.py
-
     keys = model_keys()
     close = get_close_matches(key.lower(), keys, n=1)
     if key not in keys and close:

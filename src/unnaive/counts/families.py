@@ -103,6 +103,15 @@ def context_of(
     return number, observed
 
 
+def context_places(contexts: IntArray, numbers: IntArray) -> IntArray:
+    """Position of every number among the contexts, which ascend; len(contexts) if it is absent."""
+    if not len(contexts):
+        return np.zeros(len(numbers), dtype=np.int64)
+    place = np.searchsorted(contexts, numbers)
+    known = contexts[np.minimum(place, len(contexts) - 1)] == numbers
+    return np.where(known, place, len(contexts))
+
+
 def count_family(
     columns: tuple[int, ...],
     codes: CodeArray,

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray, IntArray
 
+    Codes = IntArray | None
+    Weights = FloatArray | None
+
 _MANY = 1 << 16  # samples per class from which equal ones are counted,
 _FEW = 1 << 14  # if they have at most this many values
 
@@ -83,20 +86,12 @@ class Discretizer(Inherits, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
 
     @abstractmethod
     def _edges(
-        self,
-        values: FloatArray,
-        classes: IntArray | None,
-        n_classes: int,
-        weights: FloatArray | None,
+        self, values: FloatArray, classes: Codes, n_classes: int, weights: Weights
     ) -> FloatArray:
         """Edges of a feature with at least two distinct values; all weights are positive."""
 
     def column_edges(
-        self,
-        values: FloatArray,
-        classes: IntArray | None = None,
-        n_classes: int = 0,
-        weights: FloatArray | None = None,
+        self, values: FloatArray, classes: Codes = None, n_classes: int = 0, weights: Weights = None
     ) -> FloatArray:
         """Find the bin edges of one feature.
 
@@ -196,7 +191,7 @@ class Discretizer(Inherits, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     def _check_parameters(self) -> None:
         """Raise if a parameter has a value that is not allowed."""
 
-    def _read(self, X: object, y: object) -> tuple[FloatArray, IntArray | None, int]:  # noqa: ARG002
+    def _read(self, X: object, y: object) -> tuple[FloatArray, IntArray | None, int]:
         """Validate X; supervised methods also return the class codes and their number."""
         return validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan"), None, 0
 
@@ -218,11 +213,7 @@ class BinnedDiscretizer(Discretizer):
         """Edges of a feature with at least two distinct values; all weights are positive."""
 
     def _edges(
-        self,
-        values: FloatArray,
-        classes: IntArray | None,  # noqa: ARG002
-        n_classes: int,  # noqa: ARG002
-        weights: FloatArray | None,
+        self, values: FloatArray, classes: Codes, n_classes: int, weights: Weights
     ) -> FloatArray:
         return self._cut(values, weights)
 
@@ -243,11 +234,7 @@ class SupervisedDiscretizer(Discretizer):
         """Edges for sorted values, at least two distinct; may overwrite classes and weights."""
 
     def _edges(
-        self,
-        values: FloatArray,
-        classes: IntArray | None,
-        n_classes: int,
-        weights: FloatArray | None,
+        self, values: FloatArray, classes: Codes, n_classes: int, weights: Weights
     ) -> FloatArray:
         if classes is None:
             name = type(self).__name__

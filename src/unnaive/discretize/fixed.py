@@ -14,7 +14,8 @@ from unnaive.parameters import is_number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import FloatArray
+    from unnaive.discretize.base import Codes, Weights
 
 
 class FixedEdges(Discretizer):
@@ -54,22 +55,14 @@ class FixedEdges(Discretizer):
         self.n_jobs = n_jobs
 
     def column_edges(
-        self,
-        values: FloatArray,
-        classes: IntArray | None = None,
-        n_classes: int = 0,
-        weights: FloatArray | None = None,
+        self, values: FloatArray, classes: Codes = None, n_classes: int = 0, weights: Weights = None
     ) -> FloatArray:
         """Return the given edges; the parameters are not used."""
         self._check_parameters()
         return self._edges(values, classes, n_classes, weights)
 
     def _edges(
-        self,
-        values: FloatArray,  # noqa: ARG002
-        classes: IntArray | None,  # noqa: ARG002
-        n_classes: int,  # noqa: ARG002
-        weights: FloatArray | None,  # noqa: ARG002
+        self, values: FloatArray, classes: Codes, n_classes: int, weights: Weights
     ) -> FloatArray:
         return np.array(self.edges, dtype=np.float64)
 
@@ -98,11 +91,7 @@ class ByColumn:
         return self.named.get(name, self.others)
 
     def column_edges(
-        self,
-        values: FloatArray,
-        classes: IntArray | None = None,
-        n_classes: int = 0,
-        weights: FloatArray | None = None,
+        self, values: FloatArray, classes: Codes = None, n_classes: int = 0, weights: Weights = None
     ) -> FloatArray:
         """Find the bin edges of a column that is not named."""
         return self.others.column_edges(values, classes, n_classes, weights)

@@ -152,7 +152,7 @@ class EqualWidth(BinnedDiscretizer):
     def __init__(self, bins: int = 10, *, n_jobs: int | None = None) -> None:
         super().__init__(bins, n_jobs=n_jobs)
 
-    def _cut(self, values: FloatArray, weights: FloatArray | None) -> FloatArray:  # noqa: ARG002
+    def _cut(self, values: FloatArray, weights: FloatArray | None) -> FloatArray:
         low, high = float(values.min()), float(values.max())
         steps = np.arange(1, self.bins)
         if np.isfinite(high - low):

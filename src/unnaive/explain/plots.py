@@ -11,7 +11,7 @@ from sklearn.metrics import precision_recall_curve, roc_curve
 from unnaive._axes import new_axes
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain.shared import LINE, MARK, documented, verbatim
-from unnaive.structure.bags import HiddenParents
+from unnaive.structure.parents import HiddenParents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

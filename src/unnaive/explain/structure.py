@@ -18,10 +18,10 @@ from unnaive.information.gaussian import gaussian_information
 from unnaive.models.base import CountsClassifier
 from unnaive.models.gaussian import GaussianClassifier
 from unnaive.models.gaussian_parts import shares_of
-from unnaive.structure.bags import HiddenParents
 from unnaive.structure.compose import Wish
 from unnaive.structure.draw import draw_structure
 from unnaive.structure.graph import Graph
+from unnaive.structure.parents import HiddenParents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -123,11 +123,6 @@ class Tally:
         self.words = None if both is None or len(both) > csv.MOST_WORDS else both
 
     @property
-    def is_mixed(self) -> bool:
-        """Whether the column has numbers and words."""
-        return bool(self.numbers and self.words)
-
-    @property
     def is_numeric(self) -> bool:
         """Whether the column is numeric; its few words are then missing values."""
         if not self.numbers or not self.styles or self.words is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from unnaive.tables.trees import TreeTables
 
     Order = Callable[[ParentGraph, Source], IntArray]
-
-Number = TypeVar("Number")
 
 
 class Path(NamedTuple):

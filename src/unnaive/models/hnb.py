@@ -16,7 +16,7 @@ from unnaive.models.base import CountsClassifier
 from unnaive.models.choice import criterion_of, select
 from unnaive.models.recipe import Learned, Recipe, TableMaker
 from unnaive.parameters import is_number, one_of, parameter
-from unnaive.structure.bags import HiddenParents, average_information, bag_members, bag_weights
+from unnaive.structure.parents import HiddenParents, average_information, bag_members, bag_weights
 from unnaive.tables.hidden import (
     HiddenParentTables,
     hidden_parent_tables,

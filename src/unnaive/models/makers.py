@@ -62,31 +62,13 @@ class TreeFactors(TableMaker):
         shared: dict[Any, Any] | None = None,
     ) -> TreeTables | FamilyTables:
         """Estimate the tables of one tree; raises if they do not fit into memory."""
+        fixed: State = {"class_prior": how.class_prior, "marginalize": self.marginalize}
+        fixed |= {"held_out": held_out, "root_of": self.root_of, "shared": shared}
         if holds_cells(counts, graph.pairs):
-            return wide_tree(
-                counts,
-                graph,
-                how.smoothing,
-                class_prior=how.class_prior,
-                marginalize=self.marginalize,
-                held_out=held_out,
-                root_of=self.root_of,
-                shared=shared,
-                max_memory=how.max_memory,
-            )
+            return wide_tree(counts, graph, how.smoothing, max_memory=how.max_memory, **fixed)
         needed = tree_bytes(counts.schema.sizes, graph.parents, counts.n_classes)
         how.require(counts.schema, needed * (1 if held_out is None else 3))
-        return tree_tables(
-            counts,
-            graph,
-            how.smoothing,
-            class_prior=how.class_prior,
-            marginalize=self.marginalize,
-            held_out=held_out,
-            root_of=self.root_of,
-            factor_of=self.factor_of,
-            shared=shared,
-        )
+        return tree_tables(counts, graph, how.smoothing, factor_of=self.factor_of, **fixed)
 
     def network(self, counts: JointCounts, learned: Learned, how: Estimate) -> Network:
         """Return the tree as a Bayesian network."""

@@ -36,7 +36,7 @@ from unnaive.evaluate.folds import WekaStratifiedKFold
 from unnaive.information import conditional_mutual_information
 from unnaive.papers.experiment import Experiment, Line, Unit, mean_and_spread, nearness
 from unnaive.papers.published import printed
-from unnaive.structure.bags import average_information
+from unnaive.structure.parents import average_information
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,7 @@ import numpy as np
 
 from unnaive.explain import what_if
 from unnaive.explain.wording import ranks
-from unnaive.report.cells import engine_cells
+from unnaive.report.rows import engine_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,11 +10,10 @@ import numpy as np
 
 from unnaive.explain.structure import pair_information
 from unnaive.report.card import ranked_members
-from unnaive.structure.bags import HiddenParents
 from unnaive.structure.dag import DAG
 from unnaive.structure.graph import ClassGraphs, Graph, ParentGraph
 from unnaive.structure.groups import GroupGraph
-from unnaive.structure.parents import SuperParents
+from unnaive.structure.parents import HiddenParents, SuperParents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

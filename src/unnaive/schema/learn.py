@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unnaive._typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+    from unnaive.discretize import Discretizer
     from unnaive.io.frames import Column, Frame
     from unnaive.schema.categories import Limits
     from unnaive.schema.columns import Label
@@ -45,19 +46,6 @@ LITTLE = 0.1  # a mean weight below this indicates weights of the wrong scale
 MANY_ROWS, IDENTIFIES = 30, 0.9  # distinct labels per row from which a column is an identifier
 _BLOCK_ROWS = 1 << 13
 _SAMPLE_ROWS = 1000
-
-
-class Discretizer(Protocol):
-    """What the schema needs from a discretizer: the edges of one column."""
-
-    def column_edges(
-        self,
-        values: FloatArray,
-        classes: IntArray | None,
-        n_classes: int,
-        weights: FloatArray | None,
-    ) -> FloatArray:
-        """Return the bin edges for values that are not missing."""
 
 
 def learn_target(

@@ -10,6 +10,7 @@ import numpy as np
 
 from unnaive._docstrings import described_like
 from unnaive._ties import first_best
+from unnaive.counts.families import context_places
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.scores import KINDS, FamilyScores
 from unnaive.parameters import number, parameter, whole
@@ -51,9 +52,7 @@ class Conditional:
         chance = random.random(len(numbers))
         if not len(self.contexts):
             return np.searchsorted(cumulative[0], chance, side="right")
-        rows = np.searchsorted(self.contexts, numbers)
-        known = self.contexts[np.minimum(rows, len(self.contexts) - 1)] == numbers
-        rows = np.where(known, rows, len(self.contexts))
+        rows = context_places(self.contexts, numbers)
         # One search in all rows together: row j holds j + its cumulative probabilities.
         edges = cumulative + np.arange(len(cumulative))[:, None]
         wanted = np.minimum(rows + chance, np.nextafter(rows + 1.0, 0.0))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unnaive.structure.bags import HiddenParents
 from unnaive.structure.compose import (
     Wish,
     below_class,
@@ -24,7 +23,7 @@ from unnaive.structure.draw_sets import bags, circle, groups, has_bags, super_pa
 from unnaive.structure.graph import ClassGraphs
 from unnaive.structure.groups import GroupGraph
 from unnaive.structure.layout import layered
-from unnaive.structure.parents import SuperParents
+from unnaive.structure.parents import HiddenParents, SuperParents
 from unnaive.structure.picture import (
     CLASS,
     LINE,

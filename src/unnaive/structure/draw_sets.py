@@ -20,11 +20,10 @@ from unnaive.structure.picture import CLASS, Label, Line, Picture, width_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from unnaive.structure.bags import HiddenParents
     from unnaive.structure.compose import Drawing, Legend, Wish
     from unnaive.structure.graph import Graph
     from unnaive.structure.groups import GroupGraph
-    from unnaive.structure.parents import SuperParents
+    from unnaive.structure.parents import HiddenParents, SuperParents
 
 MOST_CHORDS, MOST_PARENTS = 60, 24  # drawn by default
 BAG_LINES = 5

@@ -91,14 +91,11 @@ class Graph(Shown):
         Name of the class.
     keys : tuple of str
         Fields that :meth:`state` holds.
-    is_one_network : bool
-        Whether the edges belong to one model, not to several models that vote.
     """
 
     names: tuple[str, ...]
     target: str
     keys: ClassVar[tuple[str, ...]] = ()
-    is_one_network: ClassVar[bool] = True
 
     @property
     def used(self) -> IntArray:
@@ -378,7 +375,6 @@ class ClassGraphs(Graph):
     graphs: tuple[ParentGraph, ...]
 
     keys: ClassVar[tuple[str, ...]] = ("parents", "weights")
-    is_one_network: ClassVar[bool] = False
 
     def __init__(self, graphs: tuple[ParentGraph, ...]) -> None:
         vars(self).update(graphs=graphs, names=graphs[0].names, target=graphs[0].target)

@@ -23,7 +23,7 @@ from unnaive.tables.elimination import eliminate, elimination_order, multiply
 from unnaive.tables.family import CellTable, FamilyTable, cell_table
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.terms import Terms, observed, single_terms
-from unnaive.tables.trees import PLAIN, ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
+from unnaive.tables.trees import ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -414,7 +414,7 @@ class FamilyTables(Tables):
     def _estimate(self, family: Family) -> FamilyTable | CellTable:
         """Estimate a family's table; parents that were counted but are not in it are summed out."""
         counted = next(f for f in self.counts.families if f.columns[0] == family[0])
-        sets = (PLAIN,) if self.held_out is None else leave_one_out_sets(self.held_out)
+        sets = leave_one_out_sets(self.held_out)
         sizes, k = self.sizes, self.counts.n_classes
         margin = self.counts.marginal(family[0]).sum(axis=0)
         if isinstance(counted, CellCounts):
@@ -485,7 +485,7 @@ def family_tables(
 
     Tables of families that are in ``made`` are not estimated.
     """
-    sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)
+    sets = leave_one_out_sets(held_out)
     prior = np.stack([log_prior(counts, smoothing, class_prior, held) for held in sets])
     fixed = (marginalize, {} if made is None else made, max_memory)
     tables = FamilyTables(counts, smoothing, prior, held_out, *fixed)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive.counts.cells import n_cells
-from unnaive.counts.families import context_of
+from unnaive.counts.families import context_of, context_places
 from unnaive.tables import describe
 from unnaive.tables.trees import frequencies
 
@@ -50,14 +50,11 @@ class FamilyTable:
 
     def look_up(self, codes: CodeArray, sizes: IntArray, child: AnyArray) -> FloatArray:
         """Log-probabilities of rows whose child and parents are observed; shape (sets, k, n)."""
-        number, _ = context_of(codes, sizes, self.parents)
-        place = np.searchsorted(self.contexts, number)
-        place[place == len(self.contexts)] = 0
-        others = self.contexts[place] != number if len(self.contexts) else place >= 0
+        place = context_places(self.contexts, context_of(codes, sizes, self.parents)[0])
         if self.simpler is None:
-            place[others] = len(self.contexts)
             return np.asarray(self.table[:, :, place, child])
-        entries = np.empty((*self.table.shape[:2], len(number)))
+        others = place == len(self.contexts)
+        entries = np.empty((*self.table.shape[:2], len(place)))
         entries[:, :, ~others] = self.table[:, :, place[~others], child[~others]]
         entries[:, :, others] = self.simpler.look_up(codes[:, others], sizes, child[others])
         return entries
@@ -110,11 +107,7 @@ class CellTable:
 
     def look_up(self, codes: CodeArray, sizes: IntArray, child: AnyArray) -> FloatArray:
         """Log-probabilities of rows whose child and parents are observed; shape (sets, k, n)."""
-        number, _ = context_of(codes, sizes, self.parents)
-        place = np.searchsorted(self.contexts, number)
-        place[place == len(self.contexts)] = 0
-        others = self.contexts[place] != number if len(self.contexts) else place >= 0
-        place[others] = len(self.contexts)
+        place = context_places(self.contexts, context_of(codes, sizes, self.parents)[0])
         entries = self.of_context[:, :, place] + self.of_value[:, None, child]
         _, n_classes, slots = self.of_context.shape
         for label in range(n_classes if len(self.keys) else 0):

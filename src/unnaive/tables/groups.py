@@ -27,7 +27,7 @@ from unnaive.tables.base import Tables, less, own_classes, own_priors, rows_alik
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.left_out import left_out_priors
 from unnaive.tables.terms import Terms
-from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
+from unnaive.tables.trees import leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -137,11 +137,11 @@ class GroupTables(Tables):
         The last entry is that of all joint values that did not occur.
         """
         cells, counts = _margin(self.counts, group, shown)
-        sets: tuple[HeldOut, ...] = (PLAIN,)
-        if self.held_out is not None and shown == group:  # incomplete rows were not counted
-            sets = leave_one_out_sets(self.held_out)[:2]
+        held_out = self.held_out if shown == group else None  # incomplete rows were not counted
         n_values = math.prod(float(self.counts.schema.sizes[column]) for column in shown)
-        return cells, [self._of_set(counts, n_values, held) for held in sets]
+        return cells, [
+            self._of_set(counts, n_values, held) for held in leave_one_out_sets(held_out)[:2]
+        ]
 
     def _of_set(self, counts: FloatArray, n_values: float, held: HeldOut) -> FloatArray:
         padded = np.concatenate([counts, np.zeros((len(counts), 1))], axis=1)
@@ -254,7 +254,7 @@ def group_tables(
     complete: bool = False,
 ) -> GroupTables:
     """Estimate the tables of all counted groups; with ``held_out`` for leave-one-out."""
-    sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)[:2]
+    sets = leave_one_out_sets(held_out)[:2]
     prior = np.stack([log_prior(counts, smoothing, class_prior, held) for held in sets])
     return GroupTables(counts, smoothing, prior, held_out, complete)
 

@@ -16,7 +16,7 @@ from unnaive.counts.joint import starts_of
 from unnaive.tables.base import Tables
 from unnaive.tables.super_parents import child_groups, conditional_tables, first_cells
 from unnaive.tables.terms import Terms, observed
-from unnaive.tables.trees import PLAIN, HeldOut, column_factor, leave_one_out_sets, log_prior
+from unnaive.tables.trees import HeldOut, column_factor, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
     from unnaive._typing import BoolArray, CodeArray, FloatArray, IntArray, State
@@ -132,7 +132,7 @@ def hidden_parent_tables(
     sizes, k = counts.schema.sizes, counts.n_classes
     slots = starts_of(sizes + 1)
     columns, groups, cells = _layout(sizes, weights)
-    sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)[:2]
+    sets = leave_one_out_sets(held_out)[:2]
     tables = np.zeros((len(sets) * k + 1, cells))
     alone = np.empty((len(sets) * k, slots[-1] + 1))
     for index, held in enumerate(sets):

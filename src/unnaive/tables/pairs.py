@@ -15,7 +15,7 @@ from unnaive.tables.super_parents import (
     grouped,
     super_parent_prior,
 )
-from unnaive.tables.trees import PLAIN, HeldOut, conditional, leave_one_out_sets, log_prior
+from unnaive.tables.trees import HeldOut, conditional, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
     from unnaive._typing import CountArray, FloatArray, IntArray
@@ -75,7 +75,7 @@ def all_pairs_of_parents(
     sizes, k = counts.schema.sizes, counts.n_classes
     slots = starts_of(sizes + 1)
     parents, n_rows = pair_parents(sizes)
-    sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)[:2]
+    sets = leave_one_out_sets(held_out)[:2]
     tables = np.zeros((len(sets), k, n_rows, slots[-1]))
     weights = np.zeros(n_rows)
     for p, q, start, stride, _ in parents.tolist():

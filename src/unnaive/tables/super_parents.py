@@ -16,7 +16,6 @@ from unnaive.tables.posterior import SharedDraw
 from unnaive.tables.terms import Terms, joined
 from unnaive.tables.terms.divisia import shares_of_sum
 from unnaive.tables.trees import (
-    PLAIN,
     HeldOut,
     TreeTables,
     conditional,
@@ -304,7 +303,7 @@ def all_super_parents(
     """
     sizes, n_classes = counts.schema.sizes, counts.n_classes
     slots = starts_of(sizes + 1)
-    sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)[:2]
+    sets = leave_one_out_sets(held_out)[:2]
     tables = np.zeros((len(sets), n_classes, slots[-1], slots[-1]))
     for index, held in enumerate(sets):
         conditional_tables(tables[index], counts, smoothing, held)

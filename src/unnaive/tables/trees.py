@@ -55,12 +55,14 @@ class HeldOut:
 PLAIN = HeldOut()
 
 
-def leave_one_out_sets(weight: float) -> tuple[HeldOut, ...]:
-    """Return what is subtracted in the four sets of leave-one-out tables.
+def leave_one_out_sets(weight: float | None) -> tuple[HeldOut, ...]:
+    """Return what is subtracted in the four sets of leave-one-out tables; None: one plain set.
 
     In this order: for the other classes; for the row's class; for the row's class if the row
     has the cell but lacks a parent; for tables in which the row was not counted.
     """
+    if weight is None:
+        return (PLAIN,)
     own = HeldOut(weight, weight, weight)
     return HeldOut(0.0, weight), own, HeldOut(0.0, weight, weight), PLAIN
 
@@ -404,7 +406,7 @@ def tree_tables(
     roots = np.flatnonzero(parents == -1)
     together = root_of is not None and class_prior is None and len(roots) == 1
     shared = {} if shared is None else shared
-    sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)
+    sets = leave_one_out_sets(held_out)
     tables = np.empty((len(sets), n_classes, starts[-1]))
     for index, held in enumerate(sets):
         shared_values = smoothing.uses_frequencies or smoothing.is_hierarchical

@@ -35,7 +35,7 @@ from unnaive.tables import describe
 from unnaive.tables.base import Tables, less, own_priors
 from unnaive.tables.hierarchy import root
 from unnaive.tables.terms import Terms
-from unnaive.tables.trees import PLAIN, column_factors, leave_one_out_sets, log_prior
+from unnaive.tables.trees import column_factors, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
@@ -160,7 +160,7 @@ def weighted_tables(
         Ready for look-ups.
     """
     sizes, k = counts.schema.sizes, counts.n_classes
-    sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)[:2]
+    sets = leave_one_out_sets(held_out)[:2]
     starts = starts_of(table_cells(sizes, pairs))
     tables = np.empty((len(sets), k, starts[-1]))
     prior = np.empty((len(sets), k))

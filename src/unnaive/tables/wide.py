@@ -10,7 +10,7 @@ import numpy as np
 from unnaive.tables.base import less
 from unnaive.tables.families import FamilyTables, family_tables
 from unnaive.tables.family import FamilyTable
-from unnaive.tables.trees import PLAIN, column_factors, leave_one_out_sets, log_prior, possible
+from unnaive.tables.trees import column_factors, leave_one_out_sets, log_prior, possible
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
@@ -72,7 +72,7 @@ def _alone(
     counts: JointCounts, column: int, smoothing: Smoothing, held_out: float | None
 ) -> FamilyTable:
     """Log P(x | c); a row that lacks the parent was counted here, so it is left out here."""
-    sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)
+    sets = leave_one_out_sets(held_out)
     factors = column_factors(counts, column, -1, smoothing, sets)
     tables = np.stack([factor[:, :, :-1] for factor in factors])
     if held_out is not None:
@@ -87,7 +87,7 @@ def _joint_root(
 
     The last set is for the class of a row that lacks the root: only its prior is less one row.
     """
-    sets = (PLAIN,) if held_out is None else leave_one_out_sets(held_out)
+    sets = leave_one_out_sets(held_out)
     priors = [log_prior(counts, smoothing, None, held) for held in sets]
     roots = [
         possible(root_of(counts, column, smoothing, held), p)

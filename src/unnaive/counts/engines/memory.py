@@ -19,7 +19,15 @@ from unnaive.counts.joint import JointCounts, all_pairs, all_triples, starts_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from unnaive._typing import AnyArray, BoolArray, CodeArray, CountArray, FloatArray, IntArray
+    from unnaive._typing import (
+        AnyArray,
+        BoolArray,
+        CodeArray,
+        CountArray,
+        FloatArray,
+        IntArray,
+        State,
+    )
     from unnaive.counts.cells import CellCounts
     from unnaive.io.frames import Column, Frame
     from unnaive.schema import Schema
@@ -221,14 +229,12 @@ class CodedRows:
             yield self._count_cells((high, low))
 
     def _count_cells(self, columns: tuple[int, ...]) -> CellCounts:
-        return count_cells(
-            columns,
-            self.codes,
-            self.classes,
-            weights=self.weights,
-            sizes=self.schema.sizes,
-            n_classes=self.n_classes,
-        )
+        return count_cells(columns, self.codes, self.classes, **self._layout)
+
+    @property
+    def _layout(self) -> State:
+        sizes, n_classes = self.schema.sizes, self.n_classes
+        return {"weights": self.weights, "sizes": sizes, "n_classes": n_classes}
 
     def count_families(
         self, families: Sequence[tuple[int, ...]]
@@ -249,14 +255,7 @@ class CodedRows:
         def count_one(columns: tuple[int, ...]) -> FamilyCounts | CellCounts:
             if is_wide_family(columns, self.schema.sizes, self.n_classes):
                 return self._count_cells(columns)
-            return count_family(
-                columns,
-                self.codes,
-                self.classes,
-                weights=self.weights,
-                sizes=self.schema.sizes,
-                n_classes=self.n_classes,
-            )
+            return count_family(columns, self.codes, self.classes, **self._layout)
 
         return tuple(_parallel.run(count_one, families, self.n_jobs))
 

@@ -23,9 +23,9 @@ from unnaive.schema.sketch.buckets import Buckets
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, FloatArray, IntArray, State
+    from unnaive.discretize import Discretizer
     from unnaive.io.frames import Column
     from unnaive.schema.columns import Label
-    from unnaive.schema.learn import Discretizer
 
 MANY = 1_000_000  # largest number of categories; a column of more is an identifier or numeric
 CURE = (
