@@ -42,6 +42,8 @@ _MOST_FILLED = 1 << 27  # cells of a table that is asked for as a whole: 1 GiB
 class CellCounts:
     """N(c, parents, x) of a column given its parents, only of the cells that occurred.
 
+    ``sizes`` (d,) in its methods has the number of values of every column.
+
     Attributes
     ----------
     columns : tuple of int
@@ -104,20 +106,7 @@ class CellCounts:
     __hash__ = None  # type: ignore[assignment]
 
     def fits(self, sizes: IntArray, n_classes: int) -> bool:
-        """Whether columns, keys and counts fit the schema.
-
-        Parameters
-        ----------
-        sizes : ndarray of shape (d,)
-            Number of values of every column.
-        n_classes : int
-            Number of classes k.
-
-        Returns
-        -------
-        bool
-            False if a file does not hold what it claims.
-        """
+        """Whether columns, keys and counts fit the schema, or a file does not hold what it claims."""
         within = all(0 <= column < len(sizes) for column in self.columns)
         return (
             within
@@ -144,20 +133,7 @@ class CellCounts:
         return cls(tuple(state["columns"]), keys, widened(state["counts"]))
 
     def digits(self, sizes: IntArray) -> tuple[IntArray, dict[int, IntArray]]:
-        """Class of every cell, and its value of every column.
-
-        Parameters
-        ----------
-        sizes : ndarray of shape (d,)
-            Number of values of every column.
-
-        Returns
-        -------
-        classes : ndarray of shape (m,)
-            Codes of the classes.
-        values : dict of ndarray
-            Codes of the values, by column.
-        """
+        """Class of every cell, shape (m,), and its value of every column, by column."""
         rest, values = self.keys, {}
         for column in (self.columns[0], *reversed(self.columns[1:])):
             rest, values[column] = np.divmod(rest, max(int(sizes[column]), 1))
@@ -195,20 +171,7 @@ class CellCounts:
         return _gathered(self.columns, keys, self.table)
 
     def filled(self, sizes: IntArray, n_classes: int) -> CountArray:
-        """All cells as a table; shape (k, parents …, v). Raises if it is huge.
-
-        Parameters
-        ----------
-        sizes : ndarray of shape (d,)
-            Number of values of every column.
-        n_classes : int
-            Number of classes k.
-
-        Returns
-        -------
-        ndarray of shape (k, parents …, v)
-            Counts, 0 for the cells that did not occur.
-        """
+        """All cells as a table, 0 where none occurred; shape (k, parents …, v). Raises if huge."""
         cells = n_cells(self.columns, sizes, n_classes)
         _require_filled(cells, self.columns, sizes)
         table: AnyArray = np.zeros(cells, dtype=self.table.dtype)
@@ -218,17 +181,7 @@ class CellCounts:
     def by_context(self, sizes: IntArray, n_classes: int) -> FamilyCounts:
         """Return the same counts with all values of the child in every context that occurred.
 
-        Parameters
-        ----------
-        sizes : ndarray of shape (d,)
-            Number of values of every column.
-        n_classes : int
-            Number of classes k.
-
-        Returns
-        -------
-        FamilyCounts
-            The counts; raises an error if their table is huge.
+        Raises an error if their table is huge.
         """
         size = int(sizes[self.columns[0]])
         classes, contexts, place = self.contexts(sizes)
