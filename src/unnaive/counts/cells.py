@@ -106,7 +106,7 @@ class CellCounts:
     __hash__ = None  # type: ignore[assignment]
 
     def fits(self, sizes: IntArray, n_classes: int) -> bool:
-        """Whether columns, keys and counts fit the schema, or a file does not hold what it claims."""
+        """Whether columns, keys and counts fit the schema; if not, a file was altered."""
         within = all(0 <= column < len(sizes) for column in self.columns)
         return (
             within
