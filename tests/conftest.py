@@ -9,6 +9,8 @@ import sys
 import pytest
 from hypothesis import settings
 
+from problems import SISTERS
+
 repeated = "UNNAIVE_RANDOM" not in os.environ
 settings.register_profile("unhurried", deadline=None, derandomize=repeated)
 settings.load_profile("unhurried")
@@ -24,7 +26,9 @@ def _closed_figures():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark what is long in every test that is tried on it."""
+    """Mark what is long in every test that is tried on it, and a model's other settings."""
     for item in items:
-        if "more rows than a block" in item.name:
+        tried = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        other = any(isinstance(value, str) and value in SISTERS for value in tried)
+        if other or "more rows than a block" in item.name:
             item.add_marker("long")

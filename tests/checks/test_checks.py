@@ -408,6 +408,7 @@ def test_kinds_of_labels(label, kind):
     assert kind_of(label) == kind
 
 
+@pytest.mark.long
 def test_large_tables_take_about_a_second():
     rows = np.random.default_rng(0)
     frame = pd.DataFrame(

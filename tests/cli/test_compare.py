@@ -92,6 +92,7 @@ def test_a_narrow_terminal(given, monkeypatch):
     assert " ± " not in result.stdout
 
 
+@pytest.mark.long
 def test_all_models(given):
     result = run(*given, "--models", "all", "--metrics", "accuracy")
     assert "note: k-naive failed in 3 of 3 folds; repeat 1, fold 1: " in result.stderr

@@ -175,7 +175,9 @@ def test_truncation_at_every_length(tmp_path, saved):
             load(cut)
 
 
-@pytest.mark.parametrize("mask", [0x01, 0x20, 0x80, 0xFF])
+@pytest.mark.parametrize(
+    "mask", [0x01, *(pytest.param(mask, marks=pytest.mark.long) for mask in (0x20, 0x80, 0xFF))]
+)
 def test_a_flip_of_any_byte_is_found_or_harmless(tmp_path, saved, mask):
     content = saved.read_bytes()
     altered = tmp_path / "altered.unb"

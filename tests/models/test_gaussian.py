@@ -322,6 +322,7 @@ def one_class(X, monkeypatch=None, rounds=None):
     return joint(FullBayes(var_smoothing=0), X, np.zeros(len(X))).sum()
 
 
+@pytest.mark.long
 def test_every_round_makes_rows_more_likely(monkeypatch):
     X = made(50, 3, 1, gaps=0.35, seed=3)[0]
     found = [one_class(X, monkeypatch, rounds) for rounds in range(20)]
@@ -332,6 +333,7 @@ def test_every_round_makes_rows_more_likely(monkeypatch):
     assert last == pytest.approx(one_class(X, monkeypatch, 500), abs=1e-8)
 
 
+@pytest.mark.long
 def test_rows_with_gaps_are_as_likely_as_they_can_be():
     X = made(30, 2, 1, gaps=0.3, seed=5)[0]
 
@@ -385,7 +387,7 @@ def parents_of(model):
 
 
 @given(number_problems())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_trees_equal_the_twin(problem):
     X, y, gapped = problem
     model, twin = GaussianTAN(var_smoothing=0).fit(X, y), twin_of(X, y)
@@ -396,7 +398,7 @@ def test_trees_equal_the_twin(problem):
 
 
 @given(number_problems(), st.integers(0, 4))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_k_dependences_equal_the_twin(problem, k):
     X, y, gapped = problem
     model, twin = GaussianKDB(k=k, var_smoothing=0).fit(X, y), twin_of(X, y)

@@ -194,6 +194,7 @@ def test_the_papers_posteriors_equal_the_twin(paper, problem, method, seed):
     np.testing.assert_allclose(got, expected, atol=1e-10)
 
 
+@pytest.mark.long
 @given(problems(sizes=(2, 3), max_columns=4), methods)
 @settings(max_examples=60)
 def test_divergence_falls_by_the_weight(problem, method):

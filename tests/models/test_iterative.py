@@ -86,7 +86,7 @@ def test_weighted_rows_equal_the_twin(problem, variant):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_passes_equal_the_twin(variant, weighted):
     kept = 0
-    for seed in range(4):
+    for seed in (0, 3):  # both numbers of classes, both strengths of the noise
         settings = {"noise": 1 + seed // 2, "gaps": 0.15, "weighted": weighted}
         problem = related(30, [3, 5, 2, 4], 2 + seed % 2, seed, **settings)
         model = learned(IterativeBayes(**variant), problem)

@@ -149,6 +149,7 @@ def test_a_parent_without_values():
     assert model.score(both, Y) == 1.0
 
 
+@pytest.mark.long
 def test_two_identifiers_are_sized_before_they_are_counted():
     names = [f"a{i}" for i in range(20_000)]
     frame = pd.DataFrame({"a": names, "b": names[::-1]})

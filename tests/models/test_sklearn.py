@@ -13,9 +13,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unnaive
+from problems import SISTERS
 from unnaive.models.gaussian import GaussianClassifier
 
-MODELS = [make() for make in unnaive.all_models().values()]
+MODELS = [make() for key, make in unnaive.all_models().items() if key not in SISTERS]
 WEIGHTS = "AutoBayes deals rows to folds, so a row of weight 2 is not two rows"
 FAILING = {"AutoBayes": {"check_sample_weight_equivalence_on_dense_data": WEIGHTS}}
 
@@ -26,6 +27,12 @@ FAILING = {"AutoBayes": {"check_sample_weight_equivalence_on_dense_data": WEIGHT
     expected_failed_checks=lambda estimator: FAILING.get(type(estimator).__name__, {}),
 )
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.long
+@parametrize_with_checks([unnaive.make(key) for key in sorted(SISTERS)])
+def test_scikit_learn_check_of_other_settings(estimator, check):
     check(estimator)
 
 
@@ -51,13 +58,13 @@ def test_pipeline_and_grid_search(model):
     if isinstance(model, unnaive.AutoBayes):
         choices = {"choose": ["best", "blend"]}
     tried = {f"{name}__{parameter}": values for parameter, values in choices.items()}
-    grid = GridSearchCV(pipeline, tried, cv=3).fit(X, y)
+    grid = GridSearchCV(pipeline, tried, cv=2).fit(X, y)
     assert grid.best_score_ > least(model)
 
 
 def test_calibrated(model):
     X, y = load_breast_cancer(return_X_y=True)
-    calibrated = CalibratedClassifierCV(model, cv=3).fit(X[:, :6], y)
+    calibrated = CalibratedClassifierCV(model, cv=2).fit(X[:, :6], y)
     assert calibrated.score(X[:, :6], y) > least(model)
 
 
@@ -68,6 +75,6 @@ def test_clone_keeps_every_parameter(model):
 
 def test_threads_of_cross_validation_do_not_matter(model):
     X, y = load_breast_cancer(return_X_y=True)
-    one = cross_val_score(model, X[:, :5], y, cv=3)
-    two = cross_val_score(model.set_params(n_jobs=2), X[:, :5], y, cv=3)
+    one = cross_val_score(model, X[:, :5], y, cv=2)
+    two = cross_val_score(model.set_params(n_jobs=2), X[:, :5], y, cv=2)
     assert np.array_equal(one, two)

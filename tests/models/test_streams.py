@@ -73,13 +73,14 @@ def assert_same(mine, other):
 
 
 @pytest.mark.parametrize("key", MODELS)
-@pytest.mark.parametrize("size", [1, 7, 30])
-def test_batches_of_any_size_are_one(key, size):
-    model = begun(key)
-    for start in range(B.start, B.stop, size):
-        part = slice(start, min(start + size, B.stop))
-        model.partial_fit(X[part], Y[part])
-    assert_same(model, begun(key).partial_fit(X[B], Y[B]))
+def test_batches_of_any_size_are_one(key):
+    expected = begun(key).partial_fit(X[B], Y[B])
+    for size in (1, 7) if key in OF_THE_FIRST_BATCH else (7,):  # the next test has rows of others
+        model = begun(key)
+        for start in range(B.start, B.stop, size):
+            part = slice(start, min(start + size, B.stop))
+            model.partial_fit(X[part], Y[part])
+        assert_same(model, expected)
 
 
 @pytest.mark.parametrize("key", sorted(set(MODELS) - OF_THE_FIRST_BATCH))
@@ -172,6 +173,7 @@ def test_merge(tmp_path):
         merge(*paths)
 
 
+@pytest.mark.long
 def test_a_thousand_parts_in_random_order():
     many, labels = rows(1200)
     expected = unnaive.count(many, labels)

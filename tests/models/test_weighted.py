@@ -366,6 +366,7 @@ def test_explanations_add_up(key):
 # Calibration
 
 
+@pytest.mark.long
 @given(problems(max_rows=20, max_columns=3, sizes=(2, 3)))
 @settings(max_examples=30)
 def test_no_other_calibration_has_less_loss(problem):

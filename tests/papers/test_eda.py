@@ -76,6 +76,7 @@ def test_interrupted_and_on_threads_it_is_the_same(found, tmp_path):
         reproduce(EDAExperiment(only=["iris"], seed=1), store=store)
 
 
+@pytest.mark.long
 def test_remarks_and_plain_values(found):
     said = "pazzani-eda: 2 of 2 differ from the paper by no more than chance"
     assert said in found.remarks
@@ -91,6 +92,7 @@ def test_remarks_and_plain_values(found):
     assert [one.table for one in found.lines] == sorted(one.table for one in found.lines)
 
 
+@pytest.mark.long
 def test_what_is_near(found):
     one_row = 100 / 149
     assert line(found, "iris", "nb").tolerance == pytest.approx(one_row + 0.005)
@@ -99,6 +101,7 @@ def test_what_is_near(found):
     assert eda.tolerance == pytest.approx(100 / 127 + 0.005 + chance)
 
 
+@pytest.mark.long
 def test_every_model_has_its_own_honest_figure(found):
     iris = datasets.load("iris")
     right = 0

@@ -47,6 +47,7 @@ def test_pairs_need_dependencies():
     assert min(shares[1:]) > 0.8
 
 
+@pytest.mark.long
 def test_traps_need_dependencies():
     """Blocks of three ones are best, but every one except the last lowers the fitness."""
     worth = np.array([0.9, 0.8, 0.0, 1.0])
@@ -66,6 +67,7 @@ def test_sphere(kind):
     assert solved(kind(bound=-1e-3), space, lambda g: -((g - 0.7) ** 2).sum(axis=1), 10) == 1
 
 
+@pytest.mark.long
 def test_a_turned_ellipsoid_needs_dependencies():
     axes = ortho_group.rvs(5, random_state=3)
 

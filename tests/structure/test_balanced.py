@@ -269,6 +269,7 @@ def test_the_same_whatever_else_is_asked_for(shape):
     assert balanced_sets(u.tolist(), iter(together)) == together
 
 
+@pytest.mark.long
 def test_forty_columns_take_seconds():
     line = np.random.default_rng(6).normal(size=40)
     begin = perf_counter()

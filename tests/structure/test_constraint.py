@@ -433,6 +433,7 @@ def sampled(dag, sizes, n_rows, random, concentration=0.5):
     return codes
 
 
+@pytest.mark.long
 def test_data_give_the_class_most_of_the_time():
     random = np.random.default_rng(11)
     hits = {"chi": 0, "fisher": 0}

@@ -113,7 +113,14 @@ def test_a_figure_fits_a_page_and_has_all_its_text(kind):
 
 
 @pytest.mark.parametrize(
-    "kind", ["tree 70", "families 70", "network 30", "2 classes 30", "groups 70"]
+    "kind",
+    [
+        "tree 70",
+        pytest.param("families 70", marks=pytest.mark.long),
+        "network 30",
+        pytest.param("2 classes 30", marks=pytest.mark.long),
+        "groups 70",
+    ],
 )
 def test_names_do_not_overlap(kind):
     ax = STRUCTURES[kind].plot()
@@ -143,6 +150,7 @@ def test_cycles_are_drawn():
     assert len(edges_of(graph.plot())) == 3
 
 
+@pytest.mark.long
 def test_titles_say_how_many_edges_are_drawn():
     graph = tree(70)
     ax = graph.plot(max_edges=20)

@@ -237,6 +237,7 @@ def test_what_is_not_recomputed_has_not_changed(monkeypatch):
     assert sum(move.kind == "delete" for found in short for move in found.moves) > 50
 
 
+@pytest.mark.long
 def test_exhaustive_search_is_seldom_better():
     """GES finds the best of all DAGs at the rates that were measured with this test."""
     random = np.random.default_rng(4)
@@ -269,6 +270,7 @@ def test_true_covariances_give_the_class_itself():
     assert deleted > 40  # inserting alone goes beyond the truth more often than not
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [slow_bic, slow_bdeu])
 def test_many_rows_give_the_class_most_of_the_time(make):
     random = np.random.default_rng(6)

@@ -16,6 +16,8 @@ COUNTING = sorted(
     key for key, make in unnaive.all_models().items() if isinstance(make(), CountsClassifier)
 )
 GAUSSIAN = sorted(set(unnaive.all_models()) - set(COUNTING))
+FIRST = {type(make()): key for key, make in reversed(unnaive.all_models().items())}
+SISTERS = set(unnaive.all_models()) - set(FIRST.values())  # other settings of a class
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,11 @@ def made(n, values, k, gaps=0.0, seed=0):
     return Problem(rows, [int(random.integers(k)) for _ in range(n)], k, list(values))
 
 
+def repeated(times, problem):
+    """A problem with its rows many times over."""
+    return Problem(times * problem.rows, times * problem.classes, problem.k, problem.values)
+
+
 HOSTILE = {
     "one row": made(1, [2, 3], 2),
     "one class": made(12, [2, 3], 1),
@@ -97,5 +104,5 @@ HOSTILE = {
     "d = 1": made(9, [3], 2),
     "n < d": made(3, [2] * 6, 2),
     "fewer rows than a word, a class absent": made(5, [2, 2], 9),
-    "more rows than a block": made(140_000, [3, 2], 1),
+    "more rows than a block": repeated(140, made(1000, [3, 2], 1)),
 }

@@ -133,7 +133,7 @@ def test_bounds_are_the_twins(counts, z, alpha, clip):
         np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-15)
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(st.integers(1, 40), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-9, 0.05, 1.0, 30.0]))
 def test_projection_is_exact(n_values, seed, width):
     random = np.random.default_rng(seed)
@@ -149,7 +149,7 @@ def test_projection_is_exact(n_values, seed, width):
     close(out, slow.project_to_box_simplex(values.tolist(), low.tolist(), high.tolist()), 1e-11)
 
 
-@settings(max_examples=120)
+@settings(max_examples=40)
 @given(grouped(weighted=True), decodings, st.integers(0, 2**32 - 1))
 def test_decoding_is_the_twins(case, decoding, seed):
     problem, groups = case
@@ -184,7 +184,7 @@ def test_projected_distributions_stay_in_their_boxes(problem, encoding, seed):
         assert (np.abs(found.sum(axis=-1) - 1) < 1e-12).all()
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(grouped(weighted=True), decodings, st.integers(0, 2**32 - 1))
 def test_leave_one_out_is_the_twins(case, decoding, seed):
     check_leave_one_out(*case, decoding, seed)
@@ -238,7 +238,7 @@ def test_resubstitution_is_the_twins(case, decoding, seed):
         assert got == pytest.approx(expected / sum(problem.weights))
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(grouped(weighted=True), st.sampled_from(["project", "normalise"]))
 def test_point_genome_is_naive_bayes(case, repair):
     """For any row that is left out; the linear encoding has no such genome."""

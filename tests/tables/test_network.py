@@ -25,7 +25,7 @@ from unnaive.tables.sampling import drawn
 AB = DAG.of_edges(["a", "b"], [(0, 1)])
 XY = (("x", "y"), ("u", "v"))
 FAIR = [0.5, 0.5]
-examples = settings(max_examples=120)
+examples = settings(max_examples=60)
 
 
 def made(sizes, seed, density=0.5, zeros=0.3):
@@ -339,6 +339,7 @@ def test_barren_nodes_are_not_looked_at():
         network.query("11.11")
 
 
+@pytest.mark.long
 def test_tables_beyond_memory_are_refused_before_they_are_made():
     with pytest.raises(TableTooLarge, match=r"need [\d,]+\.\d\d GiB, more than .* \(2\.00 GiB\)"):
         grid(26).query("25.25")
