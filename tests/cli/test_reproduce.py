@@ -101,6 +101,7 @@ def test_a_file(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["toy.json"]
 
 
+@pytest.mark.long
 def test_figures_are_drawn(tmp_path, monkeypatch):
     path = {"triplets": [1, 2], **{key: [0.5, 0.6] for key in SCORES}}
     panels = {key: {"text": path, "inferred": path} for key in ["GNB-A", "GNB-O"]}
@@ -178,6 +179,7 @@ def _unreachable(entry):
     raise sources.Unreachable("no network")
 
 
+@pytest.mark.long
 @needs_data
 def test_the_real_thing(monkeypatch):
     monkeypatch.undo()

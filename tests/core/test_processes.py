@@ -50,6 +50,7 @@ def answers(models, X):
     return [model.predict_proba(X) for model in models]
 
 
+@pytest.mark.long
 def test_sixteen_threads_predict_at_once(rows):
     models = fitted(rows)
     alone = answers(models, rows[0])

@@ -82,6 +82,7 @@ def test_worker_processes(cluster, table):
     np.testing.assert_array_equal(answers, local.predict_proba(features(patients())))
 
 
+@pytest.mark.long
 def test_bags_and_delayed_frames_and_labels_beside(dask, table):
     parts = np.array_split(np.random.default_rng(0).permutation(ROWS), 11)
     frames = [patients().iloc[part] for part in [*parts, parts[0][:0]]]

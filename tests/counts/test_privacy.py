@@ -82,6 +82,7 @@ def test_the_sensitivity_is_that_of_one_row(gaps):
         assert (one.values.sum(), one.pairs.sum()) == (tables["values"], tables["pairs"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("scale", "n"), [(0.4, 20_000), (3.0, 80_000), (160.0, 20_000)])
 def test_the_noise_is_two_sided_geometric(scale, n):
     # Bounds of seven standard errors: they fail by chance once in 10^11 runs. OpenDP before 0.14.2
@@ -107,7 +108,7 @@ def test_two_calls_draw_other_noise():
 # Consistent tables
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     sizes=st.lists(st.integers(0, 5), min_size=1, max_size=4),
     n_classes=st.integers(1, 3),

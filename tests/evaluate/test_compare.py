@@ -152,6 +152,7 @@ def test_ties_share_a_rank(rows):
     assert found.against("accuracy", "one")["other"].p == 1
 
 
+@pytest.mark.long
 def test_all_models_may_be_asked_for(rows):
     small = rows[0].iloc[:40, 1:], rows[1].iloc[:40]
     found = compare("all", *small, folds=2, metrics="accuracy")

@@ -166,6 +166,7 @@ def test_a_state_that_contains_itself(tmp_path):
         save(tmp_path / "m", state)
 
 
+@pytest.mark.long
 def test_truncation_at_every_length(tmp_path, saved):
     content = saved.read_bytes()
     cut = tmp_path / "cut.unb"

@@ -208,6 +208,7 @@ def test_weights_of_rows_are_like_repeated_rows():
     np.testing.assert_allclose(once.predict_proba(X), again.predict_proba(X), atol=1e-4)
 
 
+@pytest.mark.long
 def test_rows_of_little_weight_are_borne():
     X, y = narrow()
     model = weighted(categories=CATEGORIES).fit(X, y, sample_weight=np.linspace(0.01, 0.9, len(y)))

@@ -54,7 +54,9 @@ def test_what_weka_finds_on_the_weather():
     assert got == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("search", ["hill-climbing", "tabu", "k2", "annealing"])
+@pytest.mark.parametrize(
+    "search", ["hill-climbing", "tabu", "k2", pytest.param("annealing", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("augmented", [True, False])
 def test_searches_find_networks(search, augmented):
     X, y = related()

@@ -86,7 +86,7 @@ def joint(model, X, y, rows=None, **options):
 
 
 @given(number_problems())
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_naive_bayes_is_scikit_learns(problem):
     X, y, _ = problem
     assert_close(joint(GaussianNaiveBayes(), X, y), joint(GaussianNB(), X, y), 1e-10)
@@ -220,7 +220,7 @@ def test_full_bayes_is_quadratic_discriminant_analysis(k):
 
 
 @given(number_problems())
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_full_bayes_equals_the_twin(problem):
     X, y, gapped = problem
     twin = twin_of(X, y)
@@ -410,7 +410,7 @@ def test_k_dependences_equal_the_twin(problem, k):
 
 
 @given(number_problems())
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_networks_lie_between_naive_and_full(problem):
     X, y, gapped = problem
     d = X.shape[1]
@@ -473,6 +473,7 @@ def test_saved_models_answer_the_same(model, gaps, tmp_path):
     np.testing.assert_array_equal(again.partial_fit(X, labels).predict_joint_log_proba(X), expected)
 
 
+@pytest.mark.long
 @every_model
 def test_threads_and_containers_do_not_matter(model):
     X, y = made(20_000, 3, 2, gaps=0.1)

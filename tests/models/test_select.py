@@ -62,6 +62,7 @@ def test_before_another_model(table, kind):
     assert pipeline.fit(kind(X), y).score(kind(X), y) > 0.7
 
 
+@pytest.mark.long
 def test_in_a_search():
     data = load_wdbc()
     pipeline = make_pipeline(SelectByInformation(), DecisionTreeClassifier(random_state=0))

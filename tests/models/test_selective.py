@@ -68,7 +68,7 @@ def assert_path(path, expected, columns):
     st.sampled_from(list(POLICIES)[:-1]),
     st.integers(0, 3),
 )
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_the_sweep_equals_the_twin(problem, policy, max_k):
     model = swept(problem, max_k=max_k, smoothing=policy)
     expected = slow.path(*problem.data, POLICIES[policy], max_k, problem.weights)
@@ -88,6 +88,7 @@ def test_the_sweep_equals_the_twin_of_hierarchical_smoothing(gaps, weights, seed
     assert_path(model.path_, expected, 4)
 
 
+@pytest.mark.long
 def test_products_of_many_columns_lose_nothing():
     y = np.array([0] * 40 + [1] * 40 + [2])
     X = np.repeat(y[:, None], 300, axis=1)
@@ -134,6 +135,7 @@ def test_loops_refuse_what_lies_beyond_their_arrays():
         core_measure(joint, joint, np.full(5, 2), ones, np.zeros(3))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 @pytest.mark.parametrize("gaps", [False, True])
 def test_the_path_equals_models_fitted_there(smoothing, gaps):

@@ -58,7 +58,7 @@ def test_pipeline_and_grid_search(model):
     if isinstance(model, unnaive.AutoBayes):
         choices = {"choose": ["best", "blend"]}
     tried = {f"{name}__{parameter}": values for parameter, values in choices.items()}
-    grid = GridSearchCV(pipeline, tried, cv=2).fit(X, y)
+    grid = GridSearchCV(pipeline, tried, cv=3).fit(X, y)
     assert grid.best_score_ > least(model)
 
 

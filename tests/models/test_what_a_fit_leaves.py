@@ -18,6 +18,7 @@ def rows(seed, values=3, n=400):
     return X, (X[:, 0] + X[:, 1]) % 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", ["tan", "gaussian-nb", "auto"])
 def test_a_thread_that_predicts_sees_one_fit_or_the_other(key):
     options = {"candidates": ["nb", "tan"]} if key == "auto" else {}

@@ -95,6 +95,7 @@ def plain_readings(data, codes, train, test):
     return labels
 
 
+@pytest.mark.long
 def test_readings_are_plain_means_over_random_splits():
     data = load("wdbc")
     codes = np.column_stack([quantile_codes(column) for column in data.X.T])

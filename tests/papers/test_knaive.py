@@ -44,6 +44,7 @@ def matrices():
     return reproduce(KNaiveExperiment(quick=True, runs=2, only=["WDBC"]))
 
 
+@pytest.mark.long
 def test_matrices_are_plain_means_over_shuffles(matrices):
     lines = {(line.model, line.metric): line for line in matrices.lines}
     assert len(lines) == len(matrices.lines) == 4 * 9

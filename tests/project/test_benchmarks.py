@@ -125,6 +125,7 @@ def test_quality_boosting_survives_what_stops_it(mixed):
     assert methods.HistogramBoosting().fit(X, y).model_.early_stopping == "auto"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spec", ["forest", "logistic"])
 def test_quality_matrix_takes_gaps_and_unknown_labels(mixed, spec):
     methods = importlib.import_module("benchmarks.quality_methods")

@@ -33,6 +33,7 @@ def test_the_script_prints_tables_and_makes_figures(between, tmp_path, capsys):
         assert title in printed
 
 
+@pytest.mark.long
 def test_naive_bayes_suffers_from_imbalance(between):
     found = between.over_balance(seeds=2, folds=3, balances=(-1, 0, 1), rows=600)
     lost = found.mean("full") - found.mean("naive")
@@ -68,6 +69,7 @@ def test_balance_is_not_all(between):
     assert weak[:4].min() > weak[4:].max() + 0.01
 
 
+@pytest.mark.long
 def test_few_rows_are_enough_for_naive_bayes_alone(between):
     found = between.over_rows(seeds=8, sizes=(10, 200), test_rows=1000)
     for name in ("full", "2-naive", "3-naive"):

@@ -109,6 +109,7 @@ def test_interval_of_the_area():
     assert performance.auc_interval(perfect, actual) is None
 
 
+@pytest.mark.long
 def test_interval_of_the_mean_area_of_three_classes_by_the_bootstrap():
     random = np.random.default_rng(2)
     actual = random.integers(0, 3, 400)
@@ -450,6 +451,7 @@ def test_hostile_data(key, name, tmp_path):
         assert "could not be scored on these rows: every class has a single row" in text
 
 
+@pytest.mark.long
 def test_tables_too_large_for_a_page(fitted, patients, tmp_path):
     path = tmp_path / "report.html"
     found = report.write(fitted, *patients, path, folds=2, max_bytes=100)

@@ -324,6 +324,7 @@ def test_a_population_of_one(kind):
     assert few.maximise(space, lambda g: g.sum(axis=1), random_state=1).generations > 0
 
 
+@pytest.mark.long
 def test_wide_genes_and_many_values():
     space = Categories([300, 70_000, 2])
     genomes = space.uniform(50, np.random.default_rng(0))

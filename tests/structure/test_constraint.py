@@ -58,6 +58,7 @@ def relabelled(graph, places):
     )
 
 
+@pytest.mark.long
 def test_an_oracle_gives_the_class_itself():
     random = np.random.default_rng(0)
     for _ in range(200):

@@ -122,6 +122,7 @@ def test_exercise_of_chens_notes():
     assert not graph.d_separated("X1", "X2", "X3")
 
 
+@pytest.mark.long
 def test_d_separation_equals_networkx():
     source = random.Random(0)
     answers = []
@@ -141,7 +142,7 @@ def test_d_separation_equals_networkx():
 
 
 @given(graphs(), st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_sets_that_overlap(graph, data):
     nodes = st.sets(st.integers(0, len(graph.names) - 1))
     first, second, known = data.draw(nodes), data.draw(nodes), data.draw(nodes)
@@ -181,7 +182,7 @@ def test_blankets_are_the_least_that_separates(graph):
 
 
 @given(graphs())
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_orders_relatives_and_moral_graph_equal_networkx(graph):
     twin, names = graph.to_networkx(), graph.names
     assert list(twin) == list(names)
@@ -408,6 +409,7 @@ def test_background_by_brute_force():
     assert needed
 
 
+@pytest.mark.long
 def test_extensions_by_brute_force():
     pairs = list(combinations(range(4), 2))
     acyclic = {frozenset(arrows(graph)) for graph in all_graphs(4)}

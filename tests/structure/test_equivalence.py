@@ -157,6 +157,7 @@ def test_moves_reach_exactly_the_classes_one_edge_away():
         assert {moved(graph, move) for move in deletes(graph)} == less
 
 
+@pytest.mark.long
 def test_gains_are_differences_of_scores():
     random = np.random.default_rng(1)
     checked = 0
@@ -365,6 +366,7 @@ def test_time_ends_the_search():
     assert greedy_equivalence_search(truth.names, quick, limit=60).complete
 
 
+@pytest.mark.long
 def test_thirty_variables_take_seconds():
     random = np.random.default_rng(11)
     truth = random_dag(random, 30, density=0.1)

@@ -171,7 +171,7 @@ def test_decoding_is_the_twins(case, decoding, seed):
         assert abs(line.sum() - 1) < 1e-12
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(problems(weighted=True), st.sampled_from(sorted(TWIN)), st.integers(0, 2**32 - 1))
 def test_projected_distributions_stay_in_their_boxes(problem, encoding, seed):
     intervals = intervals_of(problem, encoding=encoding)
@@ -221,7 +221,7 @@ def clear(joints):
     return not ((below > 1e-13) & (below < 1e-6)).any()
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(grouped(weighted=True), decodings, st.integers(0, 2**32 - 1))
 def test_resubstitution_is_the_twins(case, decoding, seed):
     problem, groups = case
@@ -267,7 +267,7 @@ def test_no_width_is_naive_bayes_exactly(problem, encoding, seed):
         np.testing.assert_allclose(found, (counts + 1) / total, rtol=4e-16)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(grouped(weighted=True), st.sampled_from(["linear", "absolute"]))
 def test_point_genome_of_other_encodings(case, encoding):
     problem, groups = case
@@ -314,6 +314,7 @@ def test_tables_without_a_row():
                 assert own[c, x] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.long
 def test_own_cells_of_wide_tables():
     """A table of hundreds of cells, most of them empty, every genome its own order of edges."""
     random = np.random.default_rng(3)
