@@ -433,11 +433,11 @@ HUGE += [GOOD.replace("0.2", "0" * 10**6 + "x"), GOOD.replace("| a", "| " + "a "
 
 @pytest.mark.parametrize("text", HUGE, ids=range(len(HUGE)))
 def test_huge_files_do_not_hang(text):
-    start = time.perf_counter()
+    start = time.process_time()
     for read in (of_bif, of_xmlbif):
         with pytest.raises(DataFileError):
             read(text)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_tables_that_do_not_fit():

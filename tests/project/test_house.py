@@ -21,8 +21,8 @@ SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
 
 def test_import_is_free():
     code = (
-        "import sys, time; start = time.perf_counter(); import unnaive; "
-        "spent = time.perf_counter() - start; "
+        "import sys, time; start = time.process_time(); import unnaive; "
+        "spent = time.process_time() - start; "
         "heavy = {'pandas', 'polars', 'pyarrow', 'matplotlib', 'sklearn', 'scipy', "
         "'dask', 'pyspark'}; "
         "print(spent < 0.3, sorted(heavy & set(sys.modules)))"

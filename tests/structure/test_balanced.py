@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import fsum
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -272,9 +272,9 @@ def test_the_same_whatever_else_is_asked_for(shape):
 @pytest.mark.long
 def test_forty_columns_take_seconds():
     line = np.random.default_rng(6).normal(size=40)
-    begin = perf_counter()
+    begin = process_time()
     found = balanced_sets(line, range(1, 41))
-    assert perf_counter() - begin < 15
+    assert process_time() - begin < 15
     assert best_set(found).weight < 1e-9
     assert all(one.gap == 0.0 for one in found.values())
 
@@ -283,9 +283,9 @@ def test_forty_columns_take_seconds():
 def test_two_hundred_columns_take_seconds(monkeypatch):
     monkeypatch.undo()
     line = np.random.default_rng(7).normal(size=200)
-    begin = perf_counter()
+    begin = process_time()
     found = balanced_sets(line, [1, 3, 100])
-    assert perf_counter() - begin < 15
+    assert process_time() - begin < 15
     assert max(one.gap for one in found.values()) < 1e-3 * np.abs(line).max()
     assert found[1].weight == pytest.approx(np.abs(line).min(), abs=found[1].gap)
 

@@ -252,12 +252,12 @@ def test_many_contexts_are_numbered_anew():
     codes[0] = (codes[1] + codes[2]) % 200
     sizes = np.full(5, 200)
     scores = FamilyScores(codes, sizes, "log-likelihood")
-    begin = time.perf_counter()
+    begin = time.process_time()
     for parents in ((1, 2), (1, 2, 3), (1, 2, 3, 4)):
         rows = codes.T.tolist()
         expected = slow_score(rows, sizes.tolist(), "log-likelihood", 0, parents, [1.0] * 500)
         assert scores.local(0, parents) == pytest.approx(expected, abs=1e-9)
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 @pytest.mark.parametrize("kind", ["bics", "bdeu:-1", "bdeu:x", "bd:0", ""])

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from functools import cache
 from itertools import combinations, product
-from time import monotonic, sleep
+from time import monotonic, process_time, sleep
 
 import networkx as nx
 import numpy as np
@@ -371,9 +371,9 @@ def test_thirty_variables_take_seconds():
     random = np.random.default_rng(11)
     truth = random_dag(random, 30, density=0.1)
     score = gaussian_bic(true_covariance(truth, random), 1e5)
-    start = monotonic()
+    start = process_time()
     found = greedy_equivalence_search(truth.names, score, max_parents=5)
-    assert monotonic() - start < 15
+    assert process_time() - start < 15
     assert replayed(found, truth.names, score) == found.graph
 
 
