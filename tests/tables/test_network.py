@@ -339,7 +339,6 @@ def test_barren_nodes_are_not_looked_at():
         network.query("11.11")
 
 
-@pytest.mark.long
 def test_tables_beyond_memory_are_refused_before_they_are_made():
     with pytest.raises(TableTooLarge, match=r"need [\d,]+\.\d\d GiB, more than .* \(2\.00 GiB\)"):
         grid(26).query("25.25")
