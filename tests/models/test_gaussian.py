@@ -322,7 +322,6 @@ def one_class(X, monkeypatch=None, rounds=None):
     return joint(FullBayes(var_smoothing=0), X, np.zeros(len(X))).sum()
 
 
-@pytest.mark.long
 def test_every_round_makes_rows_more_likely(monkeypatch):
     X = made(50, 3, 1, gaps=0.35, seed=3)[0]
     found = [one_class(X, monkeypatch, rounds) for rounds in range(20)]

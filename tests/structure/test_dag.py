@@ -122,7 +122,6 @@ def test_exercise_of_chens_notes():
     assert not graph.d_separated("X1", "X2", "X3")
 
 
-@pytest.mark.long
 def test_d_separation_equals_networkx():
     source = random.Random(0)
     answers = []
@@ -409,7 +408,6 @@ def test_background_by_brute_force():
     assert needed
 
 
-@pytest.mark.long
 def test_extensions_by_brute_force():
     pairs = list(combinations(range(4), 2))
     acyclic = {frozenset(arrows(graph)) for graph in all_graphs(4)}
