@@ -24,9 +24,11 @@ def effective_n_jobs(n_jobs: int | None) -> int:
 
     As long as joblib has not been imported, no ``joblib.parallel_config`` can be active.
     """
-    if "joblib" in sys.modules or n_jobs not in {None, 1, -1}:
+    if n_jobs == 1:
+        return 1
+    if "joblib" in sys.modules or n_jobs not in {None, -1}:
         return int(import_module("joblib").effective_n_jobs(n_jobs))
-    if n_jobs != -1:
+    if n_jobs is None:
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -65,7 +67,7 @@ def run(
 ) -> list[Result]:
     """Apply ``function`` to every task with a new :class:`Team`."""
     work = list(tasks)
-    return Team(n_jobs if len(work) > 1 else 1).run(function, work)
+    return Team(n_jobs).run(function, work) if len(work) > 1 else [function(task) for task in work]
 
 
 def map_ahead(

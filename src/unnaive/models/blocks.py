@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from unnaive.models.inputs import Given
 
 _BLOCK_ROWS = 1 << 13
+_FEW_ROWS = 1 << 7  # predicted sooner than a second thread starts
 
 
 def in_blocks(
     frame: Frame, work: Callable[[tuple[int, int], int | None], None], n_jobs: int | None
 ) -> None:
     """Process blocks of an array's rows in threads, or a whole table with threads inside."""
-    if frame.matrix is None:
-        work((0, frame.n_rows), n_jobs)
+    if frame.matrix is None or frame.n_rows <= _FEW_ROWS:
+        work((0, frame.n_rows), n_jobs if frame.matrix is None else 1)
         return
     pieces = 4 * _parallel.effective_n_jobs(n_jobs)
     size = max(1, min(_BLOCK_ROWS, -(-frame.n_rows // pieces)))

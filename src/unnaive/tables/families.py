@@ -216,9 +216,13 @@ class FamilyTables(Tables):
             sum_families(part, *flat, held[slice(*rows)], out[slice(*rows)])
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
+        return out + self._product(self._wide, codes, held) if self._wide else out
+
+    @cached_property
+    def _wide(self) -> list[Family]:
+        """Families whose tables the kernel does not read."""
         families = [family.columns for family in self.counts.families]
-        wide = [family for family in families if self._is_wide(self._table(family))]
-        return out + self._product(wide, codes, held) if wide else out
+        return [family for family in families if self._is_wide(self._table(family))]
 
     def _is_wide(self, table: FamilyTable | CellTable) -> bool:
         """Whether a table is looked up where it is, not copied for the kernel."""
