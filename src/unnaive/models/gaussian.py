@@ -298,8 +298,9 @@ class GaussianClassifier(Classifier):
         """
         if frame.matrix is not None and len(columns) == len(frame.names):
             X = np.asarray(frame.matrix, dtype=np.float64)
-            for wrong in np.flatnonzero(_extremes(X) > _LARGEST):
-                _refuse_huge(frame.names[wrong], X[:, wrong])
+            if not np.einsum("ij,ij->", X, X) < _LARGEST**2 / 2:  # three times as fast as extremes
+                for wrong in np.flatnonzero(_extremes(X) > _LARGEST):
+                    _refuse_huge(frame.names[wrong], X[:, wrong])
             return X
         X = np.empty((frame.n_rows, len(columns)))
         for place, index in enumerate(columns):
