@@ -18,6 +18,7 @@ from unnaive.models.makers import TreeFactors
 from unnaive.models.nb import no_parents
 from unnaive.models.recipe import Learned, Recipe
 from unnaive.parameters import flag, number, one_of
+from unnaive.tables.base import hopeless_rows
 from unnaive.tables.left_out import by_weight
 from unnaive.tables.trees import PLAIN
 
@@ -335,7 +336,7 @@ class AdjustedNB(CountsClassifier):
                 tables = maker.tables(counts, learned, group.weight)
                 joint[group.places] = tables.joint(group.codes, group.classes, self.n_jobs)
                 prior[group.places] = maker.left_out_prior(counts, learned, group)
-        hopeless = np.isneginf(joint).all(axis=1)
+        hopeless = hopeless_rows(joint)
         joint[hopeless] = prior[hopeless]
         return JudgedRows(joint, rows.classes, weights, self.n_jobs)
 

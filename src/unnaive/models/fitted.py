@@ -12,7 +12,7 @@ from unnaive.counts.sizes import largest_pair_bytes, pair_bytes, require_memory,
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.importance import counted_importances
 from unnaive.models.recipe import Learned, Maker
-from unnaive.tables.base import less
+from unnaive.tables.base import hopeless_rows, less
 from unnaive.tables.conditionals import factors_alone, full_conditionals
 from unnaive.tables.left_out import by_weight
 from unnaive.tables.posterior import Cumulant, Draw, SharedDraw
@@ -151,8 +151,8 @@ class Fitted:
 
     def answer_hopeless(self, joint: FloatArray) -> None:
         """Replace the log joint of rows of probability 0 in all classes by the log prior."""
-        hopeless = np.isneginf(joint).all(axis=1)
-        if hopeless.any():
+        hopeless = hopeless_rows(joint)
+        if len(hopeless):
             joint[hopeless] = self.prior
 
     @property
@@ -180,8 +180,8 @@ class Fitted:
         """Leave-one-out log joint of rows of one weight; shape (m, k)."""
         n_jobs = self.made_by.how.n_jobs if n_jobs is None else n_jobs
         joint = tables.joint(group.codes, group.classes, n_jobs)
-        hopeless = np.isneginf(joint).all(axis=1)
-        if hopeless.any():
+        hopeless = hopeless_rows(joint)
+        if len(hopeless):
             prior = self.made_by.left_out_prior(self.counts, self.learned, group)
             joint[hopeless] = prior[hopeless]
         return joint

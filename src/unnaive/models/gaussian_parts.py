@@ -9,6 +9,7 @@ import numpy as np
 
 from unnaive.information.gaussian import gaussian_relevance
 from unnaive.structure.graph import topological
+from unnaive.tables.base import hopeless_rows
 from unnaive.tables.gaussian import GaussianTables, complete_forms
 
 if TYPE_CHECKING:
@@ -265,7 +266,7 @@ class GaussianFitted:
         """Normalize; rows of probability 0 in all classes get the prior."""
         if normalise is None:
             return joint
-        joint[np.isneginf(joint).all(axis=1)] = self.prior
+        joint[hopeless_rows(joint)] = self.prior
         if self.calibration is not None:
             self.calibration.apply(joint)
         out = np.empty_like(joint)

@@ -18,7 +18,7 @@ from unnaive.counts.families import strides_of
 from unnaive.counts.sizes import require_memory
 from unnaive.structure.graph import topological
 from unnaive.tables import describe
-from unnaive.tables.base import Tables, less, own_classes, rows_alike
+from unnaive.tables.base import Tables, hopeless_rows, less, own_classes, rows_alike
 from unnaive.tables.elimination import eliminate, elimination_order, multiply
 from unnaive.tables.family import CellTable, FamilyTable, cell_table
 from unnaive.tables.hierarchy import Level
@@ -113,7 +113,7 @@ class FamilyTables(Tables):
 
     def answer_hopeless(self, joint: FloatArray, held: IntArray | None = None) -> None:
         """Put the log prior into rows (n, k) in which every class has probability 0."""
-        rows = np.flatnonzero(np.isneginf(joint).all(axis=1))
+        rows = hopeless_rows(joint)
         own = np.full(len(rows), -1) if held is None else held[rows]
         prior = np.empty((len(rows), self.n_classes))
         fill_priors(self._priors, own, prior)

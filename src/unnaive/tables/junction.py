@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.tables.base import Tables, own_classes
+from unnaive.tables.base import Tables, hopeless_rows, own_classes
 from unnaive.tables.terms import Terms
 from unnaive.tables.trees import column_factor, frequencies, joint_prior, joint_root
 
@@ -112,7 +112,7 @@ class RescuedTables(Tables):
 
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         joint = self.plain.joint(codes, held, n_jobs)
-        hopeless = np.flatnonzero(np.isneginf(joint).all(axis=1))
+        hopeless = hopeless_rows(joint)
         if len(hopeless):
             some = np.ascontiguousarray(codes[:, hopeless])
             joint[hopeless] = self.rescue.joint(some, held[hopeless], n_jobs)
@@ -137,6 +137,6 @@ class RescuedTables(Tables):
         held = own_classes(held, codes)
         both = (t.prefixes(codes, held, order, n_jobs) for t in (self.plain, self.rescue))
         for joint, rescued in zip(*both, strict=True):
-            hopeless = np.isneginf(joint).all(axis=1)
+            hopeless = hopeless_rows(joint)
             joint[hopeless] = rescued[hopeless]
             yield joint

@@ -25,7 +25,7 @@ from unnaive.io.frames import to_frame
 from unnaive.io.networks import NetworkDescription, read_network, write_network
 from unnaive.schema.columns import code_type
 from unnaive.structure.dag import DAG
-from unnaive.tables.base import patterns_of
+from unnaive.tables.base import hopeless_rows, patterns_of
 from unnaive.tables.elimination import eliminate, elimination_order, multiply
 from unnaive.tables.interventions import Interventions
 from unnaive.tables.sampling import Sample, drawn
@@ -258,8 +258,8 @@ class Network(Interventions):
         for (unseen, nodes), parts in alike.items():
             members = np.concatenate(parts)
             joint[members], _ = self._eliminated(codes[:, members], unseen, (node,), nodes)
-        hopeless = np.isneginf(joint).all(axis=1)
-        if hopeless.any():
+        hopeless = hopeless_rows(joint)
+        if len(hopeless):
             above = self._with_ancestors({node})
             joint[hopeless], _ = self._eliminated(codes[:, :1], self._all, (node,), above)
         weights = np.exp(joint - joint.max(axis=1, keepdims=True))

@@ -13,7 +13,7 @@ from unnaive._core.tables import fill_priors, log_table, mark_missing, sum_facto
 from unnaive.counts.joint import starts_of
 from unnaive.structure.graph import LEFT_OUT
 from unnaive.tables import describe
-from unnaive.tables.base import Tables, own_classes
+from unnaive.tables.base import NO_ROWS, Tables, hopeless_rows, own_classes
 from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.terms import Terms, chained, observed, single_terms
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     FactorOf = Callable[[JointCounts, int, int, Smoothing, "HeldOut"], FloatArray]
 
 ROWS_A_TASK = 1 << 13
-_NO_ROWS: IntArray = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -347,17 +346,17 @@ class TreeTables(Tables):
 
     def answer_hopeless(self, joint: FloatArray, held: IntArray | None = None) -> None:
         """Put the log prior into rows (n, k) in which every class has probability 0."""
-        rows = np.flatnonzero(np.isneginf(joint).all(axis=1))
+        rows = hopeless_rows(joint)
         joint[rows] = self._priors(np.full(len(rows), -1) if held is None else held[rows])
 
     def _rows_to_sum(self, codes: CodeArray, order: IntArray) -> IntArray:
         """Rows in which a column that has children is missing."""
         if not self.marginalize:
-            return _NO_ROWS
+            return NO_ROWS
         inner = self._inner if order is self.order else self._parents_of(order)
         missing = np.empty(codes.shape[1], dtype=bool)
         some = mark_missing(codes, self.columns, inner, missing)
-        return np.flatnonzero(missing) if some else _NO_ROWS
+        return np.flatnonzero(missing) if some else NO_ROWS
 
     @cached_property
     def _inner(self) -> IntArray:
