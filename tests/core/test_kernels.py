@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unnaive import _core
-from unnaive._core import balance, buckets, discretize, information, weighting
+from unnaive._core import balance, buckets, coding, discretize, information, weighting
 from unnaive.structure import balanced
 
 CODES = (np.uint8, np.uint16, np.uint32)
@@ -200,6 +200,24 @@ WRONG = [
     (buckets.add_rows, ADD, {"rows": np.full(2, 3, np.int32)}),
     (buckets.add_rows, ADD, {"classes": np.full(2, -1)}),
 ]
+
+
+@pytest.mark.parametrize("n_edges", [0, 1, 2, 3, 24, 25, 26, 31, 32, 33, 63, 64, 254])
+def test_bins_are_the_edges_below_on_all_levels(n_edges, levels):
+    rng = np.random.default_rng(n_edges)
+    edges = np.unique(rng.integers(-900, 900, 4 * n_edges) / 8)[:n_edges].astype(float)
+    values = np.concatenate([edges, rng.normal(0, 60, 197), [np.nan, -0.0, 1e300, -1e300]])
+    wanted = np.searchsorted(edges, values)
+    wanted[np.isnan(values)] = len(edges) + 1
+    for dtype in CODES[n_edges > 253 :]:
+        for level in levels:
+            _core.set_level(level)
+            codes = zeros((1, len(values)), dtype)
+            spans = whole(0, len(edges))
+            assert coding.look_up_floats(values[:, None], edges, spans, codes, 0) == -1
+            np.testing.assert_array_equal(codes[0], wanted)
+    values[[70, 200 % len(values)]] = -np.inf, np.inf
+    assert coding.look_up_floats(values[:, None], edges, spans, codes, 0) == 0
 
 
 @pytest.mark.parametrize(("kernel", "right", "wrong"), WRONG)

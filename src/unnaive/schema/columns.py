@@ -194,7 +194,7 @@ class CategoricalColumn:
             )
         codes = [self._index.get(label, self.size) for label in labels]
         table = np.array([*codes, len(self.categories)], dtype=code_type(self.size))
-        return np.asarray(table[column.values])  # −1 selects the last
+        return _look_up(column.values, 0, table)  # −1 selects the last
 
     def _encode_mixed(self, column: Column) -> CodeArray:
         """Code numbers by categories of which some are text and some are numbers."""

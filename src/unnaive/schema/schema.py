@@ -246,7 +246,7 @@ class Schema:
         """
         refuse_unusable_target(column)
         labels = CategoricalColumn(self.target, self.classes)
-        codes = labels.encode(column).astype(np.int64)
+        codes = labels.encode(column)
         unknown = np.flatnonzero(codes == labels.size)
         if len(unknown):
             raise UnnaiveError(
@@ -254,7 +254,7 @@ class Schema:
                 f"which is not one of the classes {list(self.classes)}; name all classes at the "
                 "first partial_fit, or fit again"
             )
-        return codes
+        return codes.astype(np.int64)
 
     def _encode_matrix(self, matrix: AnyArray | None, codes: CodeArray, n_jobs: int | None) -> bool:
         """Code a numeric array block by block, if one kernel serves all of its columns."""

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from unnaive.io.arff import parse_arff
-from unnaive.io.arrow import column_names, frame_of, is_text, text_names
+from unnaive.io.arrow import column_names, frame_of, is_text, text_names, values_of
 from unnaive.io.content import arrow_for, check_names, encoding_of, text_of
 from unnaive.io.parts.base import Part, naming
 
@@ -112,7 +112,11 @@ def check_codes(batch: pa.RecordBatch) -> None:
     types = import_module("pyarrow").types
     for column in batch.columns:
         if types.is_dictionary(column.type):
-            column.validate(full=True)
+            column.validate()
+            codes = None if column.null_count else values_of(column.indices, -1)
+            if codes is None or codes.min(initial=0) < 0 or codes.max() >= len(column.dictionary):
+                column.validate(full=True)
+            column.dictionary.validate(full=True)
 
 
 def kinds_of(schema: pa.Schema) -> dict[str, str]:
