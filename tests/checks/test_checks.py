@@ -2,6 +2,7 @@
 
 import json
 import time
+from datetime import date, datetime
 
 import numpy as np
 import pandas as pd
@@ -256,6 +257,24 @@ def test_dates(form):
     finding = only(found(days.strftime(form).to_numpy()))
     assert (finding.kind, finding.columns) == (checks.DATES, ("x",))
     assert "different dates as text, such as" in finding.evidence
+
+
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"]
+)
+def test_dates_that_models_refuse(make):
+    days = [datetime(2020, 1, 1 + day, 12) for day in range(30)] + [None]
+    result = unnaive.check_data(
+        make({"when": days, "x": [0.5] * 30 + [1.5]}), ["a"] * 15 + ["b"] * 16
+    )
+    finding = next(one for one in result.findings if one.kind == checks.DATES)
+    assert finding.evidence == "Column 'when' has 30 different dates; models do not take dates."
+    assert result.n_columns == 2
+
+
+def test_dates_as_objects():
+    rows = [{"when": date(2020, 1, 1 + day % 30)} for day in range(N)]
+    assert only(unnaive.check_data(rows)).kind == checks.DATES
 
 
 def test_dates_as_numbers():

@@ -179,5 +179,7 @@ def test_partial_fit_and_strange_classes(model):
 def test_unknown_model():
     with pytest.raises(ValueError, match="there is no model 'magic'; the models are a2de"):
         unnaive.make("magic")
+    with pytest.raises(ValueError, match="there is no model 'tann'; did you mean 'tan'"):
+        unnaive.make("tann")
     with pytest.raises(AttributeError, match="no attribute 'magic'"):
         unnaive.magic  # noqa: B018

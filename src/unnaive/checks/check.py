@@ -10,8 +10,9 @@ from unnaive.checks.duplicates import check_duplicate_columns, check_duplicate_r
 from unnaive.checks.facts import Facts
 from unnaive.checks.features import check_column, check_constants, check_leakage, is_constant
 from unnaive.checks.finding import FREE_TEXT, IDENTIFIER, SEVERITIES, DataCheck, Finding
+from unnaive.checks.labels import date_finding
 from unnaive.checks.target import check_target, is_continuous
-from unnaive.io.frames import to_column, to_frame
+from unnaive.io.frames import dates_as_text, to_column, to_frame
 
 if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
@@ -22,7 +23,7 @@ def check_data(X: object, y: object = None, *, target: str | None = None) -> Dat
 
     The check finds columns that should not be used (identifiers, free text, a column that decides
     the class by itself), columns that are not read as they should be (numbers with separators
-    or words, dates as text, mixed spellings), columns without information (constant, missing,
+    or words, dates, mixed spellings), columns without information (constant, missing,
     duplicates), and problems of the target (missing labels, numbers instead of classes, rare
     classes). It changes and prints nothing.
 
@@ -60,10 +61,14 @@ def check_data(X: object, y: object = None, *, target: str | None = None) -> Dat
             Make these words missing values: pandas.to_numeric(X['pulse'], errors='coerce') in
             Python, --missing 'not measured' on the command line.
     """
+    X, dates = dates_as_text(X)
     frame, labels = _read(X, y, target)
     every = [Facts.of(frame.column(index)) for index in range(len(frame.names))]
     goal = None if labels is None else Facts.of(labels)
-    findings = _findings(every, goal)
+    findings = _findings([facts for facts in every if facts.name not in dates], goal)
+    for facts in every:
+        if facts.name in dates:
+            findings.append(date_finding(facts.name, facts.size, so="models do not take dates"))
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return DataCheck(tuple(findings), frame.n_rows, len(every))
 

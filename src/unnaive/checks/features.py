@@ -93,7 +93,7 @@ def check_numeric(facts: Facts) -> Finding | None:
     if facts.sampled_distinct < _REPEATED or not facts.is_whole:
         return None
     if facts.n_observed >= MANY_ROWS and _are_dates(facts.sample) and _are_dates(facts.numbers):
-        return date_finding(facts.name, facts.size, f"as numbers, such as {facts.numbers[0]:.0f}")
+        return date_finding(facts.name, facts.size, f" as numbers, such as {facts.numbers[0]:.0f}")
     reason = _numbers_reason(facts.numbers, facts) or _named_reason(facts)
     return _identifier(facts, reason) if reason else None
 

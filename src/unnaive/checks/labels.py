@@ -6,6 +6,7 @@ import re
 import shlex
 from collections import defaultdict
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -110,6 +111,8 @@ def kind_of(label: object) -> str:
     >>> [kind_of(label) for label in (7, "-1.5e3", "1,234", "1,5", "2024-02-29", "ill", True)]
     ['number', 'number', 'thousands', 'comma', 'date', 'word', 'word']
     """
+    if isinstance(label, date):
+        return "date"
     if not isinstance(label, str):
         return "word" if isinstance(label, bool | np.bool_) else "number"
     text = label.strip()
@@ -177,17 +180,18 @@ def check_dates(facts: Facts, kinds: LabelKinds) -> Finding | None:
     if not kinds.is_dates:
         return None
     dates = kinds.labels["date"]
-    return date_finding(facts.name, len(dates), f"as text, such as {listed(dates, 2)}")
+    return date_finding(facts.name, len(dates), f" as text, such as {listed(dates, 2)}")
 
 
-def date_finding(name: str, n_dates: int, how: str) -> Finding:
+def date_finding(
+    name: str, n_dates: int, how: str = "", so: str = "new dates will be unseen categories"
+) -> Finding:
     """Return the finding for a column of dates."""
     return Finding(
         DATES,
         (name,),
         WARNING,
-        f"Column {name!r} has {n_dates:,} different dates {how}; new dates will be unseen "
-        "categories.",
+        f"Column {name!r} has {n_dates:,} different dates{how}; {so}.",
         "Replace it by a number or category, such as the age at that date, the days since an "
         f"event or the month. {left_out([name]).replace('Leave it out', 'Or leave it out')}",
     )

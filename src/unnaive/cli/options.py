@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
-from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
@@ -329,12 +328,6 @@ def chosen_models(models: list[str] | None, default: list[str]) -> list[str]:
 
 def build(key: str, parameters: Mapping[str, object]) -> "Classifier":
     """Make a model; the error for an unknown key or parameter names those that exist."""
-    keys = model_keys()
-    close = get_close_matches(key.lower(), keys, n=1)
-    if key not in keys and close:
-        raise ValueError(
-            f"there is no model {key!r}; did you mean {close[0]!r}? unnaive models lists them all"
-        )
     model = make(key)
     known = model.get_params(deep=False)
     for name in parameters:

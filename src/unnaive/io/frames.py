@@ -145,6 +145,18 @@ def to_frame(X: object) -> Frame:
     return _from_array(X) if frame is None else _at_least_one(frame)
 
 
+def dates_as_text(X: object) -> tuple[object, list[str]]:
+    """Replace dates of a data frame by texts such as 2024-02-29; return the names of the columns.
+
+    Other data are returned as they are.
+    """
+    if isinstance(X, Frame | np.ndarray | list | tuple):
+        return X, []
+    from unnaive.io.tables import dates_of_table  # noqa: PLC0415 - imports narwhals
+
+    return dates_of_table(X)
+
+
 def is_mappings(X: object) -> TypeIs[Sequence[Mapping[str, object]]]:
     """Whether X is a list of rows that map column names to values."""
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)

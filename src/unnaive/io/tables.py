@@ -37,6 +37,16 @@ def from_table(X: object) -> Frame | None:
     return Frame(names, table.shape[0], columns)
 
 
+def dates_of_table(X: object) -> tuple[object, list[str]]:
+    """Replace dates of a data frame by text; return X itself if it is not a data frame."""
+    table = nw.from_native(X, pass_through=True, eager_only=False)
+    if not isinstance(table, nw.DataFrame):
+        return X, []
+    names = [name for name, kind in table.schema.items() if kind in {nw.Date, nw.Datetime}]
+    texts = [nw.col(name).dt.to_string("%Y-%m-%d") for name in names]
+    return (table.with_columns(*texts).to_native() if names else X), [str(name) for name in names]
+
+
 def from_series(y: object, name: str) -> Column | None:
     """Convert a series, or a data frame of one column, to a column; None if y is neither."""
     if type(y).__name__ == "Categorical":  # of pandas, which is not a series

@@ -309,10 +309,12 @@ class GaussianClassifier(Classifier):
 
     def _number_column(self, column: Column) -> FloatArray:
         if column.is_text and not column.missing.all():
-            label = (column.categories or ())[column.values[~column.missing][0]]
+            labels = column.categories or ()
+            label = labels[column.values[~column.missing][0]]
             raise UnnaiveError(
                 f"column {column.name!r} holds labels such as {label!r}, and {type(self).__name__} "
-                "needs numbers; GaussianNaiveBayes takes both, or leave the column out"
+                "needs numbers; GaussianNaiveBayes takes both, or leave the column out, which has "
+                + ("1 value" if len(labels) == 1 else f"{len(labels):,} values")
             )
         if column.is_text:
             return np.full(len(column.values), np.nan)

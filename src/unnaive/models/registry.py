@@ -12,6 +12,7 @@ in reports, and when a saved model is loaded.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -221,7 +222,10 @@ def entry_of(key: str) -> Entry:
     """Return the entry of a key; raises if there is none."""
     if entry := _REGISTER.get(key) or _discovered().get(key):
         return entry
-    raise ValueError(f"there is no model {key!r}; the models are {', '.join(sorted(entries()))}")
+    known = sorted(entries())
+    if close := get_close_matches(str(key).lower(), known, n=1):
+        raise ValueError(f"there is no model {key!r}; did you mean {close[0]!r}?")
+    raise ValueError(f"there is no model {key!r}; the models are {', '.join(known)}")
 
 
 def class_of(name: str) -> type[Classifier]:
