@@ -157,9 +157,14 @@ def require(condition: object, message: str) -> None:
 
 def judge(chances: np.ndarray, what: str) -> None:
     """Check probabilities."""
-    require(np.isfinite(chances).all(), f"{what}: not finite: {chances[:2]}")
-    require(np.allclose(chances.sum(axis=1), 1.0), f"{what}: do not sum to 1: {chances[:2]}")
-    require((chances >= 0).all(), f"{what}: below 0")
+    wrong = {
+        "not finite": ~np.isfinite(chances),
+        "do not sum to 1": np.abs(chances.sum(axis=1) - 1.0) > 1e-8,
+        "below 0": chances < 0,
+    }
+    for fault, places in wrong.items():
+        if places.any():
+            raise AssertionError(f"{what}: {fault}: {chances[:2]}")
 
 
 def agree(found: np.ndarray, expected: np.ndarray, allowed: float, what: str) -> None:

@@ -167,6 +167,23 @@ def test_mostly_empty_tables_are_stored_by_cells() -> None:
     assert np.array_equal(unpacked(packed(table * 0.5), table.shape), table * 0.5)
 
 
+@pytest.mark.parametrize("weights", [None, np.resize([0.5, 2.0], 300)])
+def test_counts_are_stored_by_the_narrowest_type(weights) -> None:
+    random = np.random.default_rng(0)
+    X, y = random.integers(3, size=(300, 4)), random.integers(2, size=300)
+    model = unnaive.A2DE(discretize=None).fit(X, y, sample_weight=weights)
+    counts = unnaive.KDB(discretize=None).fit(X, y, sample_weight=weights).counts_
+    family = counts.state()["families"][0]
+    tables = [model.counts_.state()[key] for key in ("values", "pairs", "triples")]
+    kinds = [table.dtype.name for table in (*tables, family["table"], family["contexts"])]
+    plain = ["uint8"] * 5
+    assert kinds == (plain if weights is None else ["float64"] * 4 + ["uint8"])
+    for held in (model.counts_, counts):
+        again = unnaive.JointCounts.from_state(held.state())
+        assert again == held
+        assert all(a.dtype == b.dtype for a, b in zip(again.tables, held.tables, strict=True))
+
+
 def test_huge_tables_are_refused_with_their_column() -> None:
     sizes = np.array([100_000, 100_000])
     cells = CellCounts((1, 0), np.array([5]), np.array([1]))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnaive.counts.families import FamilyCounts
+from unnaive.counts.families import FamilyCounts, narrow, widened
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ DENSE_VALUES = 64  # values times classes up to which every context of a family 
 _LARGEST_KEY = 2**62
 _LEAST_STORED = 1 << 13  # a larger table is stored by the cells that occurred,
 _STORED_SHARE = 4  # if it has that many times more cells
+_NARROW = ("values", "triples")
 _MOST_FILLED = 1 << 27  # cells of a table that is asked for as a whole: 1 GiB
 
 
@@ -340,26 +341,6 @@ def _gathered(columns: tuple[int, ...], keys: IntArray, counts: AnyArray | None)
     return CellCounts(columns, keys[summed != 0], summed[summed != 0])
 
 
-def narrow(numbers: AnyArray) -> AnyArray:
-    """Whole numbers from 0 as the narrowest type that holds them, for the store.
-
-    Examples
-    --------
-    >>> narrow(np.array([3, 300])).dtype.name
-    'uint16'
-    """
-    if numbers.dtype.kind != "i" or numbers.min(initial=0) < 0:
-        return numbers
-    most = int(numbers.max(initial=0))
-    kind = next((k for k in (np.uint8, np.uint16, np.uint32) if most <= np.iinfo(k).max), np.int64)
-    return numbers.astype(kind)
-
-
-def widened(numbers: AnyArray) -> AnyArray:
-    """Undo :func:`narrow`."""
-    return numbers.astype(np.int64) if numbers.dtype.kind == "u" else numbers
-
-
 def combined(mine: Sequence[Any], theirs: Sequence[Any], operation: Operation) -> tuple[Any, ...]:
     """Combine counts of the same columns, one by one."""
     return tuple(a.combine(b, operation) for a, b in zip(mine, theirs, strict=True))
@@ -382,7 +363,7 @@ def packed(table: CountArray) -> CountArray | State:
     {'steps': [9007], 'counts': [5]}
     """
     if not is_sparse(table):
-        return table
+        return narrow(table)
     places = np.flatnonzero(table)
     counts = table.reshape(-1)[places]
     return {"steps": narrow(np.diff(places, prepend=0)), "counts": narrow(counts)}
@@ -391,13 +372,25 @@ def packed(table: CountArray) -> CountArray | State:
 def unpacked(stored: CountArray | State, shape: tuple[int, int]) -> CountArray:
     """Undo :func:`packed`."""
     if not isinstance(stored, dict):
-        return stored
+        return widened(stored)
     if math.prod(shape) > _MOST_FILLED:
         raise UnnaiveError("the counts do not fit their schema")
     counts = widened(stored["counts"])
     table = np.zeros(math.prod(shape), dtype=counts.dtype)
     table[np.cumsum(stored["steps"], dtype=np.int64)] = counts
     return table.reshape(shape)
+
+
+def stored(state: State) -> State:
+    """Tables of values, pairs and triples for the store, in fewer bytes."""
+    tables = {key: narrow(state[key]) for key in _NARROW if state.get(key) is not None}
+    return {**tables, "pairs": packed(state["pairs"])}
+
+
+def restored(state: State, shape: tuple[int, int]) -> State:
+    """Undo :func:`stored`; the pairs have a given shape."""
+    tables = {key: widened(state[key]) for key in _NARROW if state.get(key) is not None}
+    return {**tables, "pairs": unpacked(state["pairs"], shape)}
 
 
 def alike(

@@ -11,7 +11,15 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from unnaive._typing import BoolArray, CodeArray, CountArray, FloatArray, IntArray, State
+    from unnaive._typing import (
+        AnyArray,
+        BoolArray,
+        CodeArray,
+        CountArray,
+        FloatArray,
+        IntArray,
+        State,
+    )
 
     Operation = Callable[[CountArray, CountArray], CountArray]
 
@@ -71,12 +79,13 @@ class FamilyCounts:
 
     def state(self) -> State:
         """Plain values and arrays for the store."""
-        return {"columns": list(self.columns), "contexts": self.contexts, "table": self.table}
+        held = {"contexts": narrow(self.contexts), "table": narrow(self.table)}
+        return {"columns": list(self.columns), **held}
 
     @classmethod
     def from_state(cls, state: State) -> FamilyCounts:
         """Restore the counts from :meth:`state`."""
-        return cls(tuple(state["columns"]), state["contexts"], state["table"])
+        return cls(tuple(state["columns"]), widened(state["contexts"]), widened(state["table"]))
 
 
 def _occurring(columns: tuple[int, ...], contexts: IntArray, table: CountArray) -> FamilyCounts:
@@ -147,3 +156,23 @@ def subtract(left: CountArray, right: CountArray) -> CountArray:
     if rest.dtype.kind == "f":
         rest[(right > 0) & (np.abs(rest) < _ROUNDING * np.abs(left))] = 0
     return rest
+
+
+def narrow(numbers: AnyArray) -> AnyArray:
+    """Whole numbers from 0 as the narrowest type that holds them, for the store.
+
+    Examples
+    --------
+    >>> narrow(np.array([3, 300])).dtype.name
+    'uint16'
+    """
+    if numbers.dtype.kind != "i" or numbers.min(initial=0) < 0:
+        return numbers
+    most = int(numbers.max(initial=0))
+    kind = next((k for k in (np.uint8, np.uint16, np.uint32) if most <= np.iinfo(k).max), np.int64)
+    return numbers.astype(kind)
+
+
+def widened(numbers: AnyArray) -> AnyArray:
+    """Undo :func:`narrow`."""
+    return numbers.astype(np.int64) if numbers.dtype.kind == "u" else numbers

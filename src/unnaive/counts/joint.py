@@ -11,7 +11,7 @@ import numpy as np
 
 from unnaive._html import html_table
 from unnaive.counts import cells as by_cells
-from unnaive.counts.cells import CellCounts, as_counted, family_of, family_state, packed, unpacked
+from unnaive.counts.cells import CellCounts, as_counted, family_of, family_state
 from unnaive.counts.families import FamilyCounts, subtract
 from unnaive.counts.whole import fit_schema
 from unnaive.exceptions import ModelFileError, SchemaMismatch, UnnaiveError
@@ -416,7 +416,7 @@ class JointCounts:
         state = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "cells"}
         families = [family_state(one, self.schema.sizes, self.n_classes) for one in self.families]
         held: State = {"cells": [one.state() for one in self.cells]} if self.cells else {}
-        held |= {"schema": self.schema.state(), "families": families, "pairs": packed(self.pairs)}
+        held |= {"schema": self.schema.state(), "families": families, **by_cells.stored(state)}
         return {**state, **held}
 
     @classmethod
@@ -438,7 +438,7 @@ class JointCounts:
         cells = tuple(map(CellCounts.from_state, state.get("cells", ())))
         known = {"schema": schema, "families": families, "cells": cells}
         starts = cls(**{**state, **known}).pair_starts
-        counts = cls(**{**state, **known, "pairs": unpacked(state["pairs"], (k, int(starts[-1])))})
+        counts = cls(**{**state, **known, **by_cells.restored(state, (k, int(starts[-1])))})
         counts.check()
         return counts
 

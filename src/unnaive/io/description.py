@@ -154,11 +154,12 @@ SCHEMA = Record(
     {"target": TEXT, "classes": Each(LABEL, least=1, distinct=True), "columns": Each(column)}
 )
 CALIBRATION = Record({"temperature": NUMBER, "bias": Array(("k",), "f")})
+TABLE = Array(("k", None), least=0, narrow=True)
 FAMILY = Record(
     {
         "columns": Each(WHOLE, least=1, distinct=True),
-        "contexts": Array((None,), "i", least=0),
-        "table": Array((None, None, None), least=0),
+        "contexts": Array((None,), "i", least=0, narrow=True),
+        "table": Array((None, None, None), least=0, narrow=True),
     }
 )
 CELLS = Record(
@@ -178,18 +179,18 @@ def family(value: object, place: str, sizes: Sizes) -> None:
 def pairs(value: object, place: str, sizes: Sizes) -> None:
     """Check the tables of pairs: all cells, or positions and counts of those that occurred."""
     steps = {key: check for key, check in CELLS.entries.items() if key != "columns"}
-    (Record(steps) if isinstance(value, dict) else Array(("k", None), least=0))(value, place, sizes)
+    (Record(steps) if isinstance(value, dict) else TABLE)(value, place, sizes)
 
 
 COUNTS = Record(
     {
         "schema": SCHEMA,
         "class_counts": Array(("k",), least=0),
-        "values": Array(("k", None), least=0),
+        "values": TABLE,
         "pair_columns": Array((None, 2), "i", least=0, most="d"),
         "pairs": pairs,
         "families": Each(family),
-        "triples": Array(("k", None), least=0),
+        "triples": TABLE,
         "cells": Each(CELLS),
     },
     may=("triples", "cells"),
