@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from unnaive.exceptions import ModelFileError, WrongKindError
+from unnaive.io.leftovers import lock
 from unnaive.io.store import load, save
 
 STATE = {
@@ -398,3 +399,21 @@ def test_a_file_of_another_kind_is_told_by_fields(tmp_path):
     for error in (told.value, pickle.loads(pickle.dumps(told.value))):
         assert (error.found, error.wanted) == ("counts", "model")
         assert str(error) == str(told.value)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps files that are open")
+def test_hidden_files_of_killed_processes_are_removed(tmp_path):
+    names = [f".unnaive-{digit * 16}.tmp" for digit in "012"]
+    dead, young, locked, other = (tmp_path / name for name in (*names, ".other.tmp"))
+    for path in (dead, young, locked, other):
+        path.write_bytes(b"a part")
+        if path != young:
+            os.utime(path, (0, 0))
+    with locked.open("rb") as stream:
+        lock(stream)  # as a process that writes it
+        save(tmp_path / "model.unb", {"a": 1})
+    assert not dead.exists()
+    assert all(path.exists() for path in (young, locked, other))
+    os.utime(young, (0, 0))
+    save(tmp_path / "model.unb", {"a": 2})
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".other.tmp", "model.unb"]

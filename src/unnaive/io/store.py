@@ -15,7 +15,6 @@ import json
 import math
 import os
 import re
-import secrets
 import shutil
 import struct
 import zipfile
@@ -26,6 +25,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive.exceptions import ModelFileError, WrongKindError
+from unnaive.io.leftovers import hidden, lock, remove_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,14 +194,20 @@ def _write_member(archive: zipfile.ZipFile, name: str, content: bytes | memoryvi
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file that replaces ``path`` if no error occurs."""
+    """Open a new file that replaces ``path`` if no error occurs.
+
+    Hidden files beside it, of processes that were killed while they saved, are removed.
+    """
     final = path.resolve()
     if final.exists() and not (final.is_file() and os.access(final, os.W_OK)):
         what = "this is a folder, a device or a protected file; save elsewhere"
         raise PermissionError(errno.EACCES, what, str(path))
-    new = final.with_name(f".{secrets.token_hex(8)}.tmp")
+    remove_leftovers(final.parent)
+    new = hidden(final)
     try:
         with new.open("xb") as stream:
+            with suppress(OSError):  # file systems without locks
+                lock(stream)
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
