@@ -1,6 +1,7 @@
 """Fit every model to columns of very many values, and check time, memory and file size.
 
     python -m fuzz.wide --shape identifier --models tan,aode --seconds 60
+    python -m fuzz.wide --scaling             # processor seconds by the number of rows
 
 Every model either fits within ``max_memory`` and within the limit of time, or refuses the data
 within a second, after they were coded, in one sentence that names the column. Every model has a
@@ -34,6 +35,7 @@ SHAPES = {  # values of the wide columns; others have 5 values, so that there ar
     "ten-thousand": [10_000] * 5,
 }
 COLUMNS = 21
+SCALING = (25_000, 50_000, 100_000, 200_000)  # rows
 MOST_MEMORY = 2**31
 REFUSAL_SECONDS = 1.0
 FILE_TIMES = 3.0
@@ -67,18 +69,51 @@ def peak() -> int:
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
+def settings(key: str) -> dict[str, object]:
+    """Return the settings that a model has."""
+    known = unnaive.make(key).get_params()
+    return {name: value for name, value in SETTINGS.items() if name in known}
+
+
+def scaling(keys: list[str], shape: str) -> None:
+    """Fit models to more and more rows; print seconds with coding, and how these grow.
+
+    The exponent is the slope of log seconds over log rows: 1 where time is linear in rows.
+    """
+    print(f"{'model':<15}" + "".join(f"{rows:>10,}" for rows in SCALING) + "  exponent")
+    seconds: dict[str, list[float]] = {key: [] for key in keys}
+    for rows in SCALING:
+        X, y = table(shape, rows)
+        unnaive.make("nb").fit(X[:100], y[:100])  # imports what a fit imports
+        for key in keys:
+            began = time.process_time()
+            try:
+                unnaive.make(key, **settings(key)).fit(X, y)
+            except (ValueError, UnnaiveError):
+                seconds[key].append(np.nan)
+            else:
+                seconds[key].append(time.process_time() - began)
+            if rows == SCALING[-1]:
+                print(_scaling_line(key, seconds[key]), flush=True)
+
+
+def _scaling_line(key: str, seconds: list[float]) -> str:
+    if np.isnan(seconds).any():
+        return f"{key:<15} refused"
+    slope = np.polyfit(np.log(SCALING), np.log(seconds), 1)[0]
+    return f"{key:<15}" + "".join(f"{one:10.2f}" for one in seconds) + f"{slope:10.2f}"
+
+
 def measure(key: str, shape: str, rows: int) -> dict[str, object]:
     """Fit, predict, save and load one model; return what it cost, or why it refused."""
     X, y = table(shape, rows)
-    known = unnaive.make(key).get_params()
-    chosen = {name: value for name, value in SETTINGS.items() if name in known}
     began = time.process_time()
     unnaive.make("nb").fit(X, y)  # codes the rows, and imports what a fit imports
     coding = time.process_time() - began
     forget_peak()
     before, began = peak(), time.process_time()
     try:
-        model = unnaive.make(key, **chosen).fit(X, y)
+        model = unnaive.make(key, **settings(key)).fit(X, y)
     except (ValueError, UnnaiveError) as error:
         seconds = time.process_time() - began - coding
         return {"seconds": seconds, "bytes": peak() - before, "refused": str(error)}
@@ -161,8 +196,12 @@ def main() -> None:
     parser.add_argument("--models", default=",".join(unnaive.all_models()))
     parser.add_argument("--seconds", type=float, default=60.0, help="limit of one model")
     parser.add_argument("--only", default=None, help="measure one model in this process")
+    parser.add_argument("--scaling", action="store_true", help="fit to more and more rows")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.scaling:
+        scaling(options.models.split(","), options.shape)
+        return
     if options.only is not None:
         print(json.dumps(measure(options.only, options.shape, options.rows)))
         return
