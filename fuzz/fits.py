@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     Settings = dict[str, object]
 
 ROUNDING = 1e-8  # largest difference of probabilities that is due to rounding
+PRECISION = 1e-5  # the same for covariances of samples with missing values, which EM estimates
 FITTED = {"wanbia", "weighted-tan", "weighted-pairs"}  # weights by a minimization
 GAUSSIAN = {"gaussian-nb", "full-bayes", "k-naive", "gaussian-tan", "gaussian-kdb"}
 SUMS = {"nb", "aode", "waode", "hnb"}  # no choice among features, so that their order only rounds
@@ -184,20 +185,21 @@ class Promise:
     counts: float | None = 0.0
 
 
-def promises(key: str, chosen: Settings, *, special: bool = False) -> Promise:
+def promises(key: str, chosen: Settings, *, gaps: bool, special: bool) -> Promise:
     """Return what the docstring of a model promises."""
     if special:
         return Promise(None, None, None, None)
-    columns = ROUNDING if key in SUMS and chosen.get("calibrate") is None else None
     if key in {"iterative", "auto"}:
         return Promise(None, None)
     if chosen.get("calibrate") is not None:
         return Promise(ROUNDING, None, None, None)
     if key in FITTED or key in GAUSSIAN:
-        return Promise(ROUNDING, ROUNDING, None, ROUNDING)
+        estimated = gaps and key in GAUSSIAN - {"gaussian-nb"}
+        close = PRECISION if estimated else ROUNDING
+        return Promise(close, close, None, None if estimated else ROUNDING)
     if key in {"apnbc", "apnbc-eda"}:
         return Promise(0.0, None)
-    return Promise(0.0, 0.0, columns)
+    return Promise(0.0, 0.0, ROUNDING if key in SUMS else None)
 
 
 @dataclass(frozen=True)
@@ -324,7 +326,8 @@ def begun(key: str, seed: int, path: Path) -> Case:
     other = frame.take(random.permutation(len(y)))
     other = masked(other, random.random((len(y), len(frame.names))) < 0.3)
     judge(model.predict_proba(other), "predict_proba of new rows")
-    promise = promises(key, chosen, special=special)
+    gaps = any(cells.missing.any() for cells in frame.columns)
+    promise = promises(key, chosen, gaps=gaps, special=special)
     return Case(key, chosen, frame, y, promise, model, expected, random, path)
 
 

@@ -24,6 +24,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     Subject = Callable[[int], str]
 
 LIMIT = 5.0  # seconds of processor time for one input
-HANG = 40.0  # seconds without a new input; the machine may be busy
+HANG = 40.0  # seconds of the processor without a new input
+IDLE = 600.0  # seconds of the clock; the machine may be busy
 TURN = 0.05  # seconds of processor time for a subject, before the next one has its turn
 _NOW = struct.Struct("qq")  # seed and number of the subject that is being tried
 
@@ -104,7 +107,7 @@ def _watched(name: str, only: str, budget: Budget, folder: Path, tally: Tally) -
         os.close(receive)
         os._exit(_child(name, only, budget, folder, now=now, send=send, tally=tally))
     os.close(send)
-    before, since, hung = b"", time.monotonic(), False
+    before, since, hung = b"", _times(child), False
     names: list[str] = []
     with os.fdopen(receive, "rb", buffering=0) as lines:
         while not hung:
@@ -114,8 +117,9 @@ def _watched(name: str, only: str, budget: Budget, folder: Path, tally: Tally) -
             if ready:
                 names = _noted(json.loads(line), tally) or names
             if (current := now[:]) != before or not names:  # imports may take long
-                before, since = current, time.monotonic()
-            hung = time.monotonic() - since > HANG
+                before, since = current, _times(child)
+            spent, clock = np.subtract(_times(child), since)
+            hung = bool(spent > HANG or clock > IDLE)
         if hung:
             os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
@@ -128,6 +132,15 @@ def _watched(name: str, only: str, budget: Budget, folder: Path, tally: Tally) -
     tally.add_fault(names[subject], seed, how)
     tally.tried[names[subject]] = seed + 1 - budget.seed
     return True
+
+
+def _times(process: int) -> tuple[float, float]:
+    """Return the processor seconds of a process, where the system is Linux, and the time."""
+    clock, path = time.monotonic(), Path(f"/proc/{process}/stat")
+    if not path.exists():
+        return clock, clock
+    figures = path.read_text().rsplit(")", 1)[1].split()
+    return (int(figures[11]) + int(figures[12])) / os.sysconf("SC_CLK_TCK"), clock
 
 
 def _noted(message: list[Any], tally: Tally) -> list[str]:

@@ -80,7 +80,8 @@ class GaussianClassifier(Classifier):
     family: ClassVar[str] = "gaussian"
     repeats: ClassVar[str] = (
         "Two fits to the same samples agree exactly. Up to rounding, the order of the samples does "
-        "not matter, and a sample of weight 2 counts like the same sample twice."
+        "not matter, and a sample of weight 2 counts like the same sample twice; where covariances "
+        "are estimated from samples with missing values, up to the precision of that estimate."
     )
 
     @abstractmethod
@@ -393,8 +394,9 @@ def shrinkage_of() -> float | str | None:
 class ShrinkingClassifier(GaussianClassifier):
     """Base class of the Gaussian models that need whole covariance matrices.
 
-    With missing values ``fit`` estimates them by maximum likelihood; ``partial_fit`` and
-    ``forget`` have only moments, and each covariance is that of the samples with both values.
+    With missing values ``fit`` estimates them by maximum likelihood, up to a precision of about
+    1e-8 of a correlation; ``partial_fit`` and ``forget`` have only moments, and each covariance is
+    that of the samples with both values.
 
     Parameters
     ----------

@@ -356,7 +356,8 @@ class GaussianTAN(ShrinkingClassifier):
     linear function of one other feature. These dependences form a tree.
 
     Up to rounding, the order of the samples does not matter, and a sample of weight 2 counts like
-    the same sample twice. If two trees are equally informative, rounding may decide between them.
+    the same sample twice; with missing values, up to the precision of the estimated covariances. If
+    two trees are equally informative, rounding may decide between them.
 
     References
     ----------

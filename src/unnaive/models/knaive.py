@@ -102,8 +102,9 @@ class KNaiveBayes(ShrinkingClassifier):
     them are treated as independent: those whose neglected dependences cancel out best.
 
     Up to rounding, the order of the samples does not matter, and a sample of weight 2 counts like
-    the same sample twice. With ``k="cv"`` neither holds, since the folds depend on the positions of
-    the samples and weigh each sample once when they are drawn.
+    the same sample twice; with missing values, up to the precision of the estimated covariances.
+    With ``k="cv"`` neither holds, since the folds depend on the positions of the samples and weigh
+    each sample once when they are drawn.
 
     References
     ----------
