@@ -18,7 +18,7 @@ import numpy as np
 
 import unnaive
 from fuzz.run import check_message
-from unnaive.exceptions import UnnaiveError
+from unnaive.exceptions import ModelFileError, TableTooLarge, UnnaiveError
 from unnaive.io import store
 
 if TYPE_CHECKING:
@@ -124,12 +124,15 @@ def rows_for(model: unnaive.models.Classifier, rng: np.random.Generator) -> list
 
 
 def fault(path: Path, rng: np.random.Generator) -> str:
-    """Say what is wrong with how the library treats a model file; "" if it answers."""
+    """Say what is wrong with how the library treats a model file; "" if it answers.
+
+    A file may say that the model has a few bytes of memory (``max_memory``); it refuses rows then.
+    """
     try:
         model = unnaive.load(path)
-    except UnnaiveError as error:
+        chances = model.predict_proba(rows := rows_for(model, rng))
+    except (ModelFileError, TableTooLarge) as error:
         check_message(error)
-    chances = model.predict_proba(rows := rows_for(model, rng))
     if chances.shape != (len(rows), len(model.classes_)):
         return f"shape {chances.shape} for {len(model.classes_)} classes"
     if not np.isfinite(chances).all() or not np.allclose(chances.sum(axis=1), 1.0):

@@ -364,16 +364,6 @@ def test_gaps_that_other_cells_explain_do_no_harm():
 
 
 @whole_model
-def test_gaps_give_a_constant_column_no_variance(model):
-    X, y = np.full((5, 2), np.nan), np.array([1, 0, 1, 0, 0])
-    X[:, 1] = range(5)
-    X[1, 0] = 0.13702778059768625  # a third of three times this number is another number
-    repeated = np.repeat(np.arange(5), weights := np.array([1, 2, 1, 1, 2]))
-    expected = joint(clone(model), X[repeated], y[repeated], X)
-    assert_close(joint(clone(model), X, y, sample_weight=weights), expected, 1e-12)
-
-
-@whole_model
 def test_hostile_gaps(model):
     X, y = made(60, 3, 2, gaps=0.2)
     weights = np.resize([1, 2], 60)
