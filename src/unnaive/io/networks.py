@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._docstrings import described_like
 from unnaive.exceptions import DataFileError
 from unnaive.io.bif import EXACT, Draft, read_bif, spell_bif, write_bif
 from unnaive.io.content import require_file
@@ -340,20 +341,9 @@ def to_xmlbif(network: NetworkDescription) -> str:
     return write_xmlbif(_spelling(network, spell_xmlbif, str))
 
 
+@described_like(of_bif)
 def of_xmlbif(text: str, source: str = "text") -> NetworkDescription:
-    """Parse the text of an XMLBIF file.
-
-    Parameters
-    ----------
-    text : str
-        The whole file; the encoding that it declares is ignored.
-    source : str, default="text"
-        Name of the file in error messages.
-
-    Returns
-    -------
-    NetworkDescription
-        The network; see :func:`read_network`, also for the errors.
+    """Parse the text of an XMLBIF file; the encoding that it declares is ignored.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from unnaive._docstrings import Inherits
+from unnaive._docstrings import Inherits, described_like
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
@@ -21,6 +21,26 @@ if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 _MOST_VALUES = 1 << 31  # of a gene, so that two of them can be numbered together
+
+
+class Model(Protocol):
+    """A distribution of genomes."""
+
+    def sample(self, n: int, random: np.random.Generator) -> AnyArray:
+        """Draw genomes.
+
+        Parameters
+        ----------
+        n : int
+            Number of genomes.
+        random : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The genomes.
+        """
 
 
 class Space(Inherits, ABC):
@@ -47,21 +67,9 @@ class Space(Inherits, ABC):
         """Number of genes d of a genome."""
 
     @abstractmethod
+    @described_like(Model.sample)
     def uniform(self, n: int, random: np.random.Generator) -> AnyArray:
-        """Draw genomes uniformly.
-
-        Parameters
-        ----------
-        n : int
-            Number of genomes.
-        random : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The genomes.
-        """
+        """Draw genomes uniformly."""
 
     @abstractmethod
     def compact(self, genomes: AnyArray) -> AnyArray:
@@ -262,23 +270,3 @@ class Box(Space):
 
     def _range(self, gene: int) -> str:
         return f"a number of {self.low[gene]:g} to {self.high[gene]:g}"
-
-
-class Model(Protocol):
-    """A distribution of genomes."""
-
-    def sample(self, n: int, random: np.random.Generator) -> AnyArray:
-        """Draw genomes.
-
-        Parameters
-        ----------
-        n : int
-            Number of genomes.
-        random : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The genomes.
-        """
