@@ -1,7 +1,7 @@
 """Fit every model to columns of very many values, and check time, memory and file size.
 
     python -m fuzz.wide --shape identifier --models tan,aode --seconds 60
-    python -m fuzz.wide --scaling             # processor seconds by the number of rows
+    python -m fuzz.wide --scaling --rows 200000
 
 Every model either fits within ``max_memory`` and within the limit of time, or refuses the data
 within a second, after they were coded, in one sentence that names the column. Every model has a
@@ -35,7 +35,6 @@ SHAPES = {  # values of the wide columns; others have 5 values, so that there ar
     "ten-thousand": [10_000] * 5,
 }
 COLUMNS = 21
-SCALING = (25_000, 50_000, 100_000, 200_000)  # rows
 MOST_MEMORY = 2**31
 REFUSAL_SECONDS = 1.0
 FILE_TIMES = 3.0
@@ -75,14 +74,15 @@ def settings(key: str) -> dict[str, object]:
     return {name: value for name, value in SETTINGS.items() if name in known}
 
 
-def scaling(keys: list[str], shape: str) -> None:
-    """Fit models to more and more rows; print seconds with coding, and how these grow.
+def scaling(keys: list[str], shape: str, most: int) -> None:
+    """Fit models to an eighth, a quarter, a half and all of the rows; print how seconds grow.
 
-    The exponent is the slope of log seconds over log rows: 1 where time is linear in rows.
+    Seconds are with coding. The exponent is the slope of log seconds over log rows: 1 where time is
+    linear in rows.
     """
-    print(f"{'model':<15}" + "".join(f"{rows:>10,}" for rows in SCALING) + "  exponent")
+    sizes = [most // 8, most // 4, most // 2, most]
     seconds: dict[str, list[float]] = {key: [] for key in keys}
-    for rows in SCALING:
+    for rows in sizes:
         X, y = table(shape, rows)
         unnaive.make("nb").fit(X[:100], y[:100])  # imports what a fit imports
         for key in keys:
@@ -93,15 +93,14 @@ def scaling(keys: list[str], shape: str) -> None:
                 seconds[key].append(np.nan)
             else:
                 seconds[key].append(time.process_time() - began)
-            if rows == SCALING[-1]:
-                print(_scaling_line(key, seconds[key]), flush=True)
-
-
-def _scaling_line(key: str, seconds: list[float]) -> str:
-    if np.isnan(seconds).any():
-        return f"{key:<15} refused"
-    slope = np.polyfit(np.log(SCALING), np.log(seconds), 1)[0]
-    return f"{key:<15}" + "".join(f"{one:10.2f}" for one in seconds) + f"{slope:10.2f}"
+            known = len(seconds[key])
+            slope = np.nan
+            if known > 1 and np.isfinite(seconds[key]).all():
+                slope = np.polyfit(np.log(sizes[:known]), np.log(seconds[key]), 1)[0]
+            print(
+                f"{key:<15}{rows:>10,} rows{seconds[key][-1]:10.2f} s  exponent {slope:.2f}",
+                flush=True,
+            )
 
 
 def measure(key: str, shape: str, rows: int) -> dict[str, object]:
@@ -196,11 +195,13 @@ def main() -> None:
     parser.add_argument("--models", default=",".join(unnaive.all_models()))
     parser.add_argument("--seconds", type=float, default=60.0, help="limit of one model")
     parser.add_argument("--only", default=None, help="measure one model in this process")
-    parser.add_argument("--scaling", action="store_true", help="fit to more and more rows")
+    parser.add_argument(
+        "--scaling", action="store_true", help="fit to more and more rows, up to --rows"
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.scaling:
-        scaling(options.models.split(","), options.shape)
+        scaling(options.models.split(","), options.shape, options.rows)
         return
     if options.only is not None:
         print(json.dumps(measure(options.only, options.shape, options.rows)))
