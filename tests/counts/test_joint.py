@@ -14,6 +14,7 @@ import naive
 import unnaive
 from problems import HOSTILE, made, problems
 from unnaive.counts import CodedRows, JointCounts
+from unnaive.counts.sizes import pair_bytes
 from unnaive.exceptions import SchemaMismatch, TableTooLarge, UnnaiveError
 
 
@@ -162,3 +163,20 @@ def test_counts_and_schemas_have_a_short_repr_and_a_table():
         assert ">x1</td>" in table
     assert "no: 1, yes: 2" in counts._repr_html_()
     assert "a&lt;b, c" in counts.schema._repr_html_()
+
+
+def test_tables_of_all_pairs_are_sized_exactly():
+    problem = made(20, [2, 3, 4], 2)
+    cells = 2 * (2 * 3 + 2 * 4 + 3 * 4)
+    assert pair_bytes(problem.schema) == 8 * cells
+    assert problem.coded().count().pairs.size == cells
+
+
+def test_tables_of_families_are_whole_numbers_unless_rows_have_weights():
+    problem = made(40, [2, 3, 4], 2, gaps=0.1)
+    (plain,) = problem.coded().count_families([(0, 1, 2)])
+    assert plain.table.dtype == np.int64
+    weighted = type(problem)(*problem.data, weights=[0.5] * 40)
+    (half,) = weighted.coded().count_families([(0, 1, 2)])
+    assert half.table.dtype == np.float64
+    np.testing.assert_array_equal(2 * half.table, plain.table)

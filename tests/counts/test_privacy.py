@@ -82,7 +82,6 @@ def test_the_sensitivity_is_that_of_one_row(gaps):
         assert (one.values.sum(), one.pairs.sum()) == (tables["values"], tables["pairs"])
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("scale", "n"), [(0.4, 20_000), (3.0, 80_000), (160.0, 20_000)])
 def test_the_noise_is_two_sided_geometric(scale, n):
     # Bounds of seven standard errors: they fail by chance once in 10^11 runs. OpenDP before 0.14.2

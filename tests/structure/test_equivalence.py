@@ -387,3 +387,13 @@ def test_few_variables(n_nodes):
 def test_bad_bounds():
     with pytest.raises(ValueError, match="max_parents=-1; it must be at least 0"):
         greedy_equivalence_search(["a"], lambda *_: 0.0, max_parents=-1)
+
+
+def test_an_edge_never_closes_a_cycle_of_edges_directed_before():
+    triangle = PDAG(("a", "b", "c"), frozenset(), frozenset({(0, 1), (0, 2), (1, 2)}))
+    marks = Marks(triangle)
+    assert not marks.forced(0, 2, background=False)
+    marks.direct(0, 1)
+    marks.direct(1, 2)
+    assert marks.forced(0, 2, background=False)
+    assert not marks.forced(2, 0, background=False)
