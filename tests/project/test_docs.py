@@ -49,6 +49,17 @@ def test_every_model_is_in_the_tables():
     assert list(table_under("What each can do")) == KEYS
 
 
+def test_families_have_the_words_of_the_register():
+    text = (DOCS / "choosing-a-model.md").read_text().split("## Families\n")[1].split("\n## ")[0]
+    lines = [line.split("|") for line in text.splitlines() if line.startswith("| [")]
+    told = {
+        key: re.search(r"\[(.+?)\]", line[1])[1]
+        for line in lines
+        for key in re.findall(r"`([\w-]+)`", line[3])
+    }
+    assert told == {key: type(unnaive.make(key)).family for key in KEYS}
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_every_model_has_a_section(key):
     cell = table_under("All models")[key]["key"]

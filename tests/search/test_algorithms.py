@@ -25,6 +25,7 @@ from unnaive.search import (
     UMDAc,
     evaluations,
 )
+from unnaive.search.climbing import by_tests
 
 DISCRETE = [UMDA, MIMIC, EBNA]
 GAUSSIAN = [UMDAc, MIMICc, EGNA, EMNA]
@@ -107,6 +108,39 @@ def test_the_first_ebna_is_the_twin(population, max_parents):
     assert_tables(
         model, rows, space.sizes, 1.0, lambda gene: [1 / space.sizes[gene]] * space.sizes[gene]
     )
+
+
+@given(populations(max_rows=60), st.integers(0, 3), st.sampled_from([0.01, 0.05, 0.3]))
+@settings(max_examples=60)
+def test_ebna_by_pc_is_the_twin(population, max_parents, significance):
+    space, genomes = population
+    rows = genomes.tolist()
+    algorithm = EBNA(score="pc", max_parents=max_parents, significance=significance)
+    model = algorithm.model_of(genomes, space)
+    twin = naive_eda.PC(rows, space.sizes, significance)
+    graph, separators = twin.skeleton(max_parents)
+    found = by_tests(genomes.T, space.counts, significance, max_parents)
+    assert model.parents == found
+    joined = {frozenset((above, gene)) for gene, parents in enumerate(found) for above in parents}
+    assert joined <= graph
+    assert naive_eda.acyclic(found)
+    crowded = {gene for gene, parents in enumerate(found) if len(parents) == max_parents}
+    assert all(pair & crowded for pair in graph - joined)  # arcs are dropped from these alone
+    if joined == graph and twin.consistent(graph, separators):
+        assert twin.colliders_of(found) == twin.colliders(graph, separators)
+    assert_tables(
+        model, rows, space.sizes, 1.0, lambda gene: [1 / space.sizes[gene]] * space.sizes[gene]
+    )
+
+
+def test_pc_keeps_the_strongest_parents():
+    random = np.random.default_rng(0)
+    first, second, third = random.integers(2, size=(3, 4000))
+    weak = np.where(random.random(4000) < 0.4, third, random.integers(2, size=4000))
+    child = 4 * first + 2 * second + weak
+    genes, sizes = np.stack([first, second, third, child]), np.array([2, 2, 2, 8])
+    assert by_tests(genes, sizes, 0.01, 3) == ((), (), (), (0, 1, 2))
+    assert by_tests(genes, sizes, 0.01, 2)[3] == (0, 1)
 
 
 @given(populations(), st.integers(0, 10_000))
@@ -349,7 +383,8 @@ BAD = [
     (UMDA(alpha=-1), "alpha=-1; it must be a number of at least 0"),
     (UMDA(p_min=0.4), "p_min=0.4; it must be a number from 0 to 0.333333"),
     (MIMIC(alpha="1"), "alpha='1'"),
-    (EBNA(score="pc"), "score='pc'; it must be one of bic, aic"),
+    (EBNA(score="gini"), "score='gini'; it must be one of bic, aic"),
+    (EBNA(score="pc", significance=1), "significance=1; it must be a number between 0 and 1"),
     (EBNA(score=3), "score=3"),
     (EBNA(max_parents=-1), "max_parents=-1"),
     (UMDAc(), "UMDAc searches Box, not Categories; see unnaive.search"),

@@ -57,6 +57,7 @@ def test_traps_need_dependencies():
 
     sizes = {"population": 300, "selected": 150, "offspring": 300, "bound": 5 - 1e-9}
     shares = [solved(k(**sizes), Categories([2] * 15), traps, 12) for k in (UMDA, MIMIC, EBNA)]
+    shares.append(solved(EBNA(score="pc", **sizes), Categories([2] * 15), traps, 3))
     assert shares[0] < 0.2
     assert min(shares[1:]) > 0.8
 

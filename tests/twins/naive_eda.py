@@ -6,6 +6,8 @@ A population is a list of genomes, a genome a list of genes; `sizes` are numbers
 import itertools
 import math
 
+from scipy.stats import chi2
+
 from naive import first_best
 
 # The loop (Mathematics 10.1)
@@ -144,6 +146,76 @@ def acyclic(parents):
             return False
         left -= free
     return True
+
+
+class PC:
+    """Tests of independence of genes, and the graph that they leave (Mathematics 7.6, 10.4)."""
+
+    def __init__(self, rows, sizes, significance):
+        self.rows, self.sizes, self.significance = rows, sizes, significance
+
+    def independent(self, i, j, given):
+        """G² = 2 Σ N log(N N_s / (N_xs N_ys)) with the degrees of freedom of what occurs."""
+        contexts = {}
+        for row in self.rows:
+            contexts.setdefault(tuple(row[g] for g in given), []).append((row[i], row[j]))
+        statistic, freedom = 0.0, 0
+        for pairs in contexts.values():
+            left, right = [x for x, _ in pairs], [y for _, y in pairs]
+            both = entropy(left) + entropy(right) - entropy(pairs)
+            statistic += 2 * len(pairs) * both
+            freedom += (len(set(left)) - 1) * (len(set(right)) - 1)
+        return freedom == 0 or chi2.sf(max(statistic, 0.0), freedom) > self.significance
+
+    def skeleton(self, most):
+        """Pairs that nothing separates, and what separates the others; by levels."""
+        d, separators = len(self.sizes), {}
+        graph = {frozenset(pair) for pair in itertools.combinations(range(d), 2)}
+        for size in range(most + 1):
+            frozen = set(graph)
+            for i, j in itertools.combinations(range(d), 2):
+                sets = [
+                    given
+                    for end, other in ((i, j), (j, i))
+                    for given in itertools.combinations(
+                        [g for g in range(d) if g != other and frozenset((g, end)) in frozen], size
+                    )
+                ]
+                apart = [given for given in sets if self.independent(i, j, given)]
+                if frozenset((i, j)) in graph and apart:
+                    graph.discard(frozenset((i, j)))
+                    separators[i, j] = apart[0]
+        return graph, separators
+
+    def colliders(self, graph, separators):
+        """All i → w ← j whose ends are apart, though not because of w."""
+        return {
+            (i, w, j)
+            for (i, j), given in separators.items()
+            for w in range(len(self.sizes))
+            if {frozenset((i, w)), frozenset((w, j))} <= graph and w not in given
+        }
+
+    def colliders_of(self, parents):
+        """All i → w ← j of a network whose ends are not joined."""
+        return {
+            (i, w, j)
+            for w, above in enumerate(parents)
+            for i, j in itertools.combinations(sorted(above), 2)
+            if i not in parents[j] and j not in parents[i]
+        }
+
+    def consistent(self, graph, separators):
+        """Whether some network has these pairs and exactly these colliders."""
+        wanted, lines = self.colliders(graph, separators), [tuple(sorted(pair)) for pair in graph]
+        for turns in itertools.product([False, True], repeat=len(lines)):
+            parents = [() for _ in self.sizes]
+            for (i, j), turned in zip(lines, turns, strict=True):
+                parent, child = (j, i) if turned else (i, j)
+                parents[child] = (*parents[child], parent)
+            if acyclic(parents) and self.colliders_of(parents) == wanted:
+                return True
+        return False
 
 
 # Numbers (Mathematics 10.5, 10.6)

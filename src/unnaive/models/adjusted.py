@@ -249,7 +249,7 @@ class AdjustedNB(CountsClassifier):
     Webb & Pazzani, "Adjusted probability naive Bayesian induction", Australian Joint Conference
     on Artificial Intelligence, 1998; by estimation of distributions: Robles, Larrañaga, Peña,
     Pérez, Menasalvas & Herves, "Learning semi naïve Bayes structures by estimation of
-    distribution algorithms", LNCS 2902, 2003.
+    distribution algorithms", EPIA, LNCS 2902, 2003.
 
     Examples
     --------
@@ -270,7 +270,7 @@ class AdjustedNB(CountsClassifier):
     polish: bool = flag(True)
     random_state: Seed = 0
 
-    family: ClassVar[str] = "naive"
+    family: ClassVar[str] = "adjusted naive"
     counts_twice: ClassVar[bool] = True
 
     class_log_weights_ = Shown("Log w of every class; shape (k,).", "class_log_weights")

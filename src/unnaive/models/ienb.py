@@ -240,7 +240,7 @@ class IENB(CountsClassifier):
     paper: bool = flag(False)
     random_state: Seed = 0
 
-    family: ClassVar[str] = "groups"
+    family: ClassVar[str] = "adjusted naive"
     counts_twice: ClassVar[bool] = True
 
     loo_score_ = Shown("Accuracy of the tuned tables by the criterion.")

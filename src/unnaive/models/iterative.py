@@ -189,7 +189,7 @@ class IterativeBayes(CountsClassifier):
     ----------
     Gama, "Iterative Bayes", Theoretical Computer Science 292, 2003; as described by Robles,
     Larrañaga, Peña, Pérez, Menasalvas & Herves, "Learning semi naïve Bayes structures by
-    estimation of distribution algorithms", LNCS 2902, 2003.
+    estimation of distribution algorithms", EPIA, LNCS 2902, 2003.
 
     Examples
     --------
@@ -210,7 +210,7 @@ class IterativeBayes(CountsClassifier):
     order: str = one_of("given", "shuffle")
     random_state: Seed = 0
 
-    family: ClassVar[str] = "naive"
+    family: ClassVar[str] = "adjusted naive"
     counts_twice: ClassVar[bool] = True
 
     n_iter_ = Shown("Number of passes whose corrections are kept.", "n_iter")

@@ -109,7 +109,7 @@ class KDB(OrderedClassifier):
     min_cmi: float = number(0.0)
     missing: str = one_of("marginalize", "drop")
 
-    family: ClassVar[str] = "families"
+    family: ClassVar[str] = "k-dependence"
 
     @property
     def k_(self) -> int:

@@ -113,7 +113,7 @@ class PazzaniNB(CountsClassifier):
     ----------
     Pazzani, "Searching for dependencies in Bayesian classifiers", AI & Statistics 1996.
     Robles, Larrañaga, Peña, Pérez, Menasalvas & Herves, "Learning semi naïve Bayes structures by
-    estimation of distribution algorithms", LNCS 2902, 2003.
+    estimation of distribution algorithms", EPIA, LNCS 2902, 2003.
 
     Examples
     --------

@@ -13,8 +13,8 @@ from unnaive._ties import first_best
 from unnaive.counts.families import context_places
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.scores import KINDS, FamilyScores
-from unnaive.parameters import number, parameter, whole
-from unnaive.search.climbing import chained, climbed, sampling_order
+from unnaive.parameters import is_number, number, parameter, whole
+from unnaive.search.climbing import by_tests, chained, climbed, sampling_order
 from unnaive.search.loop import EstimationOfDistribution
 from unnaive.search.spaces import Categories, Model
 
@@ -320,15 +320,21 @@ class EBNA(EstimationOfDistribution):
               p(x_i \mid x_{pa(i)}) = \frac{N(x_i, x_{pa(i)}) + 1}{N(x_{pa(i)}) + r_i}
 
     The first network is grown arc by arc from the empty graph; later ones are found by hill
-    climbing from the network of the previous generation.
+    climbing from the network of the previous generation. With ``score="pc"`` every network is
+    learned anew, by tests of conditional independence.
 
     Parameters
     ----------
     score : str, default="bic"
         Score of a network: "bic", "aic", "log-likelihood", "k2", "bd" or "bdeu", as in
-        :class:`~unnaive.information.scores.FamilyScores`.
+        :class:`~unnaive.information.scores.FamilyScores`; or "pc": the PC algorithm, with tests
+        instead of a score. Each pair of genes is then tested given at most ``max_parents`` others,
+        so many dependent genes take long.
     max_parents : int, default=3
-        Maximum number of parents of a gene.
+        Maximum number of parents of a gene; of more parents that PC finds, those with the smallest
+        p-values are kept.
+    significance : float, default=0.05
+        Significance level of the tests of "pc": how often independent genes are joined.
     {parameters}
 
     See Also
@@ -340,7 +346,8 @@ class EBNA(EstimationOfDistribution):
     References
     ----------
     Etxeberria & Larrañaga, "Global optimization using Bayesian networks", Second Symposium on
-    Artificial Intelligence (CIMAF), 1999.
+    Artificial Intelligence (CIMAF), 1999; by "pc": Larrañaga & Lozano, *Estimation of Distribution
+    Algorithms*, 2001.
 
     Examples
     --------
@@ -349,14 +356,23 @@ class EBNA(EstimationOfDistribution):
     >>> selected = np.array([[0, 0, 1], [1, 1, 0], [1, 1, 1], [0, 0, 0]] * 10)
     >>> EBNA().model_of(selected, Categories([2, 2, 2])).parents
     ((), (0,), ())
+    >>> EBNA(score="pc").model_of(selected, Categories([2, 2, 2])).parents
+    ((1,), (), ())
     """
 
     score: str = parameter(
         "bic",
-        f"one of {', '.join(KINDS)}",
-        test=lambda score: isinstance(score, str) and score.partition(":")[0] in KINDS,
+        f"one of {', '.join(KINDS)}, pc",
+        test=lambda score: (
+            isinstance(score, str) and (score == "pc" or score.partition(":")[0] in KINDS)
+        ),
     )
     max_parents: int = whole(3)
+    significance: float = parameter(
+        0.05,
+        "a number between 0 and 1",
+        test=lambda value: is_number(value, 0, 1) and 0 < value < 1,
+    )
 
     space_type: ClassVar[type[Space]] = Categories
 
@@ -375,9 +391,12 @@ class EBNA(EstimationOfDistribution):
     ) -> DiscreteNetwork:
         """Learn a network of genes."""
         genes = np.ascontiguousarray(selected.T)
-        scores = FamilyScores(genes.astype(space.code_type), space.counts, self.score)
-        start = None if previous is None else previous.parents
-        parents = climbed(scores, self.max_parents, start)
+        if self.score == "pc":
+            parents = by_tests(genes, space.counts, self.significance, self.max_parents)
+        else:
+            scores = FamilyScores(genes.astype(space.code_type), space.counts, self.score)
+            start = None if previous is None else previous.parents
+            parents = climbed(scores, self.max_parents, start)
         conditionals = []
         for gene, above in enumerate(parents):
             conditional = conditional_of(genes, space.counts, gene, above, 1.0)
