@@ -371,7 +371,7 @@ class EBNA(EstimationOfDistribution):
     significance: float = parameter(
         0.05,
         "a number between 0 and 1",
-        test=lambda value: is_number(value, 0, 1) and 0 < value < 1,
+        test=lambda value: is_number(value, 0, 1) and value not in {0, 1},
     )
 
     space_type: ClassVar[type[Space]] = Categories
