@@ -133,16 +133,6 @@ def test_ebna_by_pc_is_the_twin(population, max_parents, significance):
     )
 
 
-def test_pc_keeps_the_strongest_parents():
-    random = np.random.default_rng(0)
-    first, second, third = random.integers(2, size=(3, 4000))
-    weak = np.where(random.random(4000) < 0.4, third, random.integers(2, size=4000))
-    child = 4 * first + 2 * second + weak
-    genes, sizes = np.stack([first, second, third, child]), np.array([2, 2, 2, 8])
-    assert by_tests(genes, sizes, 0.01, 3) == ((), (), (), (0, 1, 2))
-    assert by_tests(genes, sizes, 0.01, 2)[3] == (0, 1)
-
-
 @given(populations(), st.integers(0, 10_000))
 @settings(max_examples=25)
 def test_the_next_ebna_climbs_to_a_peak(population, seed):

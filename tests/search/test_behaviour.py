@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import ortho_group
 
 from unnaive.search import EBNA, EGNA, EMNA, MIMIC, UMDA, Box, Categories, MIMICc, UMDAc
+from unnaive.search.climbing import by_tests
 
 ALL = [UMDA, MIMIC, EBNA, UMDAc, MIMICc, EGNA, EMNA]
 GAUSSIAN = ALL[3:]
@@ -309,6 +310,16 @@ def test_later_networks_start_from_the_last(kind):
     assert again.parents == first.parents
     free = algorithm.model_of(space.uniform(60, random), space, first)
     assert free.parents == ((), (), ())
+
+
+def test_pc_keeps_the_strongest_parents():
+    random = np.random.default_rng(0)
+    first, second, third = random.integers(2, size=(3, 4000))
+    weak = np.where(random.random(4000) < 0.4, third, random.integers(2, size=4000))
+    child = 4 * first + 2 * second + weak
+    genes, sizes = np.stack([first, second, third, child]), np.array([2, 2, 2, 8])
+    assert by_tests(genes, sizes, 0.01, 3) == ((), (), (), (0, 1, 2))
+    assert by_tests(genes, sizes, 0.01, 2)[3] == (0, 1)
 
 
 @pytest.mark.parametrize("score", ["k2", "bdeu", "bdeu:10", "aic", "log-likelihood"])
