@@ -397,7 +397,7 @@ def test_numbers_that_stay_numbers(data, tmp_path):
     assert "gaussian-nb" in run("evaluate", data, "-t", "diagnosis", "-m", "gaussian-nb").stdout
     refused = run("fit", data, "-t", "diagnosis", "-m", "k-naive", "-o", to, code=1).stderr
     assert "holds labels such as" in refused
-    assert "GaussianNaiveBayes takes both" in refused
+    assert "or use GaussianNaiveBayes, GaussianTAN or GaussianKDB" in refused
     refused = run(
         *("evaluate", data, "-t", "diagnosis", "-m", "gaussian-nb", "--leave-one-out"), code=1
     )

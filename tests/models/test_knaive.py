@@ -28,6 +28,7 @@ from tests.models.test_gaussian import (
 from unnaive import FullBayes, GaussianNaiveBayes, KNaiveBayes, load
 from unnaive.datasets import load_wdbc
 from unnaive.exceptions import UnnaiveError
+from unnaive.models.gaussian_mixed import MixedClassifier
 from unnaive.papers.barrow import BarrowFullBayes, BarrowKNaiveBayes, BarrowNaiveBayes, Quirks
 
 naivetes, joints = st.sampled_from(["weak", "strong"]), st.sampled_from(["exact", "pseudo"])
@@ -438,7 +439,7 @@ def test_unusable_cells_and_degenerate_rows(model):
     for learn in (model.fit, model.partial_fit, lambda rows, _: model.predict(rows)):
         with pytest.raises(UnnaiveError, match="column 'x1' has the infinite value inf in row 1"):
             learn(infinite, y)
-    if not isinstance(model, GaussianNaiveBayes):
+    if not isinstance(model, MixedClassifier):
         frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(b="red")
         with pytest.raises(UnnaiveError, match="column 'b' holds labels such as 'red', and"):
             model.fit(frame, y)

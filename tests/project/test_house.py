@@ -176,9 +176,16 @@ OWN = {  # what a parameter is changed to, and beside what, in one model
     ("gnb-o", "criterion"): ({"n_features": "loo"}, "typo"),
     ("gnb-a", "method"): ({}, "typo"),
     ("gnb-o", "method"): ({}, "typo"),
-    ("gaussian-nb", "categorical_features"): ({}, [2]),
-    ("gaussian-nb", "smoothing"): ({"categorical_features": [2]}, "laplace:50"),
-    ("gaussian-nb", "handle_unknown"): ({"categorical_features": ["d"]}, "error"),
+    **{
+        (f"gaussian-{key}", name): (beside, change)
+        for key in ("nb", "tan", "kdb")
+        for name, beside, change in (
+            ("categorical_features", {}, [2]),
+            ("smoothing", {"categorical_features": [2]}, "laplace:50"),
+            ("handle_unknown", {"categorical_features": ["d"]}, "error"),
+            ("cell_weight", {"categorical_features": ["d"]}, 0.5),
+        )
+    },
     ("bayesnet", "criterion"): ({}, "typo"),
     ("bayesnet", "alpha"): ({"search": "pc", "augmented": False}, 1e-30),
     ("bayesnet", "random_state"): ({}, "typo"),

@@ -119,6 +119,12 @@ def pair_information(model: Classifier) -> FloatArray:
         moments, numbers = model.moments_, model.fitted_.columns
         shares = shares_of(moments.class_weights)
         found[np.ix_(numbers, numbers)] = gaussian_information(moments.covariances(), shares)
+        fitted = model.fitted_
+        if fitted.categories is not None and "by_label" in fitted.spread.learned:
+            labels = np.setdiff1d(np.arange(len(found)), numbers)
+            found[np.ix_(labels, labels)] = pair_information(fitted.categories)
+            found[np.ix_(numbers, labels)] = by_label = fitted.spread.learned["by_label"]
+            found[np.ix_(labels, numbers)] = by_label.T
     return found
 
 

@@ -156,11 +156,13 @@ def _gaussian_tables(fitted: GaussianFitted, arrays: Arrays) -> State:
     densities = fitted.shape.tables.describe(arrays)
     columns = fitted.columns[fitted.moments.used].tolist()
     densities["columns"] = columns
-    densities["through"] = [[columns[place] for place in above] for above in fitted.shape.through]
+    densities["through"] = [list(above) for above in fitted.above]
     densities["orders"] = [order.tolist() for order in fitted.shape.orders]
     if fitted.categories is None:
         return densities
     others = np.setdiff1d(np.arange(len(fitted.schema.names)), fitted.columns).tolist()
+    for family in densities.get("families", []):
+        family["labels"] = [others[label] for label in family["labels"]]
     tables = fitted.categories.fitted_.tables.describe(arrays)
     for factor in tables["factors"]:
         for part in (factor, *factor["tables"]):

@@ -21,13 +21,14 @@ from unnaive.models.gaussian_parts import (
     GaussianRecipe,
     NumberRows,
     Spread,
+    refuse_huge,
+    refuse_huge_columns,
     schema_of,
     shares_of,
 )
 from unnaive.models.inputs import require_same_classes
 from unnaive.parameters import is_number, number, parameter
 from unnaive.schema import Schema, learn_target
-from unnaive.schema.columns import refuse_infinite
 from unnaive.tables.gaussian import GaussianTables, log_conditionals
 
 if TYPE_CHECKING:
@@ -35,14 +36,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unnaive._typing import AnyArray, FloatArray, IntArray, Label, State
+    from unnaive.counts.label_cells import LabelRows
     from unnaive.io.frames import Column, Frame
+    from unnaive.models.base import CountsClassifier
     from unnaive.models.fitted import Names, Normalise
     from unnaive.models.inputs import Given
-    from unnaive.models.nb import NaiveBayes
     from unnaive.models.trial import LeftOutRows, Trial
     from unnaive.tables.terms import Terms
-
-_LARGEST = 1e150  # squares of larger numbers overflow
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -173,11 +173,11 @@ class GaussianClassifier(Classifier):
         """Add samples to the moments (``partial_fit``), or subtract them (``forget``)."""
         fitted, batch = self.fitted_, self._given(X, y, sample_weight, first=False)
         categories, moments = self._changed_categories(action, batch), self._moments(batch)
-        known = fitted.moments
-        moments = known + moments if action == "partial_fit" else known - moments
-        self._fitted = self.of_moments(
-            moments, None, fitted.labels, fitted.names, fitted.columns, categories
-        )
+        sums = fitted.moments
+        moments = sums + moments if action == "partial_fit" else sums - moments
+        known = (fitted.labels, fitted.names, fitted.columns, categories)
+        cells = self._changed_cells(action, batch)
+        self._fitted = self.of_moments(moments, None, *known, cells=cells)
         return self
 
     def _fit_given(self, batch: Given, classes: Sequence[Label] | None = None) -> GaussianFitted:
@@ -188,7 +188,8 @@ class GaussianClassifier(Classifier):
         categories = self._fit_categories(batch, columns, labels)
         names = [frame.names[column] for column in columns]
         schema = Schema.of_numbers(names, labels.tolist(), target.name)
-        rows = NumberRows(self.numbers(frame, columns), codes, batch.weights)
+        coded = None if categories is None else self._label_rows(batch, columns, categories)
+        rows = NumberRows(self.numbers(frame, columns), codes, batch.weights, coded)
         if empty := np.flatnonzero(np.isnan(rows.X).all(axis=0)).tolist():
             listed = ", ".join(repr(names[column]) for column in empty)
             message = f"column {listed} has no value in any row and is ignored"
@@ -204,8 +205,9 @@ class GaussianClassifier(Classifier):
         labels: AnyArray,
         names: Names,
         columns: IntArray,
-        categories: NaiveBayes | None = None,
+        categories: CountsClassifier | None = None,
         learned: State | None = None,
+        cells: State | None = None,
     ) -> GaussianFitted:
         """Run the recipe on moments, and on samples if there are any.
 
@@ -221,10 +223,12 @@ class GaussianClassifier(Classifier):
             Names of all features.
         columns : ndarray of shape (m,)
             Positions of the numeric features.
-        categories : NaiveBayes, default=None
+        categories : CountsClassifier, default=None
             Model of the other features.
         learned : dict, default=None
             What was learned before, of a saved model.
+        cells : dict, default=None
+            Moments in cells of categorical features, if there are no samples.
 
         Returns
         -------
@@ -236,7 +240,8 @@ class GaussianClassifier(Classifier):
         with np.errstate(divide="ignore"):
             prior = np.log(shares)
         scale = (float(self.var_smoothing), float(self.ddof), self._adds_largest)
-        spread = Spread(moments, prior, *scale)
+        graph = None if categories is None else categories.fitted_.structure
+        spread = Spread(moments, prior, *scale, learned=cells or {}, labels=graph)
         if learned is None:
             learned = {} if recipe.learn is None else recipe.learn(spread, rows)
         spread = replace(spread, learned=learned)
@@ -249,7 +254,8 @@ class GaussianClassifier(Classifier):
         """Fit the model to all samples of a trial, and without each fold."""
         with warnings.catch_warnings():  # about parameters of the candidate, which users do not set
             warnings.simplefilter("ignore", UserWarning)
-            if not self.learns_from_moments:
+            numbers, names = self._number_columns(trial.given.frame), trial.given.frame.names
+            if not self.learns_from_moments or len(numbers) < len(names):
                 return super().fit_and_leave_out(trial)
             self._check()
             return trial.of_moments(self)
@@ -265,12 +271,22 @@ class GaussianClassifier(Classifier):
 
     def _fit_categories(
         self, batch: Given, columns: IntArray, labels: AnyArray
-    ) -> NaiveBayes | None:
+    ) -> CountsClassifier | None:
         """Fit a model to the columns that are not numeric; most models have none."""
         return None
 
-    def _changed_categories(self, action: str, batch: Given) -> NaiveBayes | None:
+    def _changed_categories(self, action: str, batch: Given) -> CountsClassifier | None:
         """Add rows to that model, or remove them."""
+        return None
+
+    def _label_rows(
+        self, batch: Given, columns: IntArray, categories: CountsClassifier
+    ) -> LabelRows | None:
+        """Codes of the columns that are not numeric, if numbers may depend on them."""
+        return None
+
+    def _changed_cells(self, action: str, batch: Given) -> State | None:
+        """Add rows to the moments in cells of these columns, or remove them."""
         return None
 
     def _prepared(self, rows: NumberRows) -> NumberRows:
@@ -299,9 +315,7 @@ class GaussianClassifier(Classifier):
         """
         if frame.matrix is not None and len(columns) == len(frame.names):
             X = np.asarray(frame.matrix, dtype=np.float64)
-            if not np.einsum("ij,ij->", X, X) < _LARGEST**2 / 2:  # three times as fast as extremes
-                for wrong in np.flatnonzero(_extremes(X) > _LARGEST):
-                    _refuse_huge(frame.names[wrong], X[:, wrong])
+            refuse_huge_columns(frame.names, X)
             return X
         X = np.empty((frame.n_rows, len(columns)))
         for place, index in enumerate(columns):
@@ -312,15 +326,15 @@ class GaussianClassifier(Classifier):
         if column.is_text and not column.missing.all():
             labels = column.categories or ()
             label = labels[column.values[~column.missing][0]]
+            number = "1 value" if len(labels) == 1 else f"{len(labels):,} values"
             raise UnnaiveError(
                 f"column {column.name!r} holds labels such as {label!r}, and {type(self).__name__} "
-                "needs numbers; GaussianNaiveBayes takes both, or leave the column out, which has "
-                + ("1 value" if len(labels) == 1 else f"{len(labels):,} values")
+                f"needs numbers; leave out the column, which has {number}, or use "
+                "GaussianNaiveBayes, GaussianTAN or GaussianKDB"
             )
-        if column.is_text:
-            return np.full(len(column.values), np.nan)
-        numbers = np.asarray(column.values, dtype=np.float64)
-        _refuse_huge(column.name, numbers)
+        missing = np.full(len(column.values), np.nan)
+        numbers = missing if column.is_text else np.asarray(column.values, dtype=np.float64)
+        refuse_huge(column.name, numbers)
         return numbers
 
     def _predict_rows(self, frame: Frame, normalise: Normalise | None = None) -> FloatArray:
@@ -334,6 +348,10 @@ class GaussianClassifier(Classifier):
         self, frame: Frame, mode: str
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         fitted = self.fitted_
+        if fitted.shape.in_cells:
+            raise UnnaiveError(
+                "no dependence derivatives where numbers depend on categorical columns; fit numbers"
+            )
         if not isinstance(fitted.shape.tables, GaussianTables):
             raise UnnaiveError("models of unnaive.papers.barrow have no densities to compare")
         used = fitted.moments.used
@@ -369,7 +387,9 @@ class GaussianClassifier(Classifier):
         learned = state["learned"]
         return self.of_moments(moments, None, labels, names, columns, categories, learned)
 
-    def _restored_categories(self, state: State | None, labels: AnyArray) -> NaiveBayes | None:
+    def _restored_categories(
+        self, state: State | None, labels: AnyArray
+    ) -> CountsClassifier | None:
         """Restore the model of the columns that are not numeric."""
         return None
 
@@ -478,20 +498,3 @@ def _most_likely(spread: Spread, rows: NumberRows, label: int) -> tuple[FloatArr
     least = spread.added(moments.variances[used]) + 1e-12 * variances
     X, mean = rows.X[np.ix_(mine, used)], moments.means[label, used]
     return maximum_likelihood(X, weights, mean, variances, np.where(least > 0, least, 1.0))
-
-
-def _extremes(X: FloatArray) -> FloatArray:
-    """Largest absolute value of every column, missing cells ignored; shape (d,)."""
-    highest, lowest = np.fmax.reduce(X, axis=0, initial=0), np.fmin.reduce(X, axis=0, initial=0)
-    return np.asarray(np.maximum(highest, -lowest))
-
-
-def _refuse_huge(name: str, values: FloatArray) -> None:
-    """Raise an error if a number is infinite, or so large that squares of numbers overflow."""
-    refuse_infinite(name, values)
-    if len(values) and _extremes(values) > _LARGEST:
-        row = int(np.nanargmax(np.abs(values)))
-        raise UnnaiveError(
-            f"column {name!r} has value {values[row]:g} in row {row}, which is too large for "
-            f"variances; divide the column by {abs(values[row]):.0e}"
-        )

@@ -64,8 +64,8 @@ class NumberFolds:
         origin, moments = origin_of(rows.X), []
         with _parallel.one_thread_each():
             for number in range(int(fold.max()) + 1):
-                X, classes, fold_weights = _some(rows, fold == number)
-                moments.append(moments_of(X, classes, schema, fold_weights, origin))
+                part = _some(rows, fold == number)
+                moments.append(moments_of(part.X, part.classes, schema, part.weights, origin))
         return cls(rows, fold, labels, *all_and_without_each(moments))
 
 

@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unnaive.exceptions import UnnaiveError
-from unnaive.information.gaussian import gaussian_information, gaussian_relevance
-from unnaive.io.frames import Frame
-from unnaive.models.fitted import Names
-from unnaive.models.gaussian import GaussianClassifier, ShrinkingClassifier
-from unnaive.models.gaussian_parts import GaussianRecipe, Shape, both_ways, shares_of
-from unnaive.models.nb import NaiveBayes
-from unnaive.parameters import frequency, one_of, whole
-from unnaive.schema.settings import categorical_mask, declared_categories, missing_mask
+from unnaive._ties import first_best
+from unnaive.models.gaussian import ShrinkingClassifier
+from unnaive.models.gaussian_mixed import MixedClassifier, MixedNetwork
+from unnaive.models.gaussian_parts import GaussianRecipe, Shape, both_ways
+from unnaive.models.kdb import KDB
+from unnaive.models.tree import TAN
+from unnaive.parameters import whole
 from unnaive.structure import maximum_spanning_tree, orient
 from unnaive.structure.graph import FamilyGraph, ParentGraph, independent
 from unnaive.structure.parents import ordered_parents
-from unnaive.tables.gaussian import (
-    GaussianTables,
-    complete_forms,
-    independent_forms,
-    network_covariances,
-    network_forms,
-)
+from unnaive.tables.gaussian import independent_forms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from unnaive._typing import AnyArray, FloatArray, IntArray, State
-    from unnaive.io.frames import Column
-    from unnaive.models.gaussian_parts import GaussianFitted, NumberRows, Spread
-    from unnaive.models.inputs import Given
+    from unnaive._typing import FloatArray, IntArray, State
+    from unnaive.models.base import CountsClassifier
+    from unnaive.models.gaussian_mixed import Dependences
+    from unnaive.models.gaussian_parts import Spread
     from unnaive.schema import Schema
-    from unnaive.tables.terms import Terms
-
-    Families = Sequence[tuple[int, ...]]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GaussianNaiveBayes(GaussianClassifier):
+class GaussianNaiveBayes(MixedClassifier):
     r"""Gaussian naive Bayes for numeric features, and for mixed numeric and categorical ones.
 
     .. math:: \log P(c, x) = \log P(c) + \sum_i \log N(x_i; \mu_{ci}, \sigma_{ci}^2)
@@ -56,23 +40,6 @@ class GaussianNaiveBayes(GaussianClassifier):
 
     Parameters
     ----------
-    categorical_features : list of names or positions, or mask, default=None
-        Numeric features that are categorical; strings and booleans are always categorical.
-    categories : dict or list, default=None
-        Declared categories of some features, ``{"smoker": ["no", "ex", "yes"]}``, or a list with
-        one entry (or None) per feature. These features are categorical.
-    min_frequency : int or float, default=None
-        Categories of labels with fewer samples, or with a smaller share of the samples (a number
-        below 1), are grouped into one category "other values".
-    max_categories : int, default=None
-        Largest number of categories of a feature of labels; the rarest are grouped as above.
-    missing_as_category : bool, list of names or positions, or mask, default=False
-        Categorical features in which missing values are a category of their own; True: all of
-        them. Numeric features have no categories, and their missing values no influence.
-    smoothing : policy, str or None, default=None
-        Smoothing of the categorical features; None: ``Laplace(a=1.0)``.
-    handle_unknown : {"missing", "error"}, default="missing"
-        Whether an unseen category counts as a missing value at prediction, or is an error.
     var_smoothing : float, default=1e-9
         Share of the largest variance of all features that is added to every variance, as in
         scikit-learn; use 0 if the units of features are very different.
@@ -104,14 +71,6 @@ class GaussianNaiveBayes(GaussianClassifier):
     array(['yes'], dtype='<U3')
     """
 
-    categorical_features: Any = None
-    categories: Any = None
-    min_frequency: float | None = frequency(None)
-    max_categories: int | None = whole(None, 2, also=(None,))
-    missing_as_category: Any = False
-    smoothing: Any = None
-    handle_unknown: str = one_of("missing", "error")
-
     counts_twice: ClassVar[bool] = True
 
     def recipe(self) -> GaussianRecipe:
@@ -132,113 +91,6 @@ class GaussianNaiveBayes(GaussianClassifier):
     @property
     def _adds_largest(self) -> bool:
         return True
-
-    def _number_columns(self, frame: Frame) -> IntArray:
-        chosen = categorical_mask(self.categorical_features, frame.names)
-        if chosen is None:
-            raise ValueError(
-                'categorical_features="auto" is for models of counts; here numeric columns stay '
-                "numeric unless they are named"
-            )
-        text = np.array([frame.column(index).is_text for index in range(len(frame.names))])
-        declared = np.isin(frame.names, list(declared_categories(self.categories, frame.names)))
-        numeric = ~(text | chosen | declared)
-        every = isinstance(self.missing_as_category, bool)
-        wrong = numeric & missing_mask(self.missing_as_category, frame.names)
-        if wrong.any() and not every:
-            raise ValueError(
-                f"missing_as_category= names column {frame.names[int(np.argmax(wrong))]!r}, which "
-                "is numeric and has no categories here; take it out, or use a model that cuts "
-                "numbers into bins"
-            )
-        return np.flatnonzero(numeric)
-
-    def _fit_categories(
-        self, batch: Given, columns: IntArray, labels: AnyArray
-    ) -> NaiveBayes | None:
-        others = without(batch.frame, columns)
-        if not others.names:
-            return None
-        model, names = self._category_model(len(labels)), np.array(batch.frame.names)
-        model.set_params(
-            categories=declared_categories(self.categories, batch.frame.names),
-            min_frequency=self.min_frequency,
-            max_categories=self.max_categories,
-            missing_as_category=np.isin(
-                others.names, names[missing_mask(self.missing_as_category, batch.frame.names)]
-            ),
-        )
-        return model.partial_fit(others, batch.target, labels.tolist(), batch.weights)
-
-    def _changed_categories(self, action: str, batch: Given) -> NaiveBayes | None:
-        fitted = self.fitted_
-        if fitted.categories is None:
-            return None
-        model, others = copy(fitted.categories), without(batch.frame, fitted.columns)
-        getattr(model, action)(others, batch.target, sample_weight=batch.weights)
-        return model
-
-    def _category_model(self, n_classes: int) -> NaiveBayes:
-        """Naive Bayes of the categories with a uniform prior: the prior is counted once."""
-        return NaiveBayes(
-            discretize=None,
-            smoothing=self.smoothing,
-            handle_unknown=self.handle_unknown,
-            class_prior=np.full(n_classes, 1.0 / n_classes),
-        )
-
-    def _restored_categories(self, state: State | None, labels: AnyArray) -> NaiveBayes | None:
-        if state is None:
-            return None
-        model = self._category_model(len(labels))
-        fitted = model._restored(state, labels, Names(0, None))
-        names = Names.of(fitted.schema.names, named=True)
-        model._fitted = replace(fitted, names=names)
-        return model
-
-    def _number_column(self, column: Column) -> FloatArray:
-        if column.is_text and not column.missing.all():
-            label = (column.categories or ())[column.values[~column.missing][0]]
-            raise UnnaiveError(
-                f"column {column.name!r} held numbers in fit and has the label {label!r} now; "
-                "convert it to numbers"
-            )
-        return super()._number_column(column)
-
-    def _joint_of_frame(self, frame: Frame, fitted: GaussianFitted) -> FloatArray:
-        joint = super()._joint_of_frame(frame, fitted)
-        if fitted.categories is None:
-            return joint
-        labels = fitted.categories.predict_joint_log_proba(without(frame, fitted.columns))
-        return np.asarray(joint + labels + np.log(len(fitted.labels)))
-
-    def terms_of(self, frame: Frame) -> Terms:
-        """Split the log joint probability of samples into additive terms of features."""
-        from unnaive.tables.terms import Terms  # noqa: PLC0415 - loads when asked
-
-        fitted = self.fitted_
-        if fitted.categories is None:
-            return super().terms_of(frame)
-        numbers = fitted.terms(self.numbers(frame, fitted.columns)).answered(fitted.prior)
-        codes = fitted.categories.codes_of(without(frame, fitted.columns), self.n_jobs)
-        labels = fitted.categories.fitted_.tables.terms(codes)
-        kept = np.setdiff1d(np.arange(len(frame.names)), fitted.columns)
-        keys = tuple(((int(kept[column]),), ()) for (column,), _ in labels.keys)
-        parts = np.concatenate([numbers.parts, labels.parts], axis=2)
-        return Terms((*numbers.keys, *keys), numbers.base, parts).answered(fitted.prior)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that strings and categories are accepted."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = tags.input_tags.categorical = True
-        return tags
-
-
-def without(frame: Frame, columns: IntArray) -> Frame:
-    """Return the other columns of a frame."""
-    kept = np.setdiff1d(np.arange(len(frame.names)), columns)
-    names = tuple(frame.names[i] for i in kept)
-    return Frame(names, frame.n_rows, tuple(frame.column(i) for i in kept))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -297,44 +149,19 @@ class FullBayes(ShrinkingClassifier):
         return Shape(graph, tables, through, both_ways(len(places)))
 
 
-def network_recipe(
-    model: ShrinkingClassifier, families_of: Callable[[FloatArray, FloatArray], Families]
-) -> GaussianRecipe:
-    """Return the recipe of a network of columns that is learned from Gaussian information."""
-
-    def learn(spread: Spread, rows: NumberRows | None) -> State:
-        learned = model.learn_spread(spread, rows)
-        moments = spread.moments
-        covariances = replace(spread, learned=learned).covariances
-        shares, variances = shares_of(moments.class_weights), moments.variances[moments.used]
-        families = families_of(
-            gaussian_relevance(covariances, shares, variances),
-            gaussian_information(covariances, shares),
-        )
-        return {**learned, "families": [list(family) for family in families]}
-
-    return GaussianRecipe(network_shape, learn)
-
-
-def network_shape(spread: Spread, schema: Schema, places: IntArray) -> Shape:
-    """Make the densities of a network of columns."""
-    families = [tuple(family) for family in spread.learned["families"]]
-    named = tuple(tuple(int(places[column]) for column in family) for family in families)
-    graph, covariances = FamilyGraph(schema.names, schema.target, named), spread.covariances
-    implied = partial(network_covariances, covariances, families)
-    forms = network_forms(covariances, families)
-    tables = GaussianTables(spread.log_prior, spread.means, implied, complete_forms, forms)
-    return Shape.of_graph(graph, tables, places)
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
-class GaussianTAN(ShrinkingClassifier):
-    r"""Gaussian TAN: every numeric feature depends linearly on one other, along a tree.
+class GaussianTAN(MixedNetwork):
+    r"""Gaussian TAN: every numeric feature depends on one other feature, along a tree.
 
     .. math:: x_i \mid x_{\pi(i)}, c \sim N(\beta_{0c} + \beta_{1c}\, x_{\pi(i)}, \sigma_{ic}^2)
 
     The tree is the maximum spanning tree of the Gaussian I(X_i;X_j|Y). Use it for numeric features
     that are correlated within classes, where the full covariance has too many parameters.
+
+    Categorical features are a :class:`TAN` of their own. A numeric feature may depend on one of
+    them instead of another number, and then has a mean and a variance for every category; no
+    categorical feature depends on a number. Of all such trees, this is the one of largest
+    information.
 
     Parameters
     ----------
@@ -353,7 +180,8 @@ class GaussianTAN(ShrinkingClassifier):
     Notes
     -----
     Assumption: within a class, every numeric feature has a normal distribution whose mean is a
-    linear function of one other feature. These dependences form a tree.
+    linear function of one other number, or which depends on one categorical feature. Every
+    categorical feature depends on one other. These dependences form a tree.
 
     Up to rounding, the order of the samples does not matter, and a sample of weight 2 counts like
     the same sample twice; with missing values, up to the precision of the estimated covariances. If
@@ -373,26 +201,43 @@ class GaussianTAN(ShrinkingClassifier):
     [('x2', 'x0'), ('x2', 'x1')]
     """
 
-    def recipe(self) -> GaussianRecipe:
+    def dependences(
+        self, relevance: FloatArray, information: FloatArray, by_label: FloatArray
+    ) -> list[Dependences]:
         """Learn the maximum spanning tree of Gaussian information."""
-        return network_recipe(self, self._tree)
-
-    @staticmethod
-    def _tree(relevance: FloatArray, information: FloatArray) -> Families:
+        labels = by_label.shape[1]
+        if labels:  # all categorical features together are the root
+            root = by_label.max(axis=1, initial=0.0)
+            information = np.block([[np.zeros((1, 1)), root[None]], [root[:, None], information]])
+            relevance = np.append(np.inf, relevance)
         parents = orient(maximum_spanning_tree(information), len(relevance), relevance)
+        parents = parents[1:] - 1 if labels else parents
         graph = ParentGraph((), "", parents, np.zeros(len(parents)))
-        return [(column, *graph.parents_of(column)) for column in graph.order.tolist()]
+        return [
+            (
+                (column, *graph.parents_of(column)),
+                (first_best(by_label[column]),) if labels and parents[column] < 0 else (),
+            )
+            for column in graph.order.tolist()
+        ]
+
+    def _label_model(self, settings: State) -> CountsClassifier:
+        return TAN(**settings)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GaussianKDB(ShrinkingClassifier):
-    r"""Gaussian KDB: every numeric feature depends linearly on up to k others.
+class GaussianKDB(MixedNetwork):
+    r"""Gaussian KDB: every numeric feature depends on up to k other features.
 
     .. math:: x_i \mid x_{\pi(i)}, c \sim N(\beta_{0c} + \beta_c^T x_{\pi(i)}, \sigma_{ic}^2)
 
     Features enter by decreasing Gaussian I(X_i;Y), and each takes the k features before it of
     largest I(X_i;X_j|Y). k = 0 is Gaussian naive Bayes, k = d − 1 the full Gaussian; choose k
     between them by cross-validation.
+
+    Categorical features are a :class:`KDB` of their own and enter first, so a numeric feature may
+    have categorical parents as well. It then has a regression for every combination of their
+    categories. No categorical feature depends on a number.
 
     Parameters
     ----------
@@ -412,7 +257,8 @@ class GaussianKDB(ShrinkingClassifier):
     Notes
     -----
     Assumption: within a class, every numeric feature has a normal distribution whose mean is a
-    linear function of up to k other features.
+    linear function of up to k other numbers. It may also depend on categorical features, and these
+    on each other; all have up to k parents.
 
     References
     ----------
@@ -430,10 +276,23 @@ class GaussianKDB(ShrinkingClassifier):
 
     k: int = whole(2)
 
-    def recipe(self) -> GaussianRecipe:
+    def dependences(
+        self, relevance: FloatArray, information: FloatArray, by_label: FloatArray
+    ) -> list[Dependences]:
         """Take the features by mutual information, each with its best parents before it."""
-        return network_recipe(self, self._ordered)
+        labels = by_label.shape[1]
+        first = np.full((labels, labels + len(relevance)), -np.inf)
+        scores = np.block([[first], [by_label, information]]) if labels else information
+        entry = np.append(np.full(labels, np.inf), relevance)
+        order, parents = ordered_parents(entry, scores, self.k, 0.0)
+        return [
+            (
+                (column - labels, *(p - labels for p in parents[column] if p >= labels)),
+                tuple(p for p in parents[column] if p < labels),
+            )
+            for column in order.tolist()
+            if column >= labels
+        ]
 
-    def _ordered(self, relevance: FloatArray, information: FloatArray) -> Families:
-        order, parents = ordered_parents(relevance, information, self.k, 0.0)
-        return [(column, *parents[column]) for column in order.tolist()]
+    def _label_model(self, settings: State) -> CountsClassifier:
+        return KDB(k=self.k, **settings)

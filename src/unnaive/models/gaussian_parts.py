@@ -7,19 +7,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import gaussian_relevance
+from unnaive.schema.columns import refuse_infinite
 from unnaive.structure.graph import topological
 from unnaive.tables.base import hopeless_rows
+from unnaive.tables.conditional_gaussian import CellTables
 from unnaive.tables.gaussian import GaussianTables, complete_forms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from unnaive._typing import AnyArray, FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
+    from unnaive.counts.label_cells import LabelRows
     from unnaive.counts.moments import Moments
+    from unnaive.models.base import CountsClassifier
     from unnaive.models.fitted import Names, Normalise
     from unnaive.models.gaussian import GaussianClassifier
-    from unnaive.models.nb import NaiveBayes
+    from unnaive.models.recipe import Structure
     from unnaive.schema import Schema
     from unnaive.structure.graph import Graph
     from unnaive.tables.calibration import Calibration
@@ -27,12 +32,16 @@ if TYPE_CHECKING:
     from unnaive.tables.terms import Terms
 
 
+LARGEST = 1e150  # squares of larger numbers overflow
+
+
 class NumberRows(NamedTuple):
-    """Rows of numbers, NaN where missing, with their classes and weights."""
+    """Rows of numbers, NaN where missing, with their classes, weights and categorical columns."""
 
     X: FloatArray
     classes: IntArray
     weights: FloatArray | None
+    labels: LabelRows | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +61,8 @@ class Spread:
     learned : dict
         What was learned besides the moments: ``shrinkage`` (k,), ``pooling``, and ``means`` and
         ``covariances`` of rows with missing values.
+    labels : Graph or None
+        Structure of the model of categorical columns.
     """
 
     moments: Moments
@@ -60,6 +71,7 @@ class Spread:
     ddof: float
     of_largest: bool = False
     learned: State = field(default_factory=dict)
+    labels: Structure | None = None
 
     @property
     def used(self) -> IntArray:
@@ -153,13 +165,20 @@ class Shape(NamedTuple):
     """Structure and densities of a Gaussian model.
 
     ``through`` are the parents of the columns in use, by their positions among these; ``orders``
-    are orders of these columns in which each is explained given the ones before it.
+    are orders of these columns in which each is explained given the ones before it; ``labels`` are
+    their categorical parents, by their positions among all columns.
     """
 
     structure: Graph
-    tables: GaussianTables
+    tables: GaussianTables | CellTables
     through: list[tuple[int, ...]]
     orders: list[IntArray]
+    labels: Sequence[tuple[int, ...]] = ()
+
+    @property
+    def in_cells(self) -> bool:
+        """Whether numbers may depend on categorical columns."""
+        return isinstance(self.tables, CellTables)
 
     @classmethod
     def of_graph(cls, structure: Graph, tables: GaussianTables, places: IntArray) -> Shape:
@@ -204,7 +223,7 @@ class GaussianFitted:
         Class labels.
     names : Names
         Number and names of all columns.
-    categories : NaiveBayes or None
+    categories : CountsClassifier or None
         Model of the columns that are not numeric.
     settings : dict
         Parameters of the estimator at the fit.
@@ -215,7 +234,7 @@ class GaussianFitted:
     columns: IntArray
     labels: AnyArray
     names: Names
-    categories: NaiveBayes | None = None
+    categories: CountsClassifier | None = None
     settings: State = field(default_factory=dict)
     calibration: Calibration | None = None  # of a member of a blend
 
@@ -256,11 +275,15 @@ class GaussianFitted:
         )
         return importances
 
-    def joint(self, X: FloatArray, n_jobs: int | None) -> FloatArray:
-        """Log joint of rows of numbers; shape (n, k)."""
-        used = self.moments.used
+    def joint(
+        self, X: FloatArray, n_jobs: int | None, codes: CodeArray | None = None
+    ) -> FloatArray:
+        """Log joint of rows of numbers, and codes of the categorical columns; shape (n, k)."""
+        used, tables = self.moments.used, self.shape.tables
         X = X if len(used) == X.shape[1] else X[:, used]
-        return np.asarray(self.shape.tables.joint(X, n_jobs))
+        if isinstance(tables, CellTables):
+            return tables.joint(X, _coded(codes), n_jobs)
+        return np.asarray(tables.joint(X, n_jobs))
 
     def normalised(self, joint: FloatArray, normalise: Normalise | None) -> FloatArray:
         """Normalize; rows of probability 0 in all classes get the prior."""
@@ -279,6 +302,11 @@ class GaussianFitted:
         """Yield the model with means, covariances and prior drawn from their posterior."""
         from unnaive.models.intervals import drawn_models  # noqa: PLC0415 - loads when asked
 
+        if self.shape.in_cells:
+            raise UnnaiveError(
+                "no credible intervals where numbers depend on categorical columns; use "
+                "GaussianNaiveBayes, or fit the numbers alone"
+            )
         recipe, places = model.recipe(), self.columns[self.moments.used]
         given = self.settings.get("class_prior") is not None
         parts = None if self.categories is None else drawn_models(self.categories, random)
@@ -292,18 +320,28 @@ class GaussianFitted:
         """Return the model with a calibration of its log joint, as a member of a blend has one."""
         return replace(self, calibration=calibration)
 
-    def terms(self, X: FloatArray) -> Terms:
+    def terms(self, X: FloatArray, codes: CodeArray | None = None) -> Terms:
         """Split the log joint of rows of numbers into terms."""
         from unnaive.tables.terms import Terms  # noqa: PLC0415 - loads when asked
 
-        used = self.moments.used
-        base, parts = self.shape.tables.parts(X[:, used], self.shape.orders)
+        used, tables = self.moments.used, self.shape.tables
+        if isinstance(tables, CellTables):
+            base, parts = tables.parts(X[:, used], _coded(codes))
+        else:
+            base, parts = tables.parts(X[:, used], self.shape.orders)
         places = self.columns[used].tolist()
-        keys = tuple(
-            ((place,), tuple(places[parent] for parent in above))
-            for place, above in zip(places, self.shape.through, strict=True)
-        )
+        keys = tuple(((place,), above) for place, above in zip(places, self.above, strict=True))
         return Terms(keys, base, parts)
+
+    @property
+    def above(self) -> list[tuple[int, ...]]:
+        """Parents of the numbers in use, by their positions among all columns."""
+        places = self.columns[self.moments.used].tolist()
+        labels = self.shape.labels or [()] * len(places)
+        return [
+            (*(places[parent] for parent in above), *own)
+            for above, own in zip(self.shape.through, labels, strict=True)
+        ]
 
     def light(self) -> GaussianFitted:
         """Return the model as it travels to workers: itself."""
@@ -317,7 +355,38 @@ class GaussianFitted:
         return {**learned, "numbers": numbers, "labels_model": labels}
 
 
-def schema_of(moments: Moments, columns: IntArray, categories: NaiveBayes | None) -> Schema:
+def _coded(codes: CodeArray | None) -> CodeArray:
+    """Return the codes; raises if the model has categorical parents and there are none."""
+    if codes is None:
+        raise UnnaiveError("numbers depend on categorical columns here; give their codes, too")
+    return codes
+
+
+def extremes(X: FloatArray) -> FloatArray:
+    """Largest absolute value of every column, missing cells ignored; shape (d,)."""
+    highest, lowest = np.fmax.reduce(X, axis=0, initial=0), np.fmin.reduce(X, axis=0, initial=0)
+    return np.asarray(np.maximum(highest, -lowest))
+
+
+def refuse_huge_columns(names: Sequence[str], X: FloatArray) -> None:
+    """Raise an error if a number of some columns is infinite or too large; shape (n, d)."""
+    if not np.einsum("ij,ij->", X, X) < LARGEST**2 / 2:  # three times as fast as extremes
+        for wrong in np.flatnonzero(extremes(X) > LARGEST):
+            refuse_huge(names[wrong], X[:, wrong])
+
+
+def refuse_huge(name: str, values: FloatArray) -> None:
+    """Raise an error if a number is infinite, or so large that squares of numbers overflow."""
+    refuse_infinite(name, values)
+    if len(values) and extremes(values) > LARGEST:
+        row = int(np.nanargmax(np.abs(values)))
+        raise UnnaiveError(
+            f"column {name!r} has value {values[row]:g} in row {row}, which is too large for "
+            f"variances; divide the column by {abs(values[row]):.0e}"
+        )
+
+
+def schema_of(moments: Moments, columns: IntArray, categories: CountsClassifier | None) -> Schema:
     """Return the schema of all columns: numeric ones, and those of a model of categories."""
     if categories is None:
         return moments.schema

@@ -21,7 +21,10 @@ table is the class.
     weights W_ij, and W_ij P(x_i | x_j, c) in a table (k, values of i, values of all members).
 ``gaussian``
     ``base``, ``means`` (k, m) and ``covariances`` (k, m, m), or (k, m) variances where ``forms`` is
-    "independent". The contributions of columns are averaged over ``orders`` of them, each a list
+    "independent". Where it is "cells", numbers depend on categorical columns: each of ``families``,
+    parents before children, has a ``child``, its ``parents``, ``labels`` with their ``sizes``
+    (missing values included), and ``intercept``, ``slopes`` and ``noise`` of every class and cell.
+    The contributions of columns are averaged over ``orders`` of them, each a list
     of positions in ``columns``; they act ``through`` other columns.
 ``classes``, ``sum``, ``mean``, ``first``, ``rescue``
     Combine ``parts``: one part per class; the sum; the log mean of posteriors (or joints); the

@@ -67,49 +67,106 @@ const unnaiveGaussian = (function () {
     });
   }
 
+  /* Values of a function by key; all are dropped when they are too many. */
+  function remembered(compute) {
+    const kept = new Map();
+    return (key, ...given) => {
+      if (!kept.has(key)) {
+        if (kept.size >= MOST_PATTERNS) kept.clear();
+        kept.set(key, compute(...given));
+      }
+      return kept.get(key);
+    };
+  }
+
+  /* Means and covariances of numbers that depend on categorical columns, by the row's categories:
+   * every class and cell of a family has a regression on the numbers before. */
+  function spreadInCells(spec, model, d, k) {
+    const families = spec.families.map((family) => ({
+      ...family,
+      ...Object.fromEntries(
+        ["intercept", "slopes", "noise"].map((name) => [name, model.array(family[name])]),
+      ),
+      cells: family.sizes.reduce((product, size) => product * size, 1),
+    }));
+    const codeOf = (cells, label, size) => (cells[label] === null ? size - 1 : cells[label]);
+    const cellOf = (family, cells) =>
+      family.labels.reduce(
+        (cell, label, at) => cell * family.sizes[at] + codeOf(cells, label, family.sizes[at]),
+        0,
+      );
+
+    function implied(chosen) {
+      const means = new Float64Array(k * d);
+      const spread = new Float64Array(k * d * d);
+      for (let c = 0; c < k; c++) {
+        const at = (i, j) => (c * d + i) * d + j;
+        families.forEach(({ child, parents, cells, intercept, slopes, noise }, f) => {
+          const cell = c * cells + chosen[f];
+          const slope = (p) => slopes[cell * parents.length + p];
+          const along = (values) => parents.reduce((sum, i, p) => sum + slope(p) * values(i), 0);
+          means[c * d + child] = intercept[cell] + along((i) => means[c * d + i]);
+          for (let j = 0; j < d; j++) {
+            if (j !== child) spread[at(child, j)] = along((i) => spread[at(i, j)]);
+          }
+          for (let j = 0; j < d; j++) spread[at(j, child)] = spread[at(child, j)];
+          spread[at(child, child)] = noise[cell] + along((i) => spread[at(child, i)]);
+        });
+      }
+      return { means, spread };
+    }
+
+    const of = remembered(implied);
+    return (cells) => {
+      const chosen = families.map((family) => cellOf(family, cells));
+      const key = chosen.join();
+      return { key, ...of(key, chosen) };
+    };
+  }
+
   function make(spec, model) {
     const { columns } = spec;
     const base = model.array(spec.base);
-    const means = model.array(spec.means);
-    const spread = model.array(spec.covariances);
     const d = columns.length;
-    const kept = new Map();
     const independent = spec.forms === "independent";
+    const inCells = spec.forms === "cells";
+    const only = inCells
+      ? null
+      : { key: "", means: model.array(spec.means), spread: model.array(spec.covariances) };
+    const spreadOf = inCells ? spreadInCells(spec, model, d, base.length) : () => only;
 
-    function covarianceOf(c) {
+    function covarianceOf(c, spread) {
       if (independent) return (i, j) => (i === j ? spread[c * d + i] : 0);
       return (i, j) => spread[(c * d + i) * d + j];
     }
 
     /* Linear forms of some columns, class by class; the density is that of their squares. */
-    function formsOf(known) {
-      const key = known.join();
-      if (!kept.has(key)) {
-        if (kept.size >= MOST_PATTERNS) kept.clear();
-        const forms = Array.from(base, (_, c) =>
-          spec.forms === "naive"
-            ? naiveForms(known, covarianceOf(c), spec)
-            : completeForms(known, covarianceOf(c)),
-        );
-        kept.set(key, forms);
-      }
-      return kept.get(key);
-    }
+    const formsOf = remembered((known, spread) =>
+      Array.from(base, (_, c) =>
+        spec.forms === "naive"
+          ? naiveForms(known, covarianceOf(c, spread), spec)
+          : completeForms(known, covarianceOf(c, spread)),
+      ),
+    );
 
     const shownIn = (cells) => Array.from(columns.keys()).filter((i) => cells[columns[i]] !== null);
-    const away = (cells, c, i) => cells[columns[i]] - means[c * d + i];
+    const away = (cells, means, c, i) => cells[columns[i]] - means[c * d + i];
     const total = (parts) => parts.reduce((sum, part) => sum + part, 0);
 
     /* Log density of some observed columns in a class, one part for each form. */
     function densities(cells, known, c) {
+      const { key, means, spread } = spreadOf(cells);
       if (independent) {
         return known.map((i) => {
           const variance = spread[c * d + i];
-          return -(Math.log(variance) + LOG_TWO_PI + away(cells, c, i) ** 2 / variance) / 2;
+          return -(Math.log(variance) + LOG_TWO_PI + away(cells, means, c, i) ** 2 / variance) / 2;
         });
       }
-      return formsOf(known)[c].map((line, place) => {
-        const form = line.reduce((sum, weight, j) => sum + weight * away(cells, c, known[j]), 0);
+      return formsOf(`${key};${known.join()}`, known, spread)[c].map((line, place) => {
+        const form = line.reduce(
+          (sum, weight, j) => sum + weight * away(cells, means, c, known[j]),
+          0,
+        );
         return Math.log(Math.abs(line[place])) - (LOG_TWO_PI + form * form) / 2;
       });
     }
