@@ -372,7 +372,7 @@ def refuse_huge_columns(names: Sequence[str], X: FloatArray) -> None:
     """Raise an error if a number of some columns is infinite or too large; shape (n, d)."""
     if not np.einsum("ij,ij->", X, X) < LARGEST**2 / 2:  # three times as fast as extremes
         for wrong in np.flatnonzero(extremes(X) > LARGEST):
-            refuse_huge(names[wrong], X[:, wrong])
+            refuse_huge(names[int(wrong)], X[:, wrong])
 
 
 def refuse_huge(name: str, values: FloatArray) -> None:
