@@ -125,7 +125,30 @@ def cells_of(  # noqa: PLR0917 - the rows, whole
     weights: FloatArray,
     n_classes: int,
 ) -> LabelCells:
-    """Compute the cells of some columns of rows, from which the origin is subtracted already."""
+    """Compute the moments of some numbers in the cells of some categorical columns.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        The numbers, by their positions in ``X``.
+    labels : tuple of int
+        The categorical columns, by their positions in ``coded``.
+    X : ndarray of shape (n, d)
+        Numbers less their origin, NaN where missing.
+    classes : ndarray of shape (n,)
+        Codes of the classes.
+    coded : LabelRows
+        Codes of the categorical columns.
+    weights : ndarray of shape (n,)
+        Weights of the rows.
+    n_classes : int
+        Number of classes k.
+
+    Returns
+    -------
+    LabelCells
+        Moments of the rows that have all of the numbers.
+    """
     f, shape = len(columns), (n_classes, *(int(coded.sizes[label]) + 1 for label in labels))
     chosen = X[:, list(columns)]
     known = np.flatnonzero(~np.isnan(chosen).any(axis=1))

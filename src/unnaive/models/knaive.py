@@ -15,7 +15,7 @@ from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import mean_log_derivatives
 from unnaive.models.gaussian import ShrinkingClassifier
-from unnaive.models.gaussian_parts import GaussianRecipe, NumberRows, Shape, both_ways
+from unnaive.models.gaussian_parts import GaussianRecipe, NumberRows, Shape, both_ways, shares_of
 from unnaive.models.knaive_rows import RowSets, row_sets
 from unnaive.parameters import flag, is_whole, one_of, parameter, whole
 from unnaive.structure.balanced import balanced_sets, best_set
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unnaive._typing import FloatArray, IntArray, State
+    from unnaive.counts.moments import Moments
     from unnaive.models.gaussian_parts import Spread
     from unnaive.schema import Schema
     from unnaive.search.loop import RandomState as Seed
@@ -76,6 +77,12 @@ class KNaiveBayes(ShrinkingClassifier):
         weighted by P(c)·P(c').
     joint : {"exact", "pseudo"}, default="exact"
         The density of the network, or the product of full conditionals of the thesis.
+    components : "pca" or None, default=None
+        "pca": the set is one of principal components of all standardized samples, and not of
+        features. The density is still one of the features, so explanations, reports, files and
+        missing values are as usual. Not with ``joint="pseudo"``, ``weighting="mean"`` or
+        :meth:`predict_by_row`. Factor analysis has fewer factors than features and so no density
+        of the features; use it in a pipeline.
     random_state : int, default=0
         Random seed of the folds of ``k="cv"``.
     {parameters}
@@ -83,7 +90,7 @@ class KNaiveBayes(ShrinkingClassifier):
     Attributes
     ----------
     naive_columns_ : list of str
-        Names of the independent features S.
+        Names of the independent features S; of components "component 1", by decreasing variance.
     attribute_weights_ : ndarray of shape (pairs of classes, d)
         Weight u_i of every pair of classes and feature. Of two classes the later one is the
         positive one, as in :meth:`~unnaive.explain.DependenceDerivatives.log_ddr`.
@@ -128,6 +135,7 @@ class KNaiveBayes(ShrinkingClassifier):
     objective: str = one_of("balanced", "smallest")
     norm: str = one_of("max", "weighted")
     joint: str = one_of("exact", "pseudo")
+    components: str | None = one_of(None, "pca")
     random_state: Seed = parameter(
         0, "a whole number, a Generator or a RandomState", also=(None,), test=is_seed
     )
@@ -136,6 +144,8 @@ class KNaiveBayes(ShrinkingClassifier):
     def naive_columns_(self) -> list[str]:
         """Names of the features that are treated as independent."""
         moments, naive = self.moments_, self.fitted_.spread.learned["naive"]
+        if "components" in self.fitted_.spread.learned:
+            return [f"component {number + 1}" for number in naive]
         return [moments.schema.names[column] for column in moments.used[naive]]
 
     @property
@@ -165,6 +175,11 @@ class KNaiveBayes(ShrinkingClassifier):
         RowSets
             Probabilities, and the names of the independent features of every sample.
         """
+        if "components" in self.fitted_.spread.learned:
+            raise UnnaiveError(
+                "predict_by_row chooses features, and the set is one of components; fit with "
+                "components=None"
+            )
         return row_sets(self, self.known_frame(X))
 
     def forced(self, naive: Sequence[int]) -> GaussianTables:
@@ -194,6 +209,13 @@ class KNaiveBayes(ShrinkingClassifier):
                 'order; use objective="balanced"'
             )
         learned = self.learn_spread(spread, rows)
+        if self.components is not None:
+            if self.joint == "pseudo" or self.weighting == "mean":
+                raise ValueError(
+                    'components="pca" has no full conditionals of features; use joint="exact" and '
+                    'weighting="log-mean"'
+                )
+            learned["components"] = principal_components(spread.moments)
         spread = replace(spread, learned=learned)
         weights = self._weights(spread, rows)
         chosen = self._chosen(weights, spread, rows)
@@ -207,7 +229,9 @@ class KNaiveBayes(ShrinkingClassifier):
         if self.weighting == "mean":
             return self._weights_of_rows(spread, rows, pairs)
         counts = spread.moments.class_weights
-        logs = mean_log_derivatives(spread.means, spread.covariances, spread.scatter)
+        turn = spread.learned.get("components", np.eye(len(spread.used)))
+        spreads = (turn @ spread.covariances @ turn.T, turn @ spread.scatter @ turn.T)
+        logs = mean_log_derivatives(spread.means @ turn.T, *spreads)
         weights = [
             (counts[a] * (logs[a, b] - logs[a, a]) + counts[b] * (logs[b, b] - logs[b, a]))
             / (counts[a] + counts[b])
@@ -285,7 +309,9 @@ class KNaiveBayes(ShrinkingClassifier):
     def _apart(self, spread: Spread, schema: Schema, places: IntArray) -> Shape:
         """Make the density in which the naive columns are independent."""
         naive = np.array(spread.learned["naive"], dtype=np.int64)
-        strong = self.naivete == "strong"
+        strong, tables = self.naivete == "strong", self._tables(spread, naive)
+        if "components" in spread.learned:  # each is a sum of all features
+            naive = naive[:0]
         families = naive_families(naive, places, strong=strong)
         graph = FamilyGraph(schema.names, schema.target, families)
         every = range(len(places))
@@ -294,7 +320,7 @@ class KNaiveBayes(ShrinkingClassifier):
         through = [
             tuple(c for c in together if c != column and column not in apart) for column in every
         ]
-        return Shape(graph, self._tables(spread, naive), through, both_ways(len(places)))
+        return Shape(graph, tables, through, both_ways(len(places)))
 
     def _tables(self, spread: Spread, naive: IntArray) -> GaussianTables:
         """Make the density of the network, or the product of full conditionals."""
@@ -302,9 +328,44 @@ class KNaiveBayes(ShrinkingClassifier):
         if self.joint == "pseudo":
             forms = partial(naive_forms, naive=naive, strong=strong)
             return spread.densities(covariances, forms)
-        return spread.densities(
-            np.stack([naive_covariance(one, naive, strong=strong) for one in covariances])
-        )
+        turn = spread.learned.get("components")
+        if turn is not None:
+            covariances = turn @ covariances @ turn.T
+        naive_too = [naive_covariance(one, naive, strong=strong) for one in covariances]
+        implied = np.stack(naive_too)
+        if turn is not None:
+            back = np.linalg.inv(turn)
+            implied = back @ implied @ back.T
+            implied = (implied + implied.transpose(0, 2, 1)) / 2
+        return spread.densities(implied)
+
+
+def principal_components(moments: Moments) -> FloatArray:
+    """Principal components of all standardized samples, by decreasing variance; shape (m, m).
+
+    The sign of a component is that of its largest weight, the first one on ties. Components of
+    a feature are its weights divided by its standard deviation, 1 where it is constant.
+
+    Examples
+    --------
+    >>> from unnaive.counts.moments import moments_of
+    >>> from unnaive.schema import Schema
+    >>> X = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 5.0]])
+    >>> moments = moments_of(X, np.zeros(3, int), Schema.of_numbers(("a", "b"), ("no",)))
+    >>> (principal_components(moments) * X.std(axis=0)).round(4).tolist()
+    [[0.7071, 0.7071], [0.7071, -0.7071]]
+    """
+    used, shares = moments.used, shares_of(moments.class_weights)
+    away = moments.means[:, used] - shares @ moments.means[:, used]
+    within = moments.covariances()[:, used[:, None], used]
+    total = np.einsum("k,kij->ij", shares, within) + (away * shares[:, None]).T @ away
+    scale = np.sqrt(np.diag(total))
+    scale = np.where(scale > 0, scale, 1.0)
+    _, vectors = np.linalg.eigh(total / np.outer(scale, scale))
+    turn = vectors.T[::-1]
+    largest = np.array([first_best(np.abs(line)) for line in turn], dtype=np.int64)
+    signs = np.where(turn[np.arange(len(turn)), largest] < 0, -1.0, 1.0)
+    return np.asarray(turn * signs[:, None] / scale)
 
 
 def pairs_of_classes(spread: Spread) -> Pairs:

@@ -98,7 +98,22 @@ class CellTables:
     families: tuple[CellFamily, ...]
 
     def joint(self, X: FloatArray, codes: CodeArray, n_jobs: int | None = None) -> FloatArray:
-        """Log P(c) p(x | labels, c); missing numbers (NaN) are integrated out; shape (n, k)."""
+        """Log P(c) p(x | labels, c); missing numbers (NaN) are integrated out.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, m)
+            The numbers in use.
+        codes : ndarray of shape (l, n)
+            Codes of the categorical columns; the number of categories stands for a missing value.
+        n_jobs : int, default=None
+            Number of threads. Results do not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            Log joint of every row and class, without the probability of the labels.
+        """
         out = np.empty((len(X), len(self.log_prior)))
 
         def fill(block: tuple[int, int]) -> None:
@@ -209,7 +224,22 @@ class ClassDensities:
     def family(self, cells: LabelCells, places: Sequence[int]) -> CellFamily:
         """Make the regressions of the first of some numbers on the others.
 
-        ``places`` are the positions of the numbers of the cells among those in use.
+        Parameters
+        ----------
+        cells : LabelCells
+            Moments of the numbers in cells of categorical columns.
+        places : sequence of int
+            Positions of these numbers among those in use.
+
+        Returns
+        -------
+        CellFamily
+            One regression for every class and cell.
+
+        Raises
+        ------
+        UnnaiveError
+            If a number is constant in a cell and nothing is added to its variance.
         """
         means, covariances = self.shrunk(cells, list(places))
         across = covariances[..., 1:, 0]
@@ -222,7 +252,22 @@ class ClassDensities:
         return CellFamily(child, tuple(parents), cells.labels, intercept, slopes, noise)
 
     def shrunk(self, cells: LabelCells, places: list[int]) -> tuple[FloatArray, FloatArray]:
-        """Means (k, v₁ + 1, …, f) and covariances (k, v₁ + 1, …, f, f) of cells."""
+        """Shrink the means and covariances of cells towards those of the classes.
+
+        Parameters
+        ----------
+        cells : LabelCells
+            Moments of f numbers in cells of categorical columns.
+        places : list of int
+            Positions of these numbers among those in use.
+
+        Returns
+        -------
+        means : ndarray of shape (k, v₁ + 1, …, f)
+            Means of every class and cell.
+        covariances : ndarray of shape (k, v₁ + 1, …, f, f)
+            Covariances of every class and cell.
+        """
         whole, axes = cells.with_totals(), (slice(None), *(None for _ in cells.labels))
         centre = self.means[:, places][axes]
         scale = self.covariances[:, places][:, :, places][axes]
