@@ -21,7 +21,7 @@ def parser() -> argparse.ArgumentParser:
     )
     peers.add_argument("--jobs", type=int, default=2, help="threads")
     peers.add_argument(
-        "--limit", type=float, default=300.0, help="time limit of a library in seconds"
+        "--limit", type=float, default=60.0, help="time limit of a library in seconds"
     )
     peers.add_argument("--only", action="append", help="one library (repeatable)")
     peers.add_argument("--json", help="also write the figures to this file")
@@ -48,6 +48,11 @@ def parser() -> argparse.ArgumentParser:
     scaling.add_argument("--repeats", type=int, default=5)
     scaling.add_argument("--jobs", type=int, default=2, help="threads, unless they are varied")
     _add_scale(commands)
+    files = commands.add_parser("files", help="counting of files, compared with reading them")
+    files.add_argument("--rows", type=int, default=2_000_000)
+    files.add_argument("--jobs", type=int, default=2, help="threads")
+    files.add_argument("--rounds", type=int, default=5, help="interleaved measurements")
+    files.add_argument("--json", help="also write the figures to this file")
     versions = commands.add_parser("versions", help="compare two installations of this library")
     versions.add_argument("before", help="interpreter of the first environment")
     versions.add_argument("after", help="interpreter of the second environment")
@@ -211,6 +216,11 @@ def _scale(options: argparse.Namespace, module: Any) -> None:
     module.run(options.rows, **how, json_file=options.json)
 
 
+def _files(options: argparse.Namespace, module: Any) -> None:
+    how = {"jobs": options.jobs, "rounds": options.rounds}
+    module.run(options.rows, **how, json_file=options.json)
+
+
 def _scale_part(options: argparse.Namespace, module: Any) -> None:
     module.main(options.work, options.folder, options.rows, options.jobs)
 
@@ -243,6 +253,7 @@ RUNNERS = {  # command: how it is run, its module, and where the module lists it
     "quality": (_quality, "quality", "NAMES"),
     "scaling": (_scaling, "scaling", ""),
     "scale": (_scale, "scale", ""),
+    "files": (_files, "files", ""),
     "scale-part": (_scale_part, "scale", ""),
     "start": (_start, "start", ""),
     "versions": (_versions, "versions", ""),

@@ -104,7 +104,11 @@ def measure(name: str, folder: Path, *, repeats: int, jobs: int, limit: float) -
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        return _empty("too slow", f"ended after {limit:g} s")
+        late = _empty("too slow", f"ended after {limit:g} s")
+        if out.exists():
+            message = f"{late['message']}, its other models or checks were cut"
+            late = {**json.loads(out.read_text()), "status": "too slow", "message": message}
+        return late
     if not out.exists():
         last = (errors.strip().splitlines() or ["no message"])[-1]
         return _empty("failed", f"exit status {process.returncode}: {last}")

@@ -159,9 +159,22 @@ RIVALS: dict[str, tuple[str, Callable[[Job, Finding], None]]] = {
 }
 
 
+class Written(Finding):
+    """Results that are written after every time, so that a time limit does not lose them."""
+
+    def __init__(self, out: Path) -> None:
+        super().__init__()
+        self._out = out
+
+    def time(self, model: str, operation: str, seconds: float, rows: int | None = None) -> None:
+        """Record a time."""
+        super().time(model, operation, seconds, rows)
+        self._out.write_text(json.dumps(asdict(self)))
+
+
 def main(job: Job, out: Path) -> None:
     """Measure one library and write the results."""
-    found = Finding()
+    found: Finding = Written(out)
     try:
         RIVALS[job.name][1](job, found)
     except (Absent, weka.WekaAbsent) as absent:

@@ -242,3 +242,20 @@ def test_quality_refuses_what_it_cannot_read():
     with pytest.raises(ValueError, match="there is no model 'typo'"):
         methods.method("typo")
     assert methods.method("kdb:k=3").make(1).get_params()["k"] == 3
+
+
+def test_times_of_a_library_are_written_before_its_limit(tmp_path):
+    rivals = importlib.import_module("benchmarks.rivals")
+    found = rivals.Written(tmp_path / "out.json")
+    found.time("TAN", "fit", 2.5)
+    entry = {"model": "TAN", "operation": "fit", "seconds": 2.5, "rows": None}
+    assert json.loads((tmp_path / "out.json").read_text())["timings"] == [entry]
+
+
+def test_counting_of_files_is_timed_beside_reading(tmp_path):
+    pytest.importorskip("pyarrow")
+    files = importlib.import_module("benchmarks.files")
+    for kind in files.KINDS:
+        times = files.measure(files.write(tmp_path, kind, 500), jobs=1, rounds=1)
+        assert set(times) == {"bare", *files.WANTED}
+        assert all(0 < spent < np.inf for pair in times.values() for spent in pair)
