@@ -12,6 +12,8 @@ import weather
 from problems import HOSTILE, Problem, made
 from unnaive import TAN, BayesNet, NaiveBayes, load
 from unnaive.exceptions import TableTooLarge, UnnaiveError
+from unnaive.structure.dag import DAG
+from unnaive.tables.network import Network
 
 
 def related(n=300, seed=0, k=2):
@@ -241,3 +243,48 @@ def typed(network, evidence):
         name: next(state for state in states[name] if str(state) == value)
         for name, value in evidence.items()
     }
+
+
+@pytest.mark.parametrize("as_dag", [True, False])
+def test_a_given_structure_is_only_filled(tmp_path, as_dag):
+    X, y = related()
+    arcs = [("x0", "y"), ("y", "x1"), ("x0", "x1"), ("x1", "x3")]
+    names = ("y", "x1", "x0", "x3")  # in an order of its own, and without x2 and x4
+    given = DAG.of_edges(names, arcs) if as_dag else arcs
+    model = BayesNet(structure=given, **SETTLED).fit(X, y)
+    assert set(model.structure_.edges) == set(arcs)
+    learned = BayesNet(required=arcs, augmented=False, time_limit=0, **SETTLED).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), learned.predict_proba(X))
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    refitted = again.set_params(structure=model.structure_).fit(X, y)
+    np.testing.assert_array_equal(refitted.predict_proba(X), model.predict_proba(X))
+    refitted.save(tmp_path / "model")
+    assert load(tmp_path / "model").structure_ == model.structure_
+
+
+def test_a_network_of_a_file_is_filled_with_new_data(tmp_path):
+    X, y = related()
+    first = BayesNet(augmented=False, **SETTLED).fit(X, y)
+    first.network_.write(tmp_path / "x.bif")
+    again = BayesNet(structure=Network.read(tmp_path / "x.bif").dag, **SETTLED).fit(X, y)
+    np.testing.assert_array_equal(again.predict_proba(X), first.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"structure": [("x0", "x9")]}, "structure: 'x9' is not a column"),
+        ({"structure": ["x0"]}, r"structure has 'x0'; arcs are pairs \(parent, child\)"),
+        ({"structure": "x0 -> x1"}, "it must be a DAG or a list of"),
+        ({"structure": [("x0", "x1"), ("x1", "x0")]}, "cycle: x0 -> x1 -> x0"),
+        ({"structure": [("x0", "x1")], "forbidden": [("x0", "x1")]}, "structure has x0 -> x1, aga"),
+        ({"structure": [("x0", "x1")], "required": [(1, 2)]}, "structure lacks x1 -> x2, against"),
+        ({"structure": [("x0", "x1")], "tiers": [["x1"], ["x0"]]}, "structure has x0 -> x1"),
+    ],
+)
+def test_a_structure_that_cannot_be_is_refused(settings, message):
+    X, y = related()
+    with pytest.raises(ValueError, match=message):
+        BayesNet(**settings, **SETTLED).fit(X, y)

@@ -134,6 +134,7 @@ CHANGES = {
     "required": [("a", "b")],
     "forbidden": [("y", "b")],
     "tiers": [["d"], ["y"]],
+    "structure": [("d", "y")],
     "n_restarts": "typo",
     "time_limit": 0,
     "alpha": 1e-12,

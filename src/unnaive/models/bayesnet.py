@@ -15,6 +15,7 @@ from unnaive.information import mutual_information
 from unnaive.information.scores import FamilyScores
 from unnaive.models.base import CountsClassifier
 from unnaive.models.orders import GeneticOrders, ordered
+from unnaive.models.persistence import storable
 from unnaive.models.recipe import Estimate, Learned, Recipe, Source, TableMaker
 from unnaive.models.tree import column_position
 from unnaive.parameters import flag, number, one_of, parameter, whole
@@ -28,7 +29,7 @@ from unnaive.structure.network import NetworkGraph
 from unnaive.tables.export import NetworkTables, class_node, network_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from unnaive._typing import BoolArray, FloatArray
     from unnaive.counts import CodedRows, JointCounts
@@ -69,14 +70,24 @@ class NetworkFactors(TableMaker):
         return network_of(counts, learned.graph(NetworkGraph), how.smoothing, how.class_prior)
 
 
+def _pairs(matrix: BoolArray) -> list[tuple[int, int]]:
+    """Arcs (parent, child) of a matrix [child, parent]."""
+    children, parents = np.nonzero(matrix & ~np.eye(len(matrix), dtype=bool))
+    return list(zip(parents.tolist(), children.tolist(), strict=True))
+
+
 def is_listing(value: object) -> TypeGuard[Collection[object]]:
     """Whether a value has members and is no text."""
     return isinstance(value, Collection) and not isinstance(value, str | bytes)
 
 
+storable(DAG)
+storable(NetworkGraph)
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class BayesNet(CountsClassifier):
-    r"""Bayesian network classifier with a structure learned by search.
+    r"""Bayesian network classifier with a structure that is given or learned by search.
 
     .. math:: P(c, x) = P(c \mid \mathrm{pa}_c) \prod_i P(x_i \mid \mathrm{pa}_i)
 
@@ -101,6 +112,12 @@ class BayesNet(CountsClassifier):
         the criterion least are removed.
     augmented : bool, default=True
         Whether the class is a parent of every feature.
+    structure : DAG or list of (parent, child), default=None
+        A known network, of which only the tables are estimated. Nodes are names of features or
+        of the class; variables that it does not have are independent of all others. It is taken
+        as it is: ``augmented`` and ``max_parents`` do not change it, and a network that breaks
+        ``required``, ``forbidden`` or ``tiers`` is refused. ``Network.read("x.bif").dag`` is the
+        graph of a file, ``list(graph.edges)`` that of a networkx graph.
     max_parents : int, default=3
         Largest number of parents of a variable, not counting an augmenting class.
     required : list of (parent, child), default=()
@@ -137,7 +154,7 @@ class BayesNet(CountsClassifier):
     Notes
     -----
     Assumption: each feature, and the class, depends only on its parents in the graph. The graph was
-    learned from the samples by a search.
+    learned from the samples by a search, unless it was given.
 
     References
     ----------
@@ -158,6 +175,12 @@ class BayesNet(CountsClassifier):
     criterion: str = "bic"
     search: str = one_of("hill-climbing", "tabu", "k2", "annealing", "genetic", "pc", "ges")
     augmented: bool = flag(True)
+    structure: DAG | Sequence[Arc] | None = parameter(
+        None,
+        "a DAG or a list of (parent, child)",
+        also=(None,),
+        test=lambda value: isinstance(value, DAG) or is_listing(value),
+    )
     max_parents: int = whole(3)
     required: Sequence[Arc] = parameter((), "a list of (parent, child)", test=is_listing)
     forbidden: Sequence[Arc] = parameter((), "a list of (parent, child)", test=is_listing)
@@ -183,23 +206,50 @@ class BayesNet(CountsClassifier):
         return Recipe(self._search, NetworkFactors(), structure=NetworkGraph, keeps=True)
 
     def _search(self, source: Source, rows: CodedRows | None) -> Learned | None:
+        schema = source.schema
+        names = (*schema.names, class_node(schema))
+        if self.structure is not None:
+            return Learned(NetworkGraph(names, self._as_given(schema, names).parents))
         if rows is None:
             return None
-        schema = rows.schema
         sizes = np.append(schema.sizes, len(schema.classes))
         narrow = code_type(int(sizes.max()))
         codes = np.concatenate([rows.codes.astype(narrow), rows.classes.astype(narrow)[None]])
         scores = FamilyScores(codes, sizes, str(self.criterion), rows.weights, self.n_jobs)
-        names = (*schema.names, class_node(schema))
         if self.search in {"pc", "ges"}:
             parents = self._of_equivalence(schema, names, scores).parents
         else:
             parents = self._climbed(schema, scores, mutual_information(source)).parents
         return Learned(NetworkGraph(names, parents))
 
+    def _as_given(self, schema: Schema, names: tuple[str, ...]) -> DAG:
+        """Return the given network; raise if it has other nodes or breaks a requirement."""
+        given = self.structure
+        edges = given.edges if isinstance(given, DAG) else given or ()
+        dag = DAG.of_edges(names, self._positions("structure", edges, schema))
+        known = Knowledge.of(names, *map(_pairs, self._arcs(schema, augmented=False)))
+        arcs = set(self._positions("structure", dag.edges, schema))
+        for parent, child in sorted((known.required - arcs) | (known.forbidden & arcs)):
+            wrong = "lacks" if (parent, child) in known.required else "has"
+            raise ValueError(
+                f"structure {wrong} {names[parent]} -> {names[child]}, against required, forbidden "
+                "or tiers; change one of them"
+            )
+        return dag
+
+    def _positions(self, name: str, arcs: Iterable[Arc], schema: Schema) -> list[tuple[int, int]]:
+        """Read arcs as positions (parent, child)."""
+        read = []
+        for arc in arcs:
+            if isinstance(arc, str) or not hasattr(arc, "__len__") or len(arc) != 2:
+                raise ValueError(f"{name} has {arc!r}; arcs are pairs (parent, child)")
+            parent, child = arc
+            read.append((node_of(parent, schema, name), node_of(child, schema, name)))
+        return read
+
     def _climbed(self, schema: Schema, scores: FamilyScores, relevance: FloatArray) -> Found:
         """Search by moves that start from the network of required arcs."""
-        required, forbidden = self._arcs(schema)
+        required, forbidden = self._arcs(schema, self.augmented)
         most = self.max_parents + int(self.augmented)
         random = np.random.default_rng(self.random_state)
         limit = math.inf if self.time_limit is None else float(self.time_limit)
@@ -232,20 +282,18 @@ class BayesNet(CountsClassifier):
             best = max(best, again, key=lambda result: result.score)
         return best
 
-    def _arcs(self, schema: Schema) -> tuple[BoolArray, BoolArray]:
+    def _arcs(self, schema: Schema, augmented: bool) -> tuple[BoolArray, BoolArray]:
         """Read required and forbidden arcs; both [child, parent], shape (d + 1, d + 1)."""
         label = len(schema.names)
         required, forbidden = (np.zeros((label + 1, label + 1), dtype=bool) for _ in range(2))
-        for name, matrix in (("required", required), ("forbidden", forbidden)):
-            for arc in getattr(self, name):
-                if isinstance(arc, str) or not hasattr(arc, "__len__") or len(arc) != 2:
-                    raise ValueError(f"{name} has {arc!r}; arcs are pairs (parent, child)")
-                parent, child = arc
-                matrix[node_of(child, schema, name), node_of(parent, schema, name)] = True
+        for parent, child in self._positions("required", self.required, schema):
+            required[child, parent] = True
+        for parent, child in self._positions("forbidden", self.forbidden, schema):
+            forbidden[child, parent] = True
         self._order_tiers(schema, forbidden)
         empty = np.flatnonzero(schema.sizes == 0)
         forbidden[empty] = forbidden[:, empty] = True
-        if self.augmented:
+        if augmented:
             required[:label, label] = schema.sizes > 0
             forbidden[label] = True
         if (required & forbidden).any():
@@ -270,11 +318,7 @@ class BayesNet(CountsClassifier):
         """Search for an equivalence class of networks, and take one of its members."""
         if self.augmented:
             raise ValueError(f'search="{self.search}" needs augmented=False: it places every arc')
-        edges = (
-            [(parent, child) for child, parent in np.argwhere(matrix).tolist() if child != parent]
-            for matrix in self._arcs(schema)
-        )
-        known = Knowledge.of(names, *edges)
+        known = Knowledge.of(names, *map(_pairs, self._arcs(schema, augmented=False)))
         if self.search == "ges":
             return greedy_equivalence_search(
                 names,

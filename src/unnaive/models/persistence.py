@@ -149,7 +149,8 @@ def _tagged(value: Any) -> tuple[str, Any]:
             raise TypeError(f"smoothing={value!r} is not of this library and cannot be saved")
         return "__smoothing__", value.state()
     if _VALUES.get(type(value).__name__) is type(value):
-        return "__value__", [type(value).__name__, asdict(value)]  # type: ignore[call-overload]
+        content = {key: plain(entry) for key, entry in asdict(value).items()}  # type: ignore[call-overload]
+        return "__value__", [type(value).__name__, content]
     if isinstance(value, BaseEstimator):
         kind = "__discretizer__" if isinstance(value, Discretizer) else "__model__"
         return kind, [type(value).__name__, plain(value.get_params(deep=False))]
