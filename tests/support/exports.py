@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import subprocess
 
 import numpy as np
@@ -101,3 +102,50 @@ def assert_predictions(model, X, labels, probabilities, atol=1e-9):
     expected = model.predict_proba(X)
     np.testing.assert_allclose(np.asarray(probabilities, dtype=float), expected, rtol=0, atol=atol)
     assert list(labels) == model.predict(X).tolist()
+
+
+def assert_scored(model, X, rows):
+    """Rows of a query, (key, label, probabilities …), are the model's predictions."""
+    rows = sorted(rows)
+    assert [row[0] for row in rows] == list(range(len(X)))
+    assert_predictions(model, X, [row[1] for row in rows], [row[2:] for row in rows])
+
+
+def in_duckdb(query, X):
+    """Run a query of the table "my rows" in DuckDB."""
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        connection.register("given", X.assign(id=np.arange(len(X))))
+        connection.execute('CREATE TABLE "my rows" AS SELECT * FROM given')
+        return connection.execute(query).fetchall()
+
+
+def in_sqlite(query, X):
+    """Run a query of the table "my rows" in SQLite."""
+    names = ['"' + name.replace('"', '""') + '"' for name in (*X.columns, "id")]
+    rows = [[*row, place] for place, row in enumerate(plain_rows(X))]
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute(f'CREATE TABLE "my rows" ({", ".join(names)})')
+        connection.executemany(
+            f'INSERT INTO "my rows" VALUES ({", ".join("?" * len(names))})', rows
+        )
+        return connection.execute(query).fetchall()
+
+
+def in_onnxruntime(proto, X):
+    """Labels and probabilities of onnxruntime."""
+    runtime = pytest.importorskip("onnxruntime")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    session = runtime.InferenceSession(proto.SerializeToString(), options)
+    given = {}
+    for entry in session.get_inputs():
+        cells = X[entry.name]
+        if entry.type == "tensor(string)":
+            texts = ["" if pd.isna(cell) else cell for cell in cells]
+            given[entry.name] = np.array(texts, dtype=object)[:, None]
+        else:
+            numbers = cells.astype("Float64").to_numpy(float, na_value=np.nan)
+            given[entry.name] = numbers[:, None]
+    return session.run(["label", "probabilities"], given)

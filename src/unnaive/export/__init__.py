@@ -1,8 +1,9 @@
-"""Models as files for other programs: JSON, JavaScript; all made of one document."""
+"""Models as files for other programs: JSON, JavaScript, SQL, ONNX; all made of one document."""
 
 from unnaive.export.document import model_document
 from unnaive.export.javascript import engine_module, javascript_types, to_javascript
 from unnaive.export.json_file import json_schema, to_json
+from unnaive.export.targets import to_onnx, to_sql, write
 
 __all__ = [
     "engine_module",
@@ -11,4 +12,7 @@ __all__ = [
     "model_document",
     "to_javascript",
     "to_json",
+    "to_onnx",
+    "to_sql",
+    "write",
 ]

@@ -51,3 +51,17 @@ def require_doubles(document: State, target: str) -> None:
                 f"{where} has the value {value}, which {target} cannot tell from its neighbours; "
                 "convert it to strings before the fit"
             )
+
+
+def kind_of_values(column: State, target: str) -> type:
+    """Return str, bool or float: the type of all values of a column; float for numbers."""
+    kinds = {
+        str if isinstance(value, str) else bool if isinstance(value, bool) else float
+        for value in (*column.get("values", ()), *column.get("others", ()))
+    }
+    if len(kinds) > 1:
+        raise UnnaiveError(
+            f"column {column['name']!r} has values of different types, such as text and numbers, "
+            f"which a column of {target} cannot have; convert it to strings before the fit"
+        )
+    return kinds.pop() if kinds else float

@@ -154,6 +154,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     to_json = exports.to_json
     to_javascript = exports.to_javascript
     predict_interval = intervals.predict_interval
+    to_sql = exports.to_sql
+    to_onnx = exports.to_onnx
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete the docstring with what all models of one kind share."""

@@ -1,4 +1,4 @@
-"""Exports that every model has: JSON and JavaScript.
+"""Exports that every model has: JSON, JavaScript, SQL and ONNX.
 
 The functions are methods of :class:`~unnaive.models.Classifier`.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from onnx import ModelProto
+
     from unnaive.models.classifier import Classifier
 
 
@@ -35,3 +37,38 @@ def to_javascript(self: Classifier) -> str:
     from unnaive import export  # noqa: PLC0415 - loads when asked
 
     return export.to_javascript(self)
+
+
+def to_sql(self: Classifier, table: str, *, key: str | None = None, dialect: str = "duckdb") -> str:
+    """Write the model as one SELECT that returns the class and the probabilities of every row.
+
+    Parameters
+    ----------
+    table : str
+        Name of the table that has the columns of the model.
+    key : str or None, default=None
+        Column that is returned with every prediction; None: none.
+    dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"}
+        Database.
+
+    Returns
+    -------
+    str
+        The query; see :func:`unnaive.export.to_sql`.
+    """
+    from unnaive import export  # noqa: PLC0415 - loads when asked
+
+    return export.to_sql(self, table, key=key, dialect=dialect)
+
+
+def to_onnx(self: Classifier) -> ModelProto:
+    """Convert the model to ONNX, for onnxruntime and other engines.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The model; see :func:`unnaive.export.to_onnx`.
+    """
+    from unnaive import export  # noqa: PLC0415 - loads when asked
+
+    return export.to_onnx(self)

@@ -1,0 +1,78 @@
+"""``unnaive export``: a model as a file for another program."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import unnaive
+from unnaive.cli import options
+from unnaive.cli.options import option
+from unnaive.cli.output import require_writable, size_of
+from unnaive.cli.terminal import progress, say
+
+
+class Format(StrEnum):
+    """Formats of exported models."""
+
+    json = "json"
+    js = "js"
+    sql = "sql"
+    onnx = "onnx"
+
+
+class Dialect(StrEnum):
+    """Databases."""
+
+    duckdb = "duckdb"
+    postgres = "postgres"
+    sqlite = "sqlite"
+    spark = "spark"
+    bigquery = "bigquery"
+    snowflake = "snowflake"
+
+
+Output = Annotated[
+    Path, option("--output -o", "FILE", "File to write: .json, .js, .mjs, .sql or .onnx.")
+]
+To = Annotated[
+    Format | None, option("--to", "FORMAT", "json, js, sql or onnx. Default: by the file's name.")
+]
+
+
+@options.expand
+def export(
+    model: options.ModelFile,
+    *,
+    output: Output,
+    to: To = None,
+    dialect: Annotated[
+        Dialect, option("--dialect", "NAME", f"Database, for SQL: {', '.join(Dialect)}.")
+    ] = Dialect.duckdb,
+    table: Annotated[str, option("--table", "NAME", "Table of the rows, for SQL.")] = "rows",
+    key: Annotated[
+        str | None, option("--key", "COLUMN", "Column to return with predictions, for SQL.")
+    ] = None,
+) -> None:
+    """Write a model as a file for another program.
+
+    JSON is the model's document, js one module for browsers and node, sql one SELECT over a table
+    of rows, onnx a graph for onnxruntime. All give the model's own probabilities.
+
+    Examples
+    --------
+    unnaive export patients.unb -o patients.onnx
+    unnaive export patients.unb -o patients.js
+    unnaive export patients.unb -o patients.sql --dialect postgres --table clinic.visits --key id
+    """
+    from unnaive.export import write  # noqa: PLC0415 - see app.py
+    from unnaive.export.targets import FORMATS  # noqa: PLC0415
+
+    require_writable(output, model)
+    if to is None and output.suffix.lower() not in FORMATS:
+        raise typer.BadParameter("name the format of the file", param_hint="--to")
+    with progress(f"exporting {model.name}"):
+        classifier = unnaive.load(model)
+        write(classifier, output, to, table=table, key=key, dialect=str(dialect))
+    say(f"model written to {output} ({size_of(output)})")

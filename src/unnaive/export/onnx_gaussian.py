@@ -1,0 +1,117 @@
+"""ONNX for Gaussian densities; missing columns are integrated out of each row."""
+
+from __future__ import annotations
+
+from math import log, pi
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray, State
+    from unnaive.export.onnx_graph import Graph
+    from unnaive.export.onnx_kinds import Compiler
+
+_LOG_TWO_PI = log(2 * pi)
+
+
+def gaussian(compiler: Compiler, spec: State) -> str:
+    """Return the log joint (n, k)."""
+    graph, reading, k = compiler.graph, compiler.reading, compiler.k
+    columns, m = spec["columns"], len(spec["columns"])
+    base = graph.constant(reading.logs(spec["base"])[None])
+    if not m:
+        return base
+    means = reading.exact(spec["means"]).reshape(1, k, m)
+    spread = reading.exact(spec["covariances"]).reshape(k, m, -1)
+    values = graph.stacked([compiler.code(place) for place in columns], 1)  # (n, m)
+    known = graph.stacked(
+        [graph.as_double(compiler.finite[compiler.code(place)]) for place in columns], 1
+    )
+    shown = graph.shaped(known, [-1, 1, m])
+    away = graph.node("Sub", graph.shaped(values, [-1, 1, m]), graph.constant(means))
+    away = graph.node("Mul", away, shown)  # (n, k, m)
+    if spec["forms"] == "independent":
+        parts = _alone(graph, away, spread[:, :, 0])
+    else:
+        parts = _dependent(graph, spec, away, shown, spread)
+    return graph.node("Add", base, graph.total(graph.node("Mul", parts, shown), 2))
+
+
+def _alone(graph: Graph, away: str, variances: FloatArray) -> str:
+    """Log densities of columns that depend only on the class; (n, k, m)."""
+    heights = graph.constant(-(np.log(variances) + _LOG_TWO_PI)[None] / 2)
+    scales = graph.constant(-0.5 / variances[None])
+    return graph.node("Add", heights, graph.node("Mul", graph.node("Mul", away, away), scales))
+
+
+def _dependent(graph: Graph, spec: State, away: str, shown: str, spread: FloatArray) -> str:
+    """Log densities of columns given those before them, or given all others; (n, k, m)."""
+    k, m = spread.shape[:2]
+    is_naive = np.isin(np.arange(m), spec.get("naive", []) if spec["forms"] == "naive" else [])
+    inside = shown
+    if spec.get("strong"):
+        inside = graph.node("Mul", shown, graph.constant((~is_naive).astype(float)[None, None]))
+    both = graph.node(
+        "Mul", graph.shaped(inside, [-1, 1, m, 1]), graph.shaped(inside, [-1, 1, 1, m])
+    )
+    unit = graph.node("Sub", graph.number(1.0), graph.shaped(inside, [-1, 1, m, 1]))
+    matrix = graph.node(
+        "Add",
+        graph.node("Mul", graph.constant(spread[None]), both),
+        graph.node("Mul", graph.constant(np.eye(m)[None, None]), unit),
+    )
+    own = graph.node("Mul", away, inside) if spec.get("strong") else away
+    right = graph.shaped(own, [-1, k, m, 1])
+    if spec["forms"] == "complete":
+        forms, logs = _reduced(graph, matrix, right, k, m)
+        squares = graph.shaped(graph.node("Mul", forms, forms), [-1, k, m])
+        half = graph.node(
+            "Mul", graph.node("Add", squares, graph.number(_LOG_TWO_PI)), graph.number(-0.5)
+        )
+        return graph.node("Sub", half, logs)
+    identity = graph.constant(np.eye(m)[None, None])
+    lines, _ = _reduced(graph, matrix, identity, k, m)
+    turned = graph.node("Transpose", lines, perm=[0, 1, 3, 2])
+    precision = graph.node("MatMul", turned, lines)
+    diagonal = graph.total(graph.node("Mul", precision, identity), 3)
+    form = graph.shaped(
+        graph.node("MatMul", turned, graph.node("MatMul", lines, right)), [-1, k, m]
+    )
+    squares = graph.node("Div", graph.node("Mul", form, form), diagonal)
+    half = graph.node(
+        "Mul", graph.node("Add", squares, graph.number(_LOG_TWO_PI)), graph.number(-0.5)
+    )
+    given = graph.node(
+        "Add", half, graph.node("Mul", graph.node("Log", diagonal), graph.number(0.5))
+    )
+    alone = _alone(graph, away, np.einsum("kii->ki", spread))
+    return graph.node("Where", graph.constant(is_naive[None, None]), alone, given)
+
+
+def _reduced(graph: Graph, matrix: str, right: str, k: int, m: int) -> tuple[str, str]:
+    """Solve L z = right for the Cholesky factor L of a matrix; also log of L's diagonal (n, k, m).
+
+    Column by column, all rows and classes at once.
+    """
+    solved, logs = [], []
+    first, one, end = graph.integers([0]), graph.integers([1]), graph.integers([m])
+    rows, lines = graph.integers([2]), graph.integers([3])
+    for j in range(m):
+        left = m - j
+        head = graph.node("Slice", matrix, first, one, lines)  # (n, k, left, 1)
+        pivot = graph.node("Sqrt", graph.node("Slice", head, first, one, rows))
+        scaled = graph.node("Div", head, pivot)
+        top = graph.node("Div", graph.node("Slice", right, first, one, rows), pivot)
+        solved.append(top)
+        logs.append(graph.shaped(graph.node("Log", pivot), [-1, k, 1]))
+        if left == 1:
+            break
+        below = graph.node("Slice", scaled, one, end, rows)
+        rest = graph.node("Slice", graph.node("Slice", matrix, one, end, rows), one, end, lines)
+        turned = graph.node("Transpose", below, perm=[0, 1, 3, 2])
+        matrix = graph.node("Sub", rest, graph.node("MatMul", below, turned))
+        right = graph.node(
+            "Sub", graph.node("Slice", right, one, end, rows), graph.node("MatMul", below, top)
+        )
+    return graph.node("Concat", *solved, axis=2), graph.node("Concat", *logs, axis=2)

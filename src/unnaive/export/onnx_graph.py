@@ -1,0 +1,166 @@
+"""ONNX graphs: nodes and constants, and the formulas that kinds of tables share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnaive.exceptions import UnnaiveError
+from unnaive.export.reading import LOST
+
+try:
+    from onnx import TensorProto, checker, helper, numpy_helper
+except ImportError:
+    raise UnnaiveError('ONNX needs onnx: pip install "unnaive[onnx]"') from None
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onnx import ModelProto, NodeProto
+
+    from unnaive._typing import AnyArray, FloatArray
+
+_OPSET, _ML_OPSET, _IR = 17, 2, 8
+ELEMENTS = {"str": TensorProto.STRING, "float": TensorProto.DOUBLE, "int": TensorProto.INT64}
+ELEMENTS["bool"] = TensorProto.BOOL
+
+
+class Graph:
+    """Collects nodes and constants; every method returns the name of a result.
+
+    Parameters
+    ----------
+    taken : list of str
+        Names of the inputs, which results must not have.
+    """
+
+    def __init__(self, taken: Sequence[str]) -> None:
+        self._nodes: list[NodeProto] = []
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], TensorProto] = {}
+        self._prefix = "unnaive"
+        while any(name.startswith(self._prefix) for name in taken):
+            self._prefix += "_"
+
+    def node(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node with one result."""
+        name = f"{self._prefix}_{len(self._nodes)}"
+        domain = "ai.onnx.ml" if kind == "LabelEncoder" else ""
+        made = helper.make_node(kind, list(inputs), [name], domain=domain, **attributes)
+        self._nodes.append(made)
+        return name
+
+    def constant(self, value: AnyArray) -> str:
+        """Add a constant; equal ones are stored once."""
+        value = np.ascontiguousarray(value)
+        content = repr(value.tolist()).encode() if value.dtype == object else value.tobytes()
+        key = (str(value.dtype), value.shape, content)
+        if key not in self._constants:
+            name = f"{self._prefix}_c{len(self._constants)}"
+            self._constants[key] = numpy_helper.from_array(value, name)
+        return str(self._constants[key].name)
+
+    def number(self, value: float) -> str:
+        """Add a double."""
+        return self.constant(np.array(value, dtype=np.float64))
+
+    def integers(self, values: Sequence[int]) -> str:
+        """Add integers."""
+        return self.constant(np.array(values, dtype=np.int64))
+
+    def add(self, names: Sequence[str]) -> str:
+        """Add up results."""
+        total = names[0]
+        for name in names[1:]:
+            total = self.node("Add", total, name)
+        return total
+
+    def shaped(self, name: str, shape: Sequence[int]) -> str:
+        """Reshape; −1 is the number of rows."""
+        return self.node("Reshape", name, self.integers(shape))
+
+    def total(self, name: str, axis: int, *, keep: bool = False) -> str:
+        """Sum over an axis."""
+        return self.node("ReduceSum", name, self.integers([axis]), keepdims=int(keep))
+
+    def largest(self, name: str, axis: int, *, keep: bool = False) -> str:
+        """Return the largest number along an axis."""
+        return self.node("ReduceMax", name, axes=[axis], keepdims=int(keep))
+
+    def log_sum(self, name: str, axis: int, *, keep: bool = False) -> str:
+        """Return log Σ e^x along an axis."""
+        top = self.largest(name, axis, keep=True)
+        parts = self.node("Exp", self.node("Sub", name, top))
+        total = self.node("Add", top, self.node("Log", self.total(parts, axis, keep=True)))
+        return total if keep else self.node("Squeeze", total, self.integers([axis]))
+
+    def rows(self, table: FloatArray, index: str) -> str:
+        """Return the lines of a table by their numbers (n,)."""
+        return self.node("Gather", self.constant(table), index, axis=0)
+
+    def number_of(self, codes: Sequence[str], sizes: Sequence[int]) -> str:
+        """Return the number of a joint value, the last code fastest; shape (n,)."""
+        total = codes[0]
+        for code, size in zip(codes[1:], sizes[1:], strict=True):
+            total = self.node("Add", self.node("Mul", total, self.integers([size])), code)
+        return total
+
+    def as_double(self, name: str) -> str:
+        """Convert truth values or integers to doubles."""
+        return self.node("Cast", name, to=TensorProto.DOUBLE)
+
+    def any(self, names: Sequence[str]) -> str:
+        """Whether one of some conditions holds; shape (n,)."""
+        found = names[0]
+        for name in names[1:]:
+            found = self.node("Or", found, name)
+        return found
+
+    def stacked(self, names: Sequence[str], axis: int) -> str:
+        """Stack results along a new axis."""
+        wide = [self.node("Unsqueeze", name, self.integers([axis])) for name in names]
+        return self.node("Concat", *wide, axis=axis)
+
+    def for_rows(self, joint: str, given: str) -> str:
+        """Repeat a log joint that is the same for all rows, as many times as there are rows."""
+        rows = self.node("Slice", self.node("Shape", given), *map(self.integers, ([0], [1])))
+        shape = self.node("Concat", rows, self.integers([1]), axis=0)
+        return self.node("Expand", joint, shape)
+
+    def unless_lost(self, joint: str, instead: str) -> str:
+        """Replace a log joint (n, k) in which every class has probability 0."""
+        lost = self.node("Less", self.largest(joint, 1, keep=True), self.number(LOST))
+        return self.node("Where", lost, instead, joint)
+
+    def normalised(self, joint: str) -> str:
+        """Return log posteriors (n, k)."""
+        return self.node("Sub", joint, self.log_sum(joint, 1, keep=True))
+
+    def scaled(self, joint: str, temperature: float, bias: FloatArray) -> str:
+        """Calibrate a log joint (n, k)."""
+        scaled = self.node("Mul", joint, self.number(temperature))
+        return self.node("Add", scaled, self.constant(bias[None]))
+
+    def model(
+        self, inputs: dict[str, str], label: tuple[str, str], chances: str, n_classes: int
+    ) -> ModelProto:
+        """Make the model, and check it; inputs and label have their types."""
+        given = [
+            helper.make_tensor_value_info(name, ELEMENTS[kind], [None, 1])
+            for name, kind in inputs.items()
+        ]
+        ends = [("label", label[0]), ("probabilities", chances)]
+        for name, made in ends:
+            self._nodes.append(helper.make_node("Identity", [made], [name]))
+        results = [
+            helper.make_tensor_value_info("label", ELEMENTS[label[1]], [None]),
+            helper.make_tensor_value_info("probabilities", TensorProto.DOUBLE, [None, n_classes]),
+        ]
+        constants = list(self._constants.values())
+        graph = helper.make_graph(self._nodes, "unnaive", given, results, initializer=constants)
+        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("ai.onnx.ml", _ML_OPSET)]
+        model = helper.make_model(
+            graph, opset_imports=opsets, ir_version=_IR, producer_name="unnaive"
+        )
+        checker.check_model(model)
+        return model

@@ -1,0 +1,379 @@
+"""ONNX for every kind of tables: the log joint of all rows and classes, shape (n, k)."""
+
+from __future__ import annotations
+
+from math import log, prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unnaive.exceptions import UnnaiveError
+from unnaive.export.onnx_gaussian import gaussian
+from unnaive.export.reading import NOTHING, plan_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unnaive._typing import FloatArray, State
+    from unnaive.export.onnx_graph import Graph
+    from unnaive.export.reading import Plan, Reading, Step
+
+_MOST_CELLS = 1 << 17  # numbers that one step may hold for each row
+
+
+class Compiler:
+    """Compiles the tables of one model.
+
+    Parameters
+    ----------
+    reading : Reading
+        The model.
+    graph : Graph
+        Where nodes are added.
+    codes : list of str or None
+        Code of every column (n,), its size if missing; a number, 0 if missing.
+    finite : dict
+        Whether a number (n,) is not missing, by the name of the number.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        graph: Graph,
+        codes: Sequence[str | None],
+        finite: dict[str, str] | None = None,
+    ) -> None:
+        self.reading, self.graph, self.codes = reading, graph, codes
+        self.finite = finite or {}
+        self.k = reading.n_classes
+
+    def joint(self, tables: State) -> str:
+        """Return the log joint (n, k)."""
+        return self.answered(tables)[0]
+
+    def answered(self, tables: State) -> tuple[str, str | None]:
+        """Return the log joint, and whether each row (n, 1) has one; None: all have."""
+        kind = tables["kind"]
+        if kind == "average":
+            return self._average(tables)
+        own = {
+            "product": self._product,
+            "hidden": self._hidden,
+            "gaussian": lambda spec: gaussian(self, spec),
+            "classes": self._classes,
+            "sum": lambda spec: self.graph.add([self.joint(part) for part in spec["parts"]]),
+            "first": self._first,
+            "rescue": lambda spec: self.graph.unless_lost(*map(self.joint, spec["parts"])),
+            "mean": self._mean,
+        }
+        return own[kind](tables), None
+
+    def code(self, place: int) -> str:
+        """Return the code of a column that the model uses; shape (n,)."""
+        code = self.codes[place]
+        if code is None:
+            raise UnnaiveError(f"column {self.reading.columns[place]['name']!r} has no values")
+        return code
+
+    def known(self, place: int) -> str:
+        """Whether a column is observed; shape (n,)."""
+        size = self.graph.integers([self.reading.sizes[place]])
+        return self.graph.node("Less", self.code(place), size)
+
+    def look_up(self, table: FloatArray, columns: Sequence[int]) -> str:
+        """Look up a table (slots of columns …, k), with a slot for missing values; (n, k)."""
+        sizes = [self.reading.sizes[c] + 1 for c in columns]
+        index = self.graph.number_of([self.code(c) for c in columns], sizes)
+        return self.graph.rows(table.reshape(prod(sizes), -1), index)
+
+    # ---- products -----------------------------------------------------------------------------
+
+    def _product(self, spec: State) -> str:
+        graph, sizes = self.graph, self.reading.sizes
+        terms = [graph.constant(self.reading.logs(spec["base"])[None])]
+        dense = []
+        for factor in spec["factors"]:
+            columns = factor["tables"][0]["columns"]
+            slots = np.zeros([*(sizes[c] + 1 for c in columns), self.k])
+            for table in reversed(factor["tables"]):
+                values = np.moveaxis(self.reading.dense(table), 0, -1)
+                shape = [sizes[c] if c in table["columns"] else 1 for c in columns]
+                inside = tuple(
+                    slice(0, -1) if c in table["columns"] else slice(None) for c in columns
+                )
+                slots[inside] = values.reshape(*shape, self.k)
+            if columns:
+                terms.append(self.look_up(slots, columns))
+            dense.append((columns, slots))
+        plan = plan_of(spec["factors"], sizes)
+        if spec["marginalize"] and plan.steps:
+            terms += _Summing(self, spec["factors"], plan, dense).messages()
+        return graph.add(terms)
+
+    # ---- means over super-parents -------------------------------------------------------------
+
+    def _average(self, spec: State) -> tuple[str, str]:
+        reading, graph, sizes = self.reading, self.graph, self.reading.sizes
+        weights, first = reading.exact(spec["weights"]), 0
+        table = reading.logs(spec["table"]).reshape(self.k, len(weights), -1)
+        inner = Compiler(reading, graph, self._resolved(spec))
+        used = [i for i, size in enumerate(sizes) if size]
+        slots = np.cumsum([0, *(sizes[i] + 1 for i in used)])
+        places = graph.stacked(
+            [
+                graph.node("Add", inner.code(i), graph.integers([slot]))
+                for i, slot in zip(used, slots, strict=False)
+            ],
+            1,
+        )
+        shares, joints = [], []
+        for members in spec["members"]:
+            shape = [sizes[c] for c in members]
+            lines = slice(first, first := first + prod(shape))
+            own = np.zeros((prod(shape) + 1, slots[-1], self.k))
+            for i, slot in zip(used, slots, strict=False):
+                if i not in members[1:]:
+                    part = table[:, lines, reading.starts[i] : reading.starts[i + 1]]
+                    own[:-1, slot : slot + sizes[i]] = part.transpose(1, 2, 0)
+            chosen = np.full([size + 1 for size in shape], prod(shape))
+            chosen[tuple(slice(0, -1) for _ in shape)] = np.arange(prod(shape)).reshape(shape)
+            line = self.graph.node(
+                "Squeeze", inner.look_up(chosen[..., None], members), graph.integers([1])
+            )
+            shares.append(graph.rows(np.append(weights[lines], 0.0), line))
+            wide = graph.node(
+                "Add",
+                graph.node(
+                    "Mul",
+                    graph.node("Unsqueeze", line, graph.integers([1])),
+                    graph.integers([int(slots[-1])]),
+                ),
+                places,
+            )
+            entries = graph.rows(own.reshape(-1, self.k), wide)
+            joints.append(graph.total(entries, 1))
+        share = graph.stacked(shares, 1)
+        total = graph.total(share, 1, keep=True)
+        voting = graph.node("Greater", share, graph.number(0.0))
+        one, has = graph.number(1.0), graph.node("Greater", total, graph.number(0.0))
+        safe = graph.node(
+            "Where", voting, graph.node("Div", share, graph.node("Where", has, total, one)), one
+        )
+        logs = graph.node("Where", voting, graph.node("Log", safe), graph.number(NOTHING))
+        votes = graph.node(
+            "Add", graph.stacked(joints, 1), graph.node("Unsqueeze", logs, graph.integers([2]))
+        )
+        return graph.log_sum(votes, 1), has
+
+    def _resolved(self, spec: State) -> list[str | None]:
+        """Return the codes without those that another cell of the row implies."""
+        if spec["implied"] is None:
+            return list(self.codes)
+        graph, sizes, starts = self.graph, self.reading.sizes, self.reading.starts
+        pairs = self.reading.exact(spec["implied"]).astype(int).reshape(-1, 2)
+        implied = np.zeros((starts[-1], starts[-1]))
+        implied[pairs[:, 1], pairs[:, 0]] = 1.0
+        wide = {
+            i: graph.node("Unsqueeze", self.code(i), graph.integers([1]))
+            for i, size in enumerate(sizes)
+            if size
+        }
+        present = graph.as_double(
+            graph.node(
+                "Concat",
+                *(
+                    graph.as_double(
+                        graph.node("Equal", code, graph.integers(list(range(sizes[i]))))
+                    )
+                    for i, code in wide.items()
+                ),
+                axis=1,
+            )
+        )
+        hits = graph.node("Mul", graph.node("MatMul", present, graph.constant(implied)), present)
+        found: list[str | None] = list(self.codes)
+        for i in wide:
+            bounds = [
+                graph.integers([starts[i]]),
+                graph.integers([starts[i + 1]]),
+                graph.integers([1]),
+            ]
+            gone = graph.node(
+                "Greater", graph.largest(graph.node("Slice", hits, *bounds), 1), graph.number(0.0)
+            )
+            found[i] = graph.node("Where", gone, graph.integers([sizes[i]]), self.code(i))
+        return found
+
+    # ---- hidden parents -----------------------------------------------------------------------
+
+    def _hidden(self, spec: State) -> str:
+        reading, graph, sizes = self.reading, self.graph, self.reading.sizes
+        alone = reading.logs(spec["alone"]).reshape(self.k, -1)
+        terms = [graph.constant(reading.logs(spec["base"])[None])]
+        for i, bag in enumerate(spec["bags"]):
+            if not sizes[i]:
+                continue
+            own = np.zeros((sizes[i] + 1, self.k))
+            own[:-1] = alone[:, reading.starts[i] : reading.starts[i + 1]].T
+            simple = self.look_up(own, [i])
+            terms.append(self._bag(i, bag, simple) if bag["members"] else simple)
+        return graph.add(terms)
+
+    def _bag(self, i: int, bag: State, simple: str) -> str:
+        """Return the log mean over observed members of a bag, or what a column says alone."""
+        graph, sizes = self.graph, self.reading.sizes
+        members, weights = bag["members"], self.reading.exact(bag["weights"])
+        table = self.reading.exact(bag["table"]).reshape(self.k, sizes[i], -1)
+        offset, values, heard = 0, [], []
+        for m, weight in zip(members, weights.tolist(), strict=True):
+            part = np.zeros((sizes[i] + 1, sizes[m] + 1, self.k))
+            part[:-1, :-1] = table[:, :, offset : offset + sizes[m]].transpose(1, 2, 0)
+            offset += sizes[m]
+            values.append(self.look_up(part, [i, m]))
+            shown = np.full((sizes[m] + 1, 1), weight)
+            shown[-1] = 0.0
+            heard.append(self.look_up(shown, [m]))
+        value, weight = graph.add(values), graph.add(heard)
+        one, zero = graph.number(1.0), graph.number(0.0)
+        positive = graph.node("Greater", value, zero)
+        any_heard = graph.node(
+            "Unsqueeze", graph.any([self.known(m) for m in members]), graph.integers([1])
+        )
+        share = graph.node("Div", value, graph.node("Where", any_heard, weight, one))
+        logs = graph.node("Log", graph.node("Where", positive, share, one))
+        through = graph.node("Where", positive, logs, graph.number(NOTHING))
+        told = graph.node("Where", any_heard, through, simple)
+        present = graph.node("Unsqueeze", self.known(i), graph.integers([1]))
+        return graph.node("Where", present, told, zero)
+
+    # ---- several of these ---------------------------------------------------------------------
+
+    def _classes(self, spec: State) -> str:
+        inner = Compiler(self.reading.of_one_class(), self.graph, self.codes)
+        joints = [inner.joint(part) for part in spec["parts"]]
+        alone = np.eye(self.k)[:, None]
+        places = [self.graph.constant(line) for line in alone]
+        # Constants have one line and others one for each row, so classes are added, not joined.
+        parts = [self.graph.node("Mul", *both) for both in zip(joints, places, strict=True)]
+        return self.graph.add(parts)
+
+    def _first(self, spec: State) -> str:
+        *answers, (joint, _) = [self.answered(part) for part in spec["parts"]]
+        for own, condition in reversed(answers):
+            joint = joint if condition is None else self.graph.node("Where", condition, own, joint)
+        return joint
+
+    def _mean(self, spec: State) -> str:
+        graph, joints = self.graph, []
+        for part in spec["parts"]:
+            joint = self.joint(part)
+            if spec["posteriors"]:
+                base = graph.constant(self.reading.logs(part["base"])[None])
+                joint = graph.normalised(graph.unless_lost(joint, base))
+            joints.append(joint)
+        mean = graph.log_sum(graph.stacked(joints, 1), 1)
+        return graph.node("Sub", mean, graph.number(log(len(joints))))
+
+
+class _Summing:
+    """Sums missing columns out of the factors of a product."""
+
+    def __init__(
+        self,
+        compiler: Compiler,
+        factors: list[State],
+        plan: Plan,
+        dense: list[tuple[list[int], FloatArray]],
+    ) -> None:
+        self.compiler, self.graph, self.plan = compiler, compiler.graph, plan
+        self.factors, self.dense, self.sizes = factors, dense, compiler.reading.sizes
+        if plan.cells(self.sizes) * compiler.k > _MOST_CELLS:
+            step = max(plan.steps, key=lambda s: prod(self.sizes[c] for c in s.rest))
+            names = [compiler.reading.columns[c]["name"] for c in (step.column, *step.rest)]
+            raise UnnaiveError(
+                f"where values are missing, {compiler.reading.document['model']} sums over all "
+                f"joint values of the columns {', '.join(map(repr, names))}, too many for ONNX; "
+                "export to JavaScript or JSON, or fit a simpler model, such as TAN"
+            )
+
+    def messages(self) -> list[str]:
+        """Return what factors with missing columns add; each of shape (n, k)."""
+        free, weights = self._conditions()
+        made: list[str] = []
+        for step in self.plan.steps:
+            made.append(self._message(step, made, free, weights))
+        return [name for step, name in zip(self.plan.steps, made, strict=True) if not step.rest]
+
+    def _conditions(self) -> tuple[dict[int, str], list[str]]:
+        """Return which columns are summed out, and which factors take part (0 or 1); (n,)."""
+        graph, factors, plan = self.graph, self.factors, self.plan
+        known = {
+            c: self.compiler.known(c) for c in {c for columns, _ in self.dense for c in columns}
+        }
+        counted: list[str] = [""] * len(factors)
+        for place in range(len(factors) - 1, -1, -1):
+            children = factors[place]["children"]
+            below = [
+                counted[other]
+                for other in range(place + 1, len(factors))
+                if set(children) & set(factors[other]["parents"])
+            ]
+            if children:
+                counted[place] = graph.any([*(known[c] for c in children), *below])
+            else:
+                some = next(iter(known.values()))
+                counted[place] = graph.node("Or", some, graph.node("Not", some))
+        free = {}
+        for c in plan.inner:
+            within = graph.any([counted[p] for p, scope in enumerate(plan.scopes) if c in scope])
+            free[c] = graph.node("And", graph.node("Not", known[c]), within)
+        weights = []
+        for place, scope in enumerate(plan.scopes):
+            if scope:
+                open_here = graph.any([free[c] for c in scope])
+                weights.append(graph.as_double(graph.node("And", counted[place], open_here)))
+            else:
+                weights.append("")
+        return free, weights
+
+    def _message(
+        self, step: Step, made: list[str], free: dict[int, str], weights: list[str]
+    ) -> str:
+        graph, k = self.graph, self.compiler.k
+        axes = [*step.rest, step.column]
+        parts = [self._factor(place, axes, weights[place]) for place in step.factors]
+        for message in step.messages:
+            rest = self.plan.steps[message].rest
+            shape = [-1, *(self.sizes[c] if c in rest else 1 for c in axes), k]
+            order = [1 + rest.index(c) for c in axes if c in rest]
+            turned = graph.node("Transpose", made[message], perm=[0, *order, len(rest) + 1])
+            parts.append(graph.shaped(turned, shape))
+        size = self.sizes[step.column]
+        slot = np.full((size + 1, size), NOTHING)
+        slot[np.arange(size), np.arange(size)] = 0.0
+        slot[size, 0] = 0.0  # missing, and nothing depends on it
+        evidence = graph.rows(slot, self.compiler.code(step.column))
+        wide = graph.node("Unsqueeze", free[step.column], graph.integers([1]))
+        evidence = graph.node("Where", wide, graph.number(0.0), evidence)
+        parts.append(graph.shaped(evidence, [-1, *(1 for _ in step.rest), size, 1]))
+        return graph.log_sum(graph.add(parts), len(step.rest) + 1)
+
+    def _factor(self, place: int, axes: list[int], weight: str) -> str:
+        """Return a factor over some of the axes, with codes of other columns looked up."""
+        graph, k = self.graph, self.compiler.k
+        columns, slots = self.dense[place]
+        inner = sorted((c for c in columns if c in self.plan.inner), key=axes.index)
+        leaves = [c for c in columns if c not in self.plan.inner]
+        order = [columns.index(c) for c in (*leaves, *inner)]
+        table = slots.transpose(*order, len(columns))
+        table = table[(*(slice(None) for _ in leaves), *(slice(0, -1) for _ in inner))]
+        shape = [self.sizes[c] if c in inner else 1 for c in axes]
+        weight = graph.shaped(weight, [-1, *(1 for _ in axes), 1])
+        if not leaves:
+            return graph.node("Mul", graph.constant(table.reshape(1, *shape, k)), weight)
+        lines = prod(self.sizes[c] + 1 for c in leaves)
+        index = graph.number_of(
+            [self.compiler.code(c) for c in leaves], [self.sizes[c] + 1 for c in leaves]
+        )
+        entries = graph.rows(table.reshape(lines, -1), index)
+        return graph.node("Mul", graph.shaped(entries, [-1, *shape, k]), weight)

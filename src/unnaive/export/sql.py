@@ -1,0 +1,277 @@
+"""SQL: a model as one SELECT over a table of rows."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from unnaive._ties import TIE_TOLERANCE
+from unnaive.exceptions import UnnaiveError
+from unnaive.export import sql_stages as sql
+from unnaive.export.checks import kind_of_values, require_doubles, values_of_categories
+from unnaive.export.reading import readings_of
+from unnaive.export.sql_kinds import Compiler
+from unnaive.export.sql_stages import DIALECTS, Stages, column, exp, number, plus, when
+
+if TYPE_CHECKING:
+    from unnaive._typing import Label, State
+    from unnaive.export.reading import Reading
+    from unnaive.export.sql_stages import Expression
+
+_FEW_VALUES = 40  # that a CASE compares; more are joined
+_SIMPLE = re.compile(r"[\w .-]{1,40}")
+_LARGEST = sys.float_info.max
+
+
+def select_of(document: State, table: str, key: str | None, dialect: str) -> str:
+    """Write the query of a document; :func:`unnaive.export.to_sql` explains it."""
+    if dialect not in DIALECTS:
+        raise ValueError(f"dialect={dialect!r}; it must be one of {', '.join(DIALECTS)}")
+    require_doubles(document, "SQL")
+    _require_text(document)
+    stages = Stages(dialect)
+    source = _Source(document, table, stages)
+    members = [_joint(reading, source, stages) for reading in readings_of(document)]
+    compiler, joint = members[0]
+    if "members" in document:
+        joint = _blended(document, members, stages)
+    query = stages.query(source.select(key), _answers(document, compiler, joint, key))
+    return str(query.sql(dialect, comments=False))
+
+
+def _require_text(document: State) -> None:
+    """Raise an error if a text cannot be part of a query."""
+    texts = [("a class", label) for label in document["labels"]]
+    texts += [(f"column {name!r}", value) for name, value in values_of_categories(document)]
+    texts += [("the name of a column", column["name"]) for column in document["columns"]]
+    for where, text in texts:
+        if isinstance(text, str) and ("\0" in text or not _encodable(text)):
+            raise UnnaiveError(
+                f"{where} has the text {text!r}, which SQL cannot hold; replace its characters"
+            )
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class _Source:
+    """The user's table, and how its values become codes and numbers."""
+
+    def __init__(self, document: State, table: str, stages: Stages) -> None:
+        self.stages, self.document = stages, document
+        names = [exp.to_identifier(part, quoted=True) for part in table.split(".")]
+        self.table = exp.Table(
+            this=names[-1],
+            db=names[-2] if len(names) > 1 else None,
+            catalog=names[-3] if len(names) > 2 else None,
+            alias=exp.TableAlias(this=exp.to_identifier("source")),
+        )
+        self.joined: list[tuple[str, exp.Select, Expression]] = []
+        self._made: dict[str, str] = {}
+
+    def select(self, key: str | None) -> exp.Select:
+        """Select nothing yet from the table and the tables of values."""
+        found = exp.select().from_(self.table)
+        for name, values, condition in self.joined:
+            found = found.with_(name, as_=values, copy=False)
+            found = found.join(exp.to_table(name), on=condition, join_type="left", copy=False)
+        if key is not None:
+            self.stages.given("the_key", self._value(key))
+        return found
+
+    def _value(self, name: str) -> Expression:
+        return exp.column(
+            exp.to_identifier(name, quoted=True), table=exp.to_identifier("source", quoted=False)
+        )
+
+    def cells(self, reading: Reading) -> list[str | None]:
+        """Return the columns of codes and numbers; None for columns that the model does not use."""
+        return [self._cell(description) for description in reading.columns]
+
+    def _cell(self, description: State) -> str | None:
+        if not description["used"]:
+            return None
+        known = repr(sorted((k, v) for k, v in description.items() if k not in {"low", "high"}))
+        if known not in self._made:
+            self._made[known] = self.stages.given(f"x{len(self._made)}", self._coded(description))
+        return self._made[known]
+
+    def _coded(self, description: State) -> Expression:
+        if description["kind"] == "category":
+            return self._category(description)
+        value = self._number(description["name"])
+        if description["kind"] == "number":
+            return value
+        edges = description["edges"]
+        absent = sql.whole(description["missing"]) if "missing" in description else exp.Null()
+        return when((sql.is_missing(value), absent), otherwise=self._bin(value, edges, 0))
+
+    def _bin(self, value: Expression, edges: list[float], first: int) -> Expression:
+        """Return the number of edges below a value, found by halves."""
+        if not edges:
+            return sql.whole(first)
+        half = len(edges) // 2
+        below = exp.LTE(this=value.copy(), expression=number(edges[half]))
+        lower = self._bin(value, edges[:half], first)
+        return when((below, lower), otherwise=self._bin(value, edges[half + 1 :], first + half + 1))
+
+    def _number(self, name: str) -> Expression:
+        """Return a finite double, else NULL; NaN is not between two numbers anywhere."""
+        value = self._value(name)
+        if self.stages.dialect == "sqlite":  # which would cast text to 0
+            kinds = [exp.Literal.string("integer"), exp.Literal.string("real")]
+            kind = exp.In(this=sql.function("TYPEOF", value), expressions=kinds)
+            value = when((kind, value.copy()), otherwise=None)
+        else:
+            value = exp.Cast(this=value, to=exp.DataType.build("double"))
+        low, high = number(-_LARGEST), number(_LARGEST)
+        if self.stages.dialect == "postgres":  # where these are decimals, and NaN the largest
+            low, high = (
+                exp.Cast(this=edge, to=exp.DataType.build("double")) for edge in (low, high)
+            )
+        between = exp.Between(this=value.copy(), low=low, high=high)
+        return when((between, value), otherwise=None)
+
+    def _category(self, description: State) -> Expression:
+        values = [*description["values"], *description.get("others", ())]
+        last = len(description["values"]) - 1
+        codes = [min(code, last) for code in range(len(values))]
+        name, kind = description["name"], kind_of_values(description, "SQL")
+        value = self._number(name) if kind is float else self._value(name)
+        if kind is bool:
+            codes_of = dict(zip(values, codes, strict=True))
+            branches = [
+                (value.copy() if v else exp.Not(this=value.copy()), c) for v, c in codes_of.items()
+            ]
+            found = when(*((test, sql.whole(code)) for test, code in branches), otherwise=None)
+        elif len(values) > _FEW_VALUES:
+            found = self._joined_code(value, values, codes)
+        else:
+            found = when(
+                *(
+                    (self._equal(value.copy(), v), sql.whole(code))
+                    for v, code in zip(values, codes, strict=True)
+                ),
+                otherwise=None,
+            )
+        if "missing" not in description:
+            return found
+        absent = sql.whole(description["missing"])
+        return when((sql.is_missing(value.copy()), absent), otherwise=found)
+
+    def _equal(self, value: Expression, constant: Label) -> Expression:
+        if not isinstance(constant, str):
+            return exp.EQ(this=value, expression=number(constant))
+        if self.stages.dialect == "sqlite":  # whatever the collation of the column
+            value = exp.Collate(this=value, expression=exp.var("BINARY"))
+        return exp.EQ(this=value, expression=exp.Literal.string(constant))
+
+    def _joined_code(self, value: Expression, values: list[Label], codes: list[int]) -> Expression:
+        """Find codes by a join with a table of values."""
+        name = f"values_{len(self.joined)}"
+        rows = [
+            exp.Tuple(
+                expressions=[
+                    exp.Literal.string(v) if isinstance(v, str) else number(v),
+                    sql.whole(code),
+                ]
+            )
+            for v, code in zip(values, codes, strict=True)
+        ]
+        given = ("column1", "column2") if self.stages.dialect == "sqlite" else ("value", "code")
+        alias = exp.TableAlias(
+            this=exp.to_identifier("t"),
+            columns=[] if self.stages.dialect == "sqlite" else list(map(exp.to_identifier, given)),
+        )
+        listed = exp.Values(expressions=rows, alias=alias)
+        selected = exp.select(
+            *(
+                exp.alias_(exp.column(own), new)
+                for own, new in zip(given, ("value", "code"), strict=True)
+            )
+        ).from_(listed)
+        condition = exp.EQ(this=value, expression=exp.column("value", table=name))
+        if self.stages.dialect == "sqlite" and isinstance(values[0], str):
+            condition = exp.EQ(
+                this=exp.Collate(this=value, expression=exp.var("BINARY")),
+                expression=exp.column("value", table=name),
+            )
+        self.joined.append((name, selected, condition))
+        return exp.column("code", table=name)
+
+
+def _joint(reading: Reading, source: _Source, stages: Stages) -> tuple[Compiler, list[str]]:
+    """Return the calibrated log joint of one model."""
+    compiler = Compiler(reading, stages, source.cells(reading))
+    joint = compiler.joint(reading.single["tables"])
+    joint = compiler.with_prior(joint, reading.logs(reading.single["prior"]))
+    if (scale := reading.single["calibration"]) is not None:
+        joint = compiler.scaled(joint, scale["temperature"], reading.exact(scale["bias"]))
+    return compiler, joint
+
+
+def _blended(
+    document: State, members: list[tuple[Compiler, list[str]]], stages: Stages
+) -> list[str]:
+    """Return the log of the weighted mean of posteriors."""
+    logs = []
+    for member, (compiler, joint) in zip(document["members"], members, strict=True):
+        scale = member["scale"]
+        bias = compiler.reading.exact(scale["bias"])
+        own = compiler.normalised(compiler.scaled(joint, scale["temperature"], bias))
+        weight = number(math.log(member["weight"]))
+        logs.append(stages.put_all(plus([column(name), weight.copy()]) for name in own))
+    return [stages.log_sum([own[c] for own in logs]) for c in range(len(document["labels"]))]
+
+
+def _answers(
+    document: State, compiler: Compiler, joint: list[str], key: str | None
+) -> dict[str, Expression]:
+    """Return the columns of the result: key, label, probabilities."""
+    stages = compiler.stages
+    logs = compiler.normalised(joint)
+    chances = stages.put_all(stages.exponential(column(name)) for name in logs)
+    bias = document["threshold_bias"]
+    scores = chances
+    if bias is not None:
+        added = compiler.reading.exact(bias)
+        scores = stages.put_all(
+            plus([column(p), number(b)]) for p, b in zip(chances, added, strict=True)
+        )
+    best = stages.put(stages.largest(scores))
+    least = sql.times(column(best), number(math.exp(-TIE_TOLERANCE)))
+    if bias is not None:
+        least = sql.minus(column(best), number(TIE_TOLERANCE))
+    labels = [_label(label) for label in document["labels"]]
+    branches = [
+        (exp.GTE(this=column(score), expression=least.copy()), label)
+        for score, label in zip(scores, labels, strict=True)
+    ]
+    label = when(*branches[:-1], otherwise=labels[-1]) if len(labels) > 1 else labels[0]
+    found: dict[str, Expression] = {} if key is None else {key: column("the_key")}
+    found["label"] = label
+    return found | {name: column(p) for name, p in zip(_names(document), chances, strict=True)}
+
+
+def _label(label: Label) -> Expression:
+    if isinstance(label, bool):
+        return exp.true() if label else exp.false()
+    if isinstance(label, str):
+        return exp.Literal.string(label)
+    return sql.whole(label) if isinstance(label, int) else number(label)
+
+
+def _names(document: State) -> list[str]:
+    """Names of the probabilities: classes if these are simple words, else their positions."""
+    names = document["classes"]
+    simple = all(_SIMPLE.fullmatch(name) for name in names)
+    if simple and len({name.casefold() for name in names}) == len(names):
+        return [f"p_{name}" for name in names]
+    return [f"p_{place}" for place in range(len(names))]

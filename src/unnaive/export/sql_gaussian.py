@@ -1,0 +1,166 @@
+"""SQL for Gaussian densities; missing columns are integrated out of each row."""
+
+from __future__ import annotations
+
+from math import log, pi
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unnaive.exceptions import UnnaiveError
+from unnaive.export import sql_stages as sql
+from unnaive.export.sql_stages import column, minus, number, or_zero, plus, times, when
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray, State
+    from unnaive.export.sql_kinds import Compiler
+    from unnaive.export.sql_stages import Expression
+
+    Triangle = dict[tuple[int, int], str]  # columns of stages by line and column of a matrix
+
+_LOG_TWO_PI = log(2 * pi)
+_MOST_STEPS = 12_000  # of the factorisations of all classes
+
+
+def gaussian(compiler: Compiler, spec: State) -> list[str]:
+    """Return the columns of the log joint, one for each class."""
+    reading, columns = compiler.reading, spec["columns"]
+    base, k, m = reading.logs(spec["base"]), compiler.k, len(columns)
+    means = reading.exact(spec["means"]).reshape(k, m)
+    spread = reading.exact(spec["covariances"]).reshape(k, m, -1)
+    away = [
+        [
+            or_zero(minus(compiler.cell(place), number(means[c, i])))
+            for i, place in enumerate(columns)
+        ]
+        for c in range(k)
+    ]
+    if spec["forms"] == "independent":
+        return [
+            compiler.stages.put(
+                plus([number(base[c]), *_alone(compiler, columns, away[c], spread[c])])
+            )
+            for c in range(k)
+        ]
+    if k * m**3 / 3 > _MOST_STEPS:
+        names = ", ".join(repr(reading.columns[place]["name"]) for place in columns[:3])
+        raise UnnaiveError(
+            f"{reading.document['model']} of the {m} columns {names}, … integrates missing numbers "
+            "out by matrices that are too large for SQL; export to ONNX, JSON or JavaScript"
+        )
+    return [_class(compiler, spec, float(base[c]), away[c], spread[c]) for c in range(k)]
+
+
+def _alone(
+    compiler: Compiler, columns: list[int], away: list[Expression], variances: FloatArray
+) -> list[Expression]:
+    """Log densities of columns that depend only on the class; 0 where missing."""
+    terms = []
+    for i, place in enumerate(columns):
+        variance = float(variances[i].reshape(-1)[0])
+        distance = compiler.stages.put(away[i].copy())
+        square = times(column(distance), column(distance))
+        scaled = times(number(-0.5 / variance), square)
+        height = number(-(log(variance) + _LOG_TWO_PI) / 2)
+        known = sql.is_known(compiler.cell(place))
+        terms.append(when((known, plus([height, scaled])), otherwise=number(0.0)))
+    return terms
+
+
+def _class(
+    compiler: Compiler, spec: State, base: float, away: list[Expression], covariance: FloatArray
+) -> str:
+    """Log joint of one class; a missing column becomes a unit column that tells nothing."""
+    stages, columns, m = compiler.stages, spec["columns"], len(spec["columns"])
+    naive = set(spec["naive"]) if spec["forms"] == "naive" else set()
+    outside = naive if spec.get("strong") else set()
+    inside = [i for i in range(m) if i not in outside]
+    known = [sql.is_known(compiler.cell(place)) for place in columns]
+    distance = stages.put_all(away)
+    terms = []
+    if naive:
+        chosen = sorted(naive)
+        own = np.array([[covariance[i, i]] for i in chosen])
+        places, distances = [columns[i] for i in chosen], [column(distance[i]) for i in chosen]
+        terms += _alone(compiler, places, distances, own)
+    factor = _factor(compiler, covariance, inside, known)
+    forward = _forward(compiler, factor, [distance[i] for i in inside])
+    if naive:
+        terms += _conditionals(compiler, factor, forward, inside, naive, known)
+    else:
+        for j, i in enumerate(inside):
+            square = times(column(forward[j]), column(forward[j]))
+            height = plus([number(-_LOG_TWO_PI / 2), _minus_log(factor[j, j])])
+            density = plus([height, times(number(-0.5), square)])
+            terms.append(when((known[i].copy(), density), otherwise=number(0.0)))
+    return stages.put(plus([number(base), *terms]))
+
+
+def _minus_log(name: str) -> Expression:
+    return times(number(-1.0), sql.function("LN", column(name)))
+
+
+def _factor(
+    compiler: Compiler, covariance: FloatArray, inside: list[int], known: list[Expression]
+) -> Triangle:
+    """Cholesky factor of the observed columns, row by row."""
+    stages = compiler.stages
+    factor: Triangle = {}
+    for j, column_j in enumerate(inside):
+        for i in range(j, len(inside)):
+            both = sql.every([known[inside[i]].copy(), known[column_j].copy()])
+            value = float(covariance[inside[i], column_j])
+            entry: Expression = when((both, number(value)), otherwise=number(float(i == j)))
+            for before in range(j):
+                used = times(column(factor[i, before]), column(factor[j, before]))
+                entry = minus(entry, used)
+            scaled = (
+                sql.function("SQRT", entry) if i == j else sql.divided(entry, column(factor[j, j]))
+            )
+            factor[i, j] = stages.put(scaled)
+    return factor
+
+
+def _forward(compiler: Compiler, factor: Triangle, distance: list[str]) -> list[str]:
+    """Solve L z = x − μ."""
+    found: list[str] = []
+    for i, name in enumerate(distance):
+        rest: Expression = column(name)
+        for j in range(i):
+            rest = minus(rest, times(column(factor[i, j]), column(found[j])))
+        found.append(compiler.stages.put(sql.divided(rest, column(factor[i, i]))))
+    return found
+
+
+def _conditionals(  # noqa: PLR0917 - all of it is needed
+    compiler: Compiler,
+    factor: Triangle,
+    forward: list[str],
+    inside: list[int],
+    naive: set[int],
+    known: list[Expression],
+) -> list[Expression]:
+    """Log densities of columns given all other observed columns."""
+    stages, m, terms = compiler.stages, len(inside), []
+    inverse: Triangle = {}
+    for j in range(m):
+        for i in range(j, m):
+            rest: Expression = number(float(i == j))
+            for between in range(j, i):
+                rest = minus(rest, times(column(factor[i, between]), column(inverse[between, j])))
+            inverse[i, j] = stages.put(sql.divided(rest, column(factor[i, i])))
+    for j, i in enumerate(inside):
+        if i in naive:
+            continue
+        lines = range(j, m)
+        precision = stages.put(
+            plus(times(column(inverse[line, j]), column(inverse[line, j])) for line in lines)
+        )
+        form = stages.put(
+            plus(times(column(inverse[line, j]), column(forward[line])) for line in lines)
+        )
+        square = sql.divided(times(column(form), column(form)), column(precision))
+        half_log = times(number(0.5), sql.function("LN", column(precision)))
+        density = plus([number(-_LOG_TWO_PI / 2), half_log, times(number(-0.5), square)])
+        terms.append(when((known[i].copy(), density), otherwise=number(0.0)))
+    return terms

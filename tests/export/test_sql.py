@@ -1,0 +1,137 @@
+"""SQL: one query a model, run by DuckDB and SQLite, parsed for databases that are not here."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import unnaive
+from exports import assert_predictions, assert_scored, clinic, fitted, in_duckdb, in_sqlite
+from unnaive.exceptions import UnnaiveError
+
+sqlglot = pytest.importorskip("sqlglot")
+ENGINES = {"duckdb": in_duckdb, "sqlite": in_sqlite}
+
+
+@pytest.mark.parametrize("dialect", ENGINES)
+@pytest.mark.parametrize("key", ["nb", "tan", "aode", "hnb", "gaussian-nb", "auto"])
+def test_predictions_are_those_of_python(dialect, key):
+    model, X = fitted(key)
+    query = model.to_sql("my rows", key="id", dialect=dialect)
+    assert_scored(model, X, ENGINES[dialect](query, X))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("key", sorted(unnaive.all_models()))
+def test_every_model(key):
+    model, X = fitted(key, seed=1, k=2)
+    for dialect, run in ENGINES.items():
+        assert_scored(model, X, run(model.to_sql("my rows", key="id", dialect=dialect), X))
+
+
+VARIANTS = [
+    unnaive.TAN(missing="drop", smoothing="ml"),
+    unnaive.KDB(k=2, smoothing="backoff"),
+    unnaive.AODE(subsumption=True, critical=20),
+    unnaive.NaiveBayes(smoothing="ml", calibrate="loo"),
+    unnaive.KNaiveBayes(k=2, naivete="strong", joint="pseudo"),
+]
+
+
+@pytest.mark.parametrize("model", VARIANTS, ids=repr)
+def test_settings_that_change_the_kind_of_tables(model):
+    X, y = clinic(3, 3, numbers_only=isinstance(model, unnaive.KNaiveBayes))
+    assert_scored(model.fit(X, y), X, in_duckdb(model.to_sql("my rows", key="id"), X))
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "snowflake", "spark", "postgres"])
+def test_other_databases_parse(dialect):
+    for key in ("tan", "aode", "full-bayes"):
+        model, _ = fitted(key)
+        query = model.to_sql("a.b.c", key="id", dialect=dialect)
+        (tree,) = sqlglot.parse(query, dialect=dialect)
+        assert isinstance(tree, sqlglot.exp.Select)
+        tables = {table.sql(dialect) for table in tree.find_all(sqlglot.exp.Table) if table.db}
+        assert len(tables) == 1
+
+
+def test_many_categories_are_joined():
+    values = np.array([f"code {place}" for place in range(10_000)])
+    X = pd.DataFrame({"code": values[np.arange(20_000) % 10_000]})
+    model = unnaive.NaiveBayes().fit(X, np.arange(20_000) % 3)
+    some = X.iloc[::97].reset_index(drop=True)
+    some.loc[3] = "never seen"
+    for dialect, run in ENGINES.items():
+        query = model.to_sql("my rows", key="id", dialect=dialect)
+        assert "LEFT JOIN" in query
+        assert_scored(model, some, run(query, some))
+
+
+@pytest.mark.parametrize("labels", [[True, False], [3, 1], [2.0, -1.0], ["a'b", 'A"B']])
+def test_labels_of_every_type(labels):
+    X, y = clinic(2, 2)
+    y = np.array(labels)[(y == "class 1").astype(int)]
+    model = unnaive.NaiveBayes(threshold_bias=[0.3, 0.0]).fit(X, y)
+    for dialect, run in ENGINES.items():
+        assert_scored(model, X, run(model.to_sql("my rows", key="id", dialect=dialect), X))
+
+
+NAMES = st.lists(
+    st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1).filter(
+        lambda name: name.casefold() != "id"
+    ),
+    min_size=2,
+    max_size=3,
+    unique_by=str.casefold,
+)
+ATTACKS = st.sampled_from(
+    ['\'; DROP TABLE "my rows"; --', "\\'", '"', "`", "a\nb", "$$", "' OR 1=1 --", "/*", "%s", "?"]
+)
+
+
+@given(NAMES, st.lists(NAMES.map("".join) | ATTACKS, min_size=2, max_size=4, unique=True))
+@settings(max_examples=15)
+def test_hostile_names_and_values(names, values):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({name: random.choice(values, size=40).astype(object) for name in names})
+    y = random.choice(values, size=40).astype(object)
+    model = unnaive.TAN().fit(X, y)
+    for dialect, run in ENGINES.items():
+        assert_scored(model, X, run(model.to_sql("my rows", key="id", dialect=dialect), X))
+    for dialect in ("postgres", "spark", "bigquery", "snowflake"):
+        (tree,) = sqlglot.parse(model.to_sql("my rows", dialect=dialect), dialect=dialect)
+        texts = {text.this for text in tree.find_all(sqlglot.exp.Literal) if text.is_string}
+        assert texts <= set(values)
+
+
+def test_numbers_that_are_not_finite_and_text_in_numbers():
+    X, y = clinic(5, 2, numbers_only=True)
+    model = unnaive.NaiveBayes().fit(X, y)
+    strange = pd.DataFrame(
+        {"number 0": [np.inf, -np.inf, np.nan], "number 1": 0.5, "number 2": 1.0}
+    )
+    absent = strange.assign(**{"number 0": np.nan})
+    rows = sorted(in_duckdb(model.to_sql("my rows", key="id"), strange))
+    assert_predictions(model, absent, [row[1] for row in rows], [row[2:] for row in rows])
+    text = strange.astype(object).assign(**{"number 0": "1.5"})
+    rows = sorted(in_sqlite(model.to_sql("my rows", key="id", dialect="sqlite"), text))
+    assert_predictions(model, absent, [row[1] for row in rows], [row[2:] for row in rows])
+
+
+def test_what_cannot_be_exact_is_refused():
+    model, _ = fitted("nb")
+    with pytest.raises(ValueError, match="dialect='oracle'; it must be one of duckdb"):
+        model.to_sql("rows", dialect="oracle")
+    X = pd.DataFrame({"mixed": [1, "a"] * 5}, dtype=object)
+    with pytest.raises(UnnaiveError, match="column 'mixed' has values of different types"):
+        unnaive.NaiveBayes().fit(X, [0, 1] * 5).to_sql("rows")
+    with pytest.raises(UnnaiveError, match="column 'x0' has the text 'a.x00', which SQL"):
+        unnaive.NaiveBayes().fit([["a\0"], ["b"]], [0, 1]).to_sql("rows")
+    random = np.random.default_rng(0)
+    wide = pd.DataFrame({f"x{i}": random.integers(60, size=90).astype(str) for i in range(5)})
+    model = unnaive.KDB(k=4).fit(wide, random.integers(2, size=90))
+    with pytest.raises(UnnaiveError, match="table of the columns 'x|sums over all joint values"):
+        model.to_sql("rows")
