@@ -89,7 +89,7 @@ def test_what_cannot_be_exact_is_refused():
     random = np.random.default_rng(0)
     wide = pd.DataFrame({f"x{i}": random.integers(60, size=90).astype(str) for i in range(5)})
     model = unnaive.KDB(k=4).fit(wide, random.integers(2, size=90))
-    with pytest.raises(UnnaiveError, match="table of the columns 'x|sums over all joint values"):
+    with pytest.raises(UnnaiveError, match=r"table of the columns 'x|sums over all joint values"):
         model.to_onnx()
     X = pd.DataFrame({"label": ["a", "b"] * 5})
     with pytest.raises(UnnaiveError, match="the name of an output"):

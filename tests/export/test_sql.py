@@ -128,10 +128,10 @@ def test_what_cannot_be_exact_is_refused():
     X = pd.DataFrame({"mixed": [1, "a"] * 5}, dtype=object)
     with pytest.raises(UnnaiveError, match="column 'mixed' has values of different types"):
         unnaive.NaiveBayes().fit(X, [0, 1] * 5).to_sql("rows")
-    with pytest.raises(UnnaiveError, match="column 'x0' has the text 'a.x00', which SQL"):
+    with pytest.raises(UnnaiveError, match=r"column 'x0' has the text 'a.x00', which SQL"):
         unnaive.NaiveBayes().fit([["a\0"], ["b"]], [0, 1]).to_sql("rows")
     random = np.random.default_rng(0)
     wide = pd.DataFrame({f"x{i}": random.integers(60, size=90).astype(str) for i in range(5)})
     model = unnaive.KDB(k=4).fit(wide, random.integers(2, size=90))
-    with pytest.raises(UnnaiveError, match="table of the columns 'x|sums over all joint values"):
+    with pytest.raises(UnnaiveError, match=r"table of the columns 'x|sums over all joint values"):
         model.to_sql("rows")
