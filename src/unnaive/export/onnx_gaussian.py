@@ -16,7 +16,23 @@ _LOG_TWO_PI = log(2 * pi)
 
 
 def gaussian(compiler: Compiler, spec: State) -> str:
-    """Return the log joint (n, k)."""
+    """Return the log joint.
+
+    A missing column becomes one with variance 1, no covariance and distance 0: it changes neither
+    the factor of the others nor their densities, and its own density is not added.
+
+    Parameters
+    ----------
+    compiler : Compiler
+        Has the numbers and the graph.
+    spec : dict
+        Description of the densities.
+
+    Returns
+    -------
+    str
+        Name of the log joint (n, k).
+    """
     graph, reading, k = compiler.graph, compiler.reading, compiler.k
     columns, m = spec["columns"], len(spec["columns"])
     base = graph.constant(reading.logs(spec["base"])[None])
@@ -46,7 +62,26 @@ def _alone(graph: Graph, away: str, variances: FloatArray) -> str:
 
 
 def _dependent(graph: Graph, spec: State, away: str, shown: str, spread: FloatArray) -> str:
-    """Log densities of columns given those before them, or given all others; (n, k, m)."""
+    """Return log densities of columns given those before them, or given all others.
+
+    Parameters
+    ----------
+    graph : Graph
+        Where nodes are added.
+    spec : dict
+        Description of the densities.
+    away : str
+        Distances from the means (n, k, m), 0 if missing.
+    shown : str
+        1 for observed columns, else 0 (n, 1, m).
+    spread : ndarray of shape (k, m, m)
+        Covariances.
+
+    Returns
+    -------
+    str
+        Name of the log densities (n, k, m).
+    """
     k, m = spread.shape[:2]
     is_naive = np.isin(np.arange(m), spec.get("naive", []) if spec["forms"] == "naive" else [])
     inside = shown
@@ -90,9 +125,28 @@ def _dependent(graph: Graph, spec: State, away: str, shown: str, spread: FloatAr
 
 
 def _reduced(graph: Graph, matrix: str, right: str, k: int, m: int) -> tuple[str, str]:
-    """Solve L z = right for the Cholesky factor L of a matrix; also log of L's diagonal (n, k, m).
+    """Solve L z = right for the Cholesky factor L of a matrix.
 
-    Column by column, all rows and classes at once.
+    Column by column, all rows and classes at once; each step subtracts the outer product of a
+    column of L from what is left of the matrix.
+
+    Parameters
+    ----------
+    graph : Graph
+        Where nodes are added.
+    matrix : str
+        Matrices (n, k, m, m).
+    right : str
+        Right sides (n, k, m, …).
+    k : int
+        Number of classes.
+    m : int
+        Number of columns.
+
+    Returns
+    -------
+    tuple of two str
+        Names of z, and of the logarithms of L's diagonal (n, k, m).
     """
     solved, logs = [], []
     first, one, end = graph.integers([0]), graph.integers([1]), graph.integers([m])

@@ -43,7 +43,22 @@ class Graph:
             self._prefix += "_"
 
     def node(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node with one result."""
+        """Add a node with one result.
+
+        Parameters
+        ----------
+        kind : str
+            Name of the operator.
+        *inputs : str
+            Names of its inputs.
+        **attributes : object
+            Its attributes.
+
+        Returns
+        -------
+        str
+            Name of the result.
+        """
         name = f"{self._prefix}_{len(self._nodes)}"
         domain = "ai.onnx.ml" if kind == "LabelEncoder" else ""
         made = helper.make_node(kind, list(inputs), [name], domain=domain, **attributes)
@@ -51,7 +66,18 @@ class Graph:
         return name
 
     def constant(self, value: AnyArray) -> str:
-        """Add a constant; equal ones are stored once."""
+        """Add a constant; equal ones are stored once.
+
+        Parameters
+        ----------
+        value : ndarray
+            The constant.
+
+        Returns
+        -------
+        str
+            Its name.
+        """
         value = np.ascontiguousarray(value)
         content = repr(value.tolist()).encode() if value.dtype == object else value.tobytes()
         key = (str(value.dtype), value.shape, content)
@@ -76,11 +102,39 @@ class Graph:
         return total
 
     def shaped(self, name: str, shape: Sequence[int]) -> str:
-        """Reshape; −1 is the number of rows."""
+        """Reshape.
+
+        Parameters
+        ----------
+        name : str
+            What is reshaped.
+        shape : list of int
+            The shape; −1 is the number of rows.
+
+        Returns
+        -------
+        str
+            Name of the result.
+        """
         return self.node("Reshape", name, self.integers(shape))
 
     def total(self, name: str, axis: int, *, keep: bool = False) -> str:
-        """Sum over an axis."""
+        """Sum over an axis.
+
+        Parameters
+        ----------
+        name : str
+            What is summed.
+        axis : int
+            The axis.
+        keep : bool, default=False
+            Whether the axis stays, with length 1.
+
+        Returns
+        -------
+        str
+            Name of the result.
+        """
         return self.node("ReduceSum", name, self.integers([axis]), keepdims=int(keep))
 
     def largest(self, name: str, axis: int, *, keep: bool = False) -> str:
@@ -88,18 +142,61 @@ class Graph:
         return self.node("ReduceMax", name, axes=[axis], keepdims=int(keep))
 
     def log_sum(self, name: str, axis: int, *, keep: bool = False) -> str:
-        """Return log Σ e^x along an axis."""
+        r"""Return log Σ e^x along an axis.
+
+        .. math:: \log \sum_i e^{x_i} = m + \log \sum_i e^{x_i - m}, \quad m = \max_i x_i
+
+        Parameters
+        ----------
+        name : str
+            Logarithms.
+        axis : int
+            The axis.
+        keep : bool, default=False
+            Whether the axis stays, with length 1.
+
+        Returns
+        -------
+        str
+            Name of the result.
+        """
         top = self.largest(name, axis, keep=True)
         parts = self.node("Exp", self.node("Sub", name, top))
         total = self.node("Add", top, self.node("Log", self.total(parts, axis, keep=True)))
         return total if keep else self.node("Squeeze", total, self.integers([axis]))
 
     def rows(self, table: FloatArray, index: str) -> str:
-        """Return the lines of a table by their numbers (n,)."""
+        """Return the lines of a table by their numbers.
+
+        Parameters
+        ----------
+        table : ndarray of shape (m, …)
+            The table.
+        index : str
+            Numbers of lines, of any shape.
+
+        Returns
+        -------
+        str
+            Name of the lines.
+        """
         return self.node("Gather", self.constant(table), index, axis=0)
 
     def number_of(self, codes: Sequence[str], sizes: Sequence[int]) -> str:
-        """Return the number of a joint value, the last code fastest; shape (n,)."""
+        """Return the number of a joint value, the last code fastest.
+
+        Parameters
+        ----------
+        codes : list of str
+            Codes (n,).
+        sizes : list of int
+            Number of values of each code.
+
+        Returns
+        -------
+        str
+            Name of the numbers (n,).
+        """
         total = codes[0]
         for code, size in zip(codes[1:], sizes[1:], strict=True):
             total = self.node("Add", self.node("Mul", total, self.integers([size])), code)
@@ -128,7 +225,20 @@ class Graph:
         return self.node("Expand", joint, shape)
 
     def unless_lost(self, joint: str, instead: str) -> str:
-        """Replace a log joint (n, k) in which every class has probability 0."""
+        """Replace a log joint in which every class has probability 0.
+
+        Parameters
+        ----------
+        joint : str
+            Log joint (n, k).
+        instead : str
+            What stands for it.
+
+        Returns
+        -------
+        str
+            Name of the log joint.
+        """
         lost = self.node("Less", self.largest(joint, 1, keep=True), self.number(LOST))
         return self.node("Where", lost, instead, joint)
 
@@ -137,14 +247,46 @@ class Graph:
         return self.node("Sub", joint, self.log_sum(joint, 1, keep=True))
 
     def scaled(self, joint: str, temperature: float, bias: FloatArray) -> str:
-        """Calibrate a log joint (n, k)."""
+        """Calibrate a log joint.
+
+        Parameters
+        ----------
+        joint : str
+            Log joint (n, k).
+        temperature : float
+            τ.
+        bias : ndarray of shape (k,)
+            b.
+
+        Returns
+        -------
+        str
+            Name of τ log P(c, x) + b_c.
+        """
         scaled = self.node("Mul", joint, self.number(temperature))
         return self.node("Add", scaled, self.constant(bias[None]))
 
     def model(
         self, inputs: dict[str, str], label: tuple[str, str], chances: str, n_classes: int
     ) -> ModelProto:
-        """Make the model, and check it; inputs and label have their types."""
+        """Make the model, and check it.
+
+        Parameters
+        ----------
+        inputs : dict
+            Type of every input, "str" or "float", by its name.
+        label : tuple of two str
+            Name of the labels (n,), and their type.
+        chances : str
+            Name of the probabilities (n, k).
+        n_classes : int
+            Number of classes k.
+
+        Returns
+        -------
+        ModelProto
+            The model.
+        """
         given = [
             helper.make_tensor_value_info(name, ELEMENTS[kind], [None, 1])
             for name, kind in inputs.items()

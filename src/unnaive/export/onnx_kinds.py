@@ -48,11 +48,33 @@ class Compiler:
         self.k = reading.n_classes
 
     def joint(self, tables: State) -> str:
-        """Return the log joint (n, k)."""
+        """Return the log joint.
+
+        Parameters
+        ----------
+        tables : dict
+            A description of tables, see :mod:`unnaive.tables.describe`.
+
+        Returns
+        -------
+        str
+            Name of log P(c, x), shape (n, k) or (1, k), missing columns summed out.
+        """
         return self.answered(tables)[0]
 
     def answered(self, tables: State) -> tuple[str, str | None]:
-        """Return the log joint, and whether each row (n, 1) has one; None: all have."""
+        """Return the log joint, and whether each row has one.
+
+        Parameters
+        ----------
+        tables : dict
+            A description of tables.
+
+        Returns
+        -------
+        tuple
+            Name of the log joint; name of the truth values (n, 1), or None if all rows have one.
+        """
         kind = tables["kind"]
         if kind == "average":
             return self._average(tables)
@@ -81,7 +103,20 @@ class Compiler:
         return self.graph.node("Less", self.code(place), size)
 
     def look_up(self, table: FloatArray, columns: Sequence[int]) -> str:
-        """Look up a table (slots of columns …, k), with a slot for missing values; (n, k)."""
+        """Look up a table that has a slot for missing values.
+
+        Parameters
+        ----------
+        table : ndarray
+            Entries; each column has an axis with one slot more than it has values.
+        columns : list of int
+            Positions of the columns.
+
+        Returns
+        -------
+        str
+            Name of the entries (n, k).
+        """
         sizes = [self.reading.sizes[c] + 1 for c in columns]
         index = self.graph.number_of([self.code(c) for c in columns], sizes)
         return self.graph.rows(table.reshape(prod(sizes), -1), index)
@@ -166,7 +201,18 @@ class Compiler:
         return graph.log_sum(votes, 1), has
 
     def _resolved(self, spec: State) -> list[str | None]:
-        """Return the codes without those that another cell of the row implies."""
+        r"""Return the codes without those that another cell of the row implies.
+
+        Parameters
+        ----------
+        spec : dict
+            Description of the average; ``implied`` lists pairs of values.
+
+        Returns
+        -------
+        list of str
+            Codes; the code of a missing value where the cell is implied.
+        """
         if spec["implied"] is None:
             return list(self.codes)
         graph, sizes, starts = self.graph, self.reading.sizes, self.reading.starts
@@ -220,7 +266,24 @@ class Compiler:
         return graph.add(terms)
 
     def _bag(self, i: int, bag: State, simple: str) -> str:
-        """Return the log mean over observed members of a bag, or what a column says alone."""
+        r"""Return the log mean over observed members of a bag, or what a column says alone.
+
+        .. math:: \log \frac{\sum_j W_{ij} P(x_i \mid x_j, c)}{\sum_j W_{ij}}
+
+        Parameters
+        ----------
+        i : int
+            Position of the column.
+        bag : dict
+            Its members, their weights, and the table.
+        simple : str
+            log P(x_i | c), for rows that show no member.
+
+        Returns
+        -------
+        str
+            Name of the factor (n, k).
+        """
         graph, sizes = self.graph, self.reading.sizes
         members, weights = bag["members"], self.reading.exact(bag["weights"])
         table = self.reading.exact(bag["table"]).reshape(self.k, sizes[i], -1)
@@ -297,7 +360,17 @@ class _Summing:
             )
 
     def messages(self) -> list[str]:
-        """Return what factors with missing columns add; each of shape (n, k)."""
+        """Return what factors with missing columns add.
+
+        Every step enumerates the joint values of the columns that it touches. An observed column
+        has evidence: 0 at its value and log 0 at all others. So rows with and without missing
+        values are computed alike, without branches.
+
+        Returns
+        -------
+        list of str
+            Names of logarithms, each of shape (n, k).
+        """
         free, weights = self._conditions()
         made: list[str] = []
         for step in self.plan.steps:
@@ -359,7 +432,22 @@ class _Summing:
         return graph.log_sum(graph.add(parts), len(step.rest) + 1)
 
     def _factor(self, place: int, axes: list[int], weight: str) -> str:
-        """Return a factor over some of the axes, with codes of other columns looked up."""
+        """Return a factor over some of the axes, with codes of other columns looked up.
+
+        Parameters
+        ----------
+        place : int
+            Position of the factor.
+        axes : list of int
+            Columns that are enumerated, in the order of the axes.
+        weight : str
+            1 if the factor takes part in a row, else 0 (n,).
+
+        Returns
+        -------
+        str
+            Name of the logarithms (n, sizes of the axes or 1 …, k).
+        """
         graph, k = self.graph, self.compiler.k
         columns, slots = self.dense[place]
         inner = sorted((c for c in columns if c in self.plan.inner), key=axes.index)

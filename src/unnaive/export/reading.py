@@ -62,7 +62,18 @@ class Reading:
         return Reading(self.document, self.single, 1)
 
     def exact(self, place: int) -> FloatArray:
-        """Return an array as it was written."""
+        """Return an array as it was written.
+
+        Parameters
+        ----------
+        place : int
+            Position among the arrays of the document.
+
+        Returns
+        -------
+        ndarray
+            Doubles.
+        """
         entry = self.document["arrays"][place]
         values: FloatArray = np.frombuffer(b64decode(entry["values"]), dtype="<f8")
         if "places" not in entry:
@@ -71,11 +82,33 @@ class Reading:
         return np.asarray(values[places])
 
     def logs(self, place: int) -> FloatArray:
-        """Return an array of logarithms, in which log 0 is a finite number."""
+        """Return an array of logarithms, in which log 0 is a finite number.
+
+        Parameters
+        ----------
+        place : int
+            Position among the arrays of the document.
+
+        Returns
+        -------
+        ndarray
+            Doubles, none below −1e300.
+        """
         return np.maximum(self.exact(place), NOTHING)
 
     def dense(self, table: State) -> FloatArray:
-        """Return a table with an entry for every cell; shape (k, sizes of its columns …)."""
+        """Return a table with an entry for every cell.
+
+        Parameters
+        ----------
+        table : dict
+            Description of the table, perhaps with ``contexts`` that occurred.
+
+        Returns
+        -------
+        ndarray of shape (k, sizes of its columns …)
+            Logarithms.
+        """
         sizes = [self.sizes[column] for column in table["columns"]]
         lines = 1 if table.get("shared") else self.n_classes
         if lines * prod(sizes) > _MOST_CELLS:
@@ -146,6 +179,24 @@ def plan_of(factors: Sequence[State], sizes: Sequence[int]) -> Plan:
 
     A column that is the only child of its factor and nobody's parent is never summed out: where it
     is missing, its factor is left out.
+
+    Parameters
+    ----------
+    factors : list of dict
+        Descriptions of the factors.
+    sizes : list of int
+        Number of values of every column.
+
+    Returns
+    -------
+    Plan
+        Steps for all columns that may have to be summed out.
+
+    Examples
+    --------
+    >>> tan = [{"children": [0], "parents": []}, {"children": [1], "parents": [0]}]
+    >>> [step.column for step in plan_of(tan, [3, 2]).steps]
+    [0]
     """
     scopes = [(*factor["parents"], *factor["children"]) for factor in factors]
     alone = {f["children"][0] for f in factors if len(f["children"]) == 1}

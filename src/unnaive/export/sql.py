@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import UnnaiveError
-from unnaive.export import sql_stages as sql
+from unnaive.export import sql_words as sql
 from unnaive.export.checks import kind_of_values, require_doubles, values_of_categories
 from unnaive.export.reading import readings_of
 from unnaive.export.sql_kinds import Compiler
-from unnaive.export.sql_stages import DIALECTS, Stages, column, exp, number, plus, when
+from unnaive.export.sql_stages import DIALECTS, Stages
+from unnaive.export.sql_words import column, exp, number, plus, when
 
 if TYPE_CHECKING:
     from unnaive._typing import Label, State
     from unnaive.export.reading import Reading
-    from unnaive.export.sql_stages import Expression
+    from unnaive.export.sql_words import Expression
 
 _FEW_VALUES = 40  # that a CASE compares; more are joined
 _SIMPLE = re.compile(r"[\w .-]{1,40}")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive.exceptions import UnnaiveError
-from unnaive.export import sql_stages as sql
-from unnaive.export.sql_stages import column, minus, number, or_zero, plus, times, when
+from unnaive.export import sql_words as sql
+from unnaive.export.sql_words import column, minus, number, or_zero, plus, times, when
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, State
     from unnaive.export.sql_kinds import Compiler
-    from unnaive.export.sql_stages import Expression
+    from unnaive.export.sql_words import Expression
 
     Triangle = dict[tuple[int, int], str]  # columns of stages by line and column of a matrix
 
@@ -23,7 +23,24 @@ _MOST_STEPS = 12_000  # of the factorisations of all classes
 
 
 def gaussian(compiler: Compiler, spec: State) -> list[str]:
-    """Return the columns of the log joint, one for each class."""
+    """Return the columns of the log joint, one for each class.
+
+    Missing columns of a Gaussian are integrated out by leaving them out. In SQL the columns of a
+    matrix cannot depend on the row, so a missing column becomes one with variance 1, no covariance
+    and distance 0, which changes neither the factor of the others nor their densities.
+
+    Parameters
+    ----------
+    compiler : Compiler
+        Has the cells and the stages.
+    spec : dict
+        Description of the densities.
+
+    Returns
+    -------
+    list of str
+        Columns of the log joint.
+    """
     reading, columns = compiler.reading, spec["columns"]
     base, k, m = reading.logs(spec["base"]), compiler.k, len(columns)
     means = reading.exact(spec["means"]).reshape(k, m)
@@ -70,7 +87,29 @@ def _alone(
 def _class(
     compiler: Compiler, spec: State, base: float, away: list[Expression], covariance: FloatArray
 ) -> str:
-    """Log joint of one class; a missing column becomes a unit column that tells nothing."""
+    r"""Return the log joint of one class.
+
+    .. math:: \log p(x) = -\sum_i \log L_{ii} - \tfrac12 \sum_i z_i^2 - \tfrac m2 \log 2\pi,
+              \quad L L^T = \Sigma, \quad L z = x - \mu
+
+    Parameters
+    ----------
+    compiler : Compiler
+        Has the cells and the stages.
+    spec : dict
+        Description of the densities.
+    base : float
+        Log prior probability of the class.
+    away : list of Expression
+        Distances from the means, 0 if missing.
+    covariance : ndarray of shape (m, m)
+        Covariances in the class.
+
+    Returns
+    -------
+    str
+        The column of the log joint.
+    """
     stages, columns, m = compiler.stages, spec["columns"], len(spec["columns"])
     naive = set(spec["naive"]) if spec["forms"] == "naive" else set()
     outside = naive if spec.get("strong") else set()
@@ -103,7 +142,24 @@ def _minus_log(name: str) -> Expression:
 def _factor(
     compiler: Compiler, covariance: FloatArray, inside: list[int], known: list[Expression]
 ) -> Triangle:
-    """Cholesky factor of the observed columns, row by row."""
+    """Return the Cholesky factor of the observed columns, row by row.
+
+    Parameters
+    ----------
+    compiler : Compiler
+        Has the stages.
+    covariance : ndarray of shape (m, m)
+        Covariances in the class.
+    inside : list of int
+        Columns of the matrix.
+    known : list of Expression
+        Whether each column is observed.
+
+    Returns
+    -------
+    dict
+        Columns of stages by line and column of the lower triangle.
+    """
     stages = compiler.stages
     factor: Triangle = {}
     for j, column_j in enumerate(inside):
@@ -122,7 +178,22 @@ def _factor(
 
 
 def _forward(compiler: Compiler, factor: Triangle, distance: list[str]) -> list[str]:
-    """Solve L z = x − μ."""
+    """Solve L z = x − μ.
+
+    Parameters
+    ----------
+    compiler : Compiler
+        Has the stages.
+    factor : dict
+        The lower triangle L.
+    distance : list of str
+        Columns of x − μ.
+
+    Returns
+    -------
+    list of str
+        Columns of z.
+    """
     found: list[str] = []
     for i, name in enumerate(distance):
         rest: Expression = column(name)
@@ -140,7 +211,31 @@ def _conditionals(  # noqa: PLR0917 - all of it is needed
     naive: set[int],
     known: list[Expression],
 ) -> list[Expression]:
-    """Log densities of columns given all other observed columns."""
+    r"""Return log densities of columns given all other observed columns.
+
+    .. math:: -\tfrac12 \frac{(\Lambda (x - \mu))_i^2}{\Lambda_{ii}} +
+              \tfrac12 \log \frac{\Lambda_{ii}}{2\pi}, \quad \Lambda = L^{-T} L^{-1}
+
+    Parameters
+    ----------
+    compiler : Compiler
+        Has the stages.
+    factor : dict
+        The lower triangle L.
+    forward : list of str
+        Columns of z, where L z = x − μ.
+    inside : list of int
+        Columns of the matrix.
+    naive : set of int
+        Columns that depend only on the class; they are left out.
+    known : list of Expression
+        Whether each column is observed.
+
+    Returns
+    -------
+    list of Expression
+        Log densities, 0 if missing.
+    """
     stages, m, terms = compiler.stages, len(inside), []
     inverse: Triangle = {}
     for j in range(m):

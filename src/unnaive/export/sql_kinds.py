@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from itertools import product as cells_of
 from math import log, pi, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive.exceptions import UnnaiveError
-from unnaive.export import sql_stages as sql
+from unnaive.export import sql_words as sql
 from unnaive.export.reading import LOST, plan_of
 from unnaive.export.sql_gaussian import gaussian
-from unnaive.export.sql_stages import column, minus, number, or_zero, plus, some, when
+from unnaive.export.sql_summing import Summing, conditions
+from unnaive.export.sql_words import column, minus, number, or_zero, plus, some, when
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unnaive._typing import FloatArray, State
-    from unnaive.export.reading import Plan, Reading, Step
-    from unnaive.export.sql_stages import Expression, Stages
-
-    Dense = tuple[list[int], FloatArray]  # columns, and a table with an entry for every cell
-    Message = dict[tuple[int, ...], str]  # columns of stages by the joint values left
+    from unnaive.export.reading import Plan, Reading
+    from unnaive.export.sql_stages import Stages
+    from unnaive.export.sql_summing import Dense
+    from unnaive.export.sql_words import Expression
 
 _MOST_CELLS = 4000  # joint values that one step may enumerate
 _LOG_TWO_PI = log(2 * pi)
@@ -46,11 +45,33 @@ class Compiler:
         self.k = reading.n_classes
 
     def joint(self, tables: State) -> list[str]:
-        """Return the columns of the log joint, one for each class."""
+        """Return the columns of the log joint, one for each class.
+
+        Parameters
+        ----------
+        tables : dict
+            A description of tables, see :mod:`unnaive.tables.describe`.
+
+        Returns
+        -------
+        list of str
+            Columns of log P(c, x), missing columns summed out.
+        """
         return self.answered(tables)[0]
 
     def answered(self, tables: State) -> tuple[list[str], Expression | None]:
-        """Return the log joint, and the condition under which there is one; None: always."""
+        """Return the log joint, and the condition under which there is one.
+
+        Parameters
+        ----------
+        tables : dict
+            A description of tables.
+
+        Returns
+        -------
+        tuple
+            Columns of the log joint; a condition, or None if there always is one.
+        """
         kind = tables["kind"]
         if kind == "average":
             return self._average(tables)
@@ -67,12 +88,38 @@ class Compiler:
         return own[kind](tables), None
 
     def cell(self, place: int) -> Expression:
-        """Refer to the cell of a column."""
+        """Refer to the cell of a column.
+
+        Parameters
+        ----------
+        place : int
+            Position of the column.
+
+        Returns
+        -------
+        Expression
+            The code or the number; NULL if missing, or if the model does not use the column.
+        """
         name = self.cells[place]
         return sql.exp.Null() if name is None else column(name)
 
     def index(self, columns: Sequence[int], sizes: Sequence[int] | None = None) -> Expression:
-        """Return the position of the joint value of some columns, the last fastest."""
+        r"""Return the position of the joint value of some columns, the last fastest.
+
+        .. math:: ((x_1 v_2 + x_2) v_3 + x_3) \ldots
+
+        Parameters
+        ----------
+        columns : list of int
+            Positions of the columns.
+        sizes : list of int, default=None
+            Their numbers of values; None: as the model has them.
+
+        Returns
+        -------
+        Expression
+            The position; NULL if a column is missing.
+        """
         sizes = [self.reading.sizes[c] for c in columns] if sizes is None else sizes
         terms = [
             self.cell(c)
@@ -83,7 +130,20 @@ class Compiler:
         return plus(terms)
 
     def entry(self, table: FloatArray, columns: Sequence[int]) -> Expression:
-        """Look up a table over some columns; NULL if one of them is missing."""
+        """Look up a table over some columns; NULL if one of them is missing.
+
+        Parameters
+        ----------
+        table : ndarray
+            Entries, one axis for each column.
+        columns : list of int
+            Positions of the columns.
+
+        Returns
+        -------
+        Expression
+            The entry; a constant if there are no columns.
+        """
         if not columns:
             return number(float(table))
         return self.stages.look_up(table.reshape(-1), self.index(columns))
@@ -113,7 +173,22 @@ class Compiler:
         return total
 
     def _summed_out(self, spec: State, tables: list[list[Dense]], plan: Plan) -> list[list[str]]:
-        """Return, for each class, what factors with missing columns add."""
+        r"""Return, for each class, what factors with missing columns add.
+
+        Parameters
+        ----------
+        spec : dict
+            Description of the product.
+        tables : list
+            Tables of the factors, with an entry for every cell.
+        plan : Plan
+            In which order columns are summed out.
+
+        Returns
+        -------
+        list of list of str
+            Columns of logarithms for each class.
+        """
         if plan.cells(self.reading.sizes) * self.k > _MOST_CELLS:
             step = max(plan.steps, key=lambda s: prod(self.reading.sizes[c] for c in s.rest))
             names = [self.reading.columns[c]["name"] for c in (step.column, *step.rest)]
@@ -122,46 +197,12 @@ class Compiler:
                 f"values of the columns {', '.join(map(repr, names))}, too many for SQL; export to "
                 "JavaScript or JSON, or fit a simpler model, such as TAN"
             )
-        free, weights = self._conditions(spec["factors"], plan)
+        free, weights = conditions(self, spec["factors"], plan)
         open_row = self.stages.put(
             when((some(free[c] for c in plan.inner), sql.whole(1)), otherwise=None)
         )
-        summing = _Summing(self, plan, tables, weights, free, open_row)
+        summing = Summing(self, plan, tables, weights, free, open_row)
         return [summing.messages(c) for c in range(self.k)]
-
-    def _conditions(
-        self, factors: list[State], plan: Plan
-    ) -> tuple[dict[int, Expression], list[str]]:
-        """Return which columns must be summed out, and which factors take part (1 or NULL).
-
-        Factors of missing columns without observed descendants sum to one, and do not count.
-        """
-        stages = self.stages
-        counted: list[str] = [""] * len(factors)
-        for place in range(len(factors) - 1, -1, -1):
-            children = factors[place]["children"]
-            below = [
-                sql.is_known(column(counted[other]))
-                for other in range(place + 1, len(factors))
-                if set(children) & set(factors[other]["parents"])
-            ]
-            seen = [sql.is_known(self.cell(child)) for child in children]
-            counts = some([*seen, *below]) if children else sql.exp.true()
-            counted[place] = stages.put(when((counts, sql.whole(1)), otherwise=None))
-        free: dict[int, str] = {}
-        for c in plan.inner:
-            within = [counted[p] for p, scope in enumerate(plan.scopes) if c in scope]
-            needed = some(sql.is_known(column(name)) for name in within)
-            is_free = sql.every([sql.is_missing(self.cell(c)), needed])
-            free[c] = stages.put(when((is_free, sql.whole(1)), otherwise=None))
-        weights = []
-        for place, scope in enumerate(plan.scopes):
-            open_here = (
-                some(sql.is_known(column(free[c])) for c in scope) if scope else sql.exp.false()
-            )
-            here = sql.every([sql.is_known(column(counted[place])), open_here])
-            weights.append(stages.put(when((here, sql.whole(1)), otherwise=None)))
-        return {c: sql.is_known(column(name)) for c, name in free.items()}, weights
 
     # ---- means over super-parents -------------------------------------------------------------
 
@@ -207,7 +248,18 @@ class Compiler:
         return found, sql.exp.GT(this=column(total), expression=number(0.0))
 
     def _resolved(self, spec: State) -> list[str | None]:
-        """Return the cells without those that another cell of the row implies."""
+        r"""Return the cells without those that another cell of the row implies.
+
+        Parameters
+        ----------
+        spec : dict
+            Description of the average; ``implied`` lists pairs of values.
+
+        Returns
+        -------
+        list of str
+            Columns of cells; NULL where the cell is implied.
+        """
         if spec["implied"] is None:
             return list(self.cells)
         sizes, starts = self.reading.sizes, self.reading.starts
@@ -299,7 +351,20 @@ class Compiler:
         return self._unless_lost(plain, [column(name) for name in rescue])
 
     def _unless_lost(self, joint: list[str], instead: Sequence[Expression]) -> list[str]:
-        """Replace a log joint in which every class has probability 0."""
+        r"""Replace a log joint in which every class has probability 0.
+
+        Parameters
+        ----------
+        joint : list of str
+            Columns of the log joint.
+        instead : list of Expression
+            What is returned instead, one for each class.
+
+        Returns
+        -------
+        list of str
+            Columns of the log joint.
+        """
         top = self.stages.put(self.stages.largest(joint))
         lost = sql.exp.LT(this=column(top), expression=number(LOST))
         return self.stages.put_all(
@@ -307,16 +372,57 @@ class Compiler:
         )
 
     def with_prior(self, joint: list[str], prior: FloatArray) -> list[str]:
-        """Answer by the prior where every class has probability 0."""
+        """Answer by the prior where every class has probability 0.
+
+        Parameters
+        ----------
+        joint : list of str
+            Columns of the log joint.
+        prior : ndarray of shape (k,)
+            Log prior probabilities.
+
+        Returns
+        -------
+        list of str
+            Columns of the log joint.
+        """
         return self._unless_lost(joint, [number(value) for value in prior])
 
     def normalised(self, joint: list[str]) -> list[str]:
-        """Return log posteriors."""
+        r"""Return log posteriors.
+
+        .. math:: \log P(c \mid x) = \log P(c, x) - \log \sum_{c'} P(c', x)
+
+        Parameters
+        ----------
+        joint : list of str
+            Columns of the log joint.
+
+        Returns
+        -------
+        list of str
+            Columns of log P(c | x).
+        """
         total = self.stages.log_sum(joint)
         return self.stages.put_all(minus(column(name), column(total)) for name in joint)
 
     def scaled(self, joint: list[str], temperature: float, bias: FloatArray) -> list[str]:
-        """Calibrate a log joint."""
+        """Calibrate a log joint.
+
+        Parameters
+        ----------
+        joint : list of str
+            Columns of the log joint.
+        temperature : float
+            τ.
+        bias : ndarray of shape (k,)
+            b.
+
+        Returns
+        -------
+        list of str
+            Columns of τ log P(c, x) + b_c.
+        """
         return self.stages.put_all(
             plus([sql.times(number(temperature), column(name)), number(bias[c])])
             for c, name in enumerate(joint)
@@ -332,67 +438,3 @@ class Compiler:
         share = number(-log(len(joints)))
         sums = [self.stages.log_sum([joint[c] for joint in joints]) for c in range(self.k)]
         return self.stages.put_all(plus([column(name), share.copy()]) for name in sums)
-
-
-class _Summing:
-    """Sums missing columns out of the factors of a product, step by step, for one class."""
-
-    def __init__(  # noqa: PLR0917 - all of it is needed in every step
-        self,
-        compiler: Compiler,
-        plan: Plan,
-        tables: list[list[Dense]],
-        weights: list[str],
-        free: dict[int, Expression],
-        open_row: str,
-    ) -> None:
-        self.compiler, self.plan, self.tables = compiler, plan, tables
-        self.weights, self.free, self.open_row = weights, free, open_row
-        self.sizes = compiler.reading.sizes
-
-    def messages(self, label: int) -> list[str]:
-        """Return the columns that the last steps leave, which have no columns left."""
-        made: list[Message] = []
-        for step in self.plan.steps:
-            made.append(self._message(step, made, label))
-        return [own[()] for step, own in zip(self.plan.steps, made, strict=True) if not step.rest]
-
-    def _message(self, step: Step, made: list[Message], label: int) -> Message:
-        stages, compiler = self.compiler.stages, self.compiler
-        found = {}
-        guard = sql.is_known(column(self.open_row))
-        for values in cells_of(*(range(self.sizes[c]) for c in step.rest)):
-            at = dict(zip(step.rest, values, strict=True))
-            sums = [
-                self._terms(step, {**at, step.column: value}, made, label)
-                for value in range(self.sizes[step.column])
-            ]
-            terms = stages.put_all(
-                when((guard.copy(), plus(own)), otherwise=number(0.0)) for own in sums
-            )
-            total = stages.log_sum(terms)
-            picked = stages.pick(terms, compiler.cell(step.column))
-            # A missing column that is not summed out has no influence: all terms are equal.
-            observed = sql.function("COALESCE", picked, column(terms[0]))
-            chosen = when((self.free[step.column].copy(), column(total)), otherwise=observed)
-            found[values] = stages.put(when((guard.copy(), chosen), otherwise=number(0.0)))
-        return found
-
-    def _terms(
-        self, step: Step, at: dict[int, int], made: list[Message], label: int
-    ) -> list[Expression]:
-        """Return what factors and messages add for one joint value."""
-        found = []
-        for place in step.factors:
-            (columns, values), *_ = self.tables[place]
-            others = [c for c in columns if c not in at]
-            index = tuple(at[c] if c in at else slice(None) for c in columns)
-            entry = self.compiler.entry(values[label][index], others)
-            taking_part = sql.is_known(column(self.weights[place]))
-            found.append(
-                when((taking_part, or_zero(entry) if others else entry), otherwise=number(0.0))
-            )
-        for message in step.messages:
-            rest = self.plan.steps[message].rest
-            found.append(column(made[message][tuple(at[c] for c in rest)]))
-        return found

@@ -2,104 +2,22 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from unnaive.exceptions import UnnaiveError
-from unnaive.export.reading import NOTHING
-
-try:
-    from sqlglot import exp as exp  # noqa: PLC0414 - the other modules take it from here
-except ImportError:
-    raise UnnaiveError('SQL needs sqlglot: pip install "unnaive[sql]"') from None
+from unnaive.export.sql_words import column, exp, function, minus, number, plus, when, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from unnaive._typing import FloatArray
-
-    Expression = exp.Expression
-    Vector = list[Expression]  # one expression for each class
+    from unnaive.export.sql_words import Expression
 
 DIALECTS = ("duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake")
 _ONE_BASED = {"duckdb", "postgres"}  # the first entry of an array has the number 1
 _KEPT = {"postgres", "sqlite"}  # which would copy the columns of a stage into the next one
 _MOST_COLUMNS = 1500  # of a stage; PostgreSQL has 1,600, SQLite 2,000
 _FEW = 4  # branches of a CASE that are tried one after the other
-
-
-def number(value: float) -> Expression:
-    """Write a double; the exponent says that it is one."""
-    text = repr(float(value))
-    return exp.Literal(this=text if "e" in text else f"{text}e0", is_string=False)
-
-
-def whole(value: int) -> Expression:
-    """Write an integer."""
-    return exp.Literal(this=str(int(value)), is_string=False)
-
-
-def column(name: str) -> Expression:
-    """Refer to a column of an earlier stage."""
-    return exp.column(exp.to_identifier(name, quoted=False))
-
-
-def plus(terms: Iterable[Expression]) -> Expression:
-    """Add up expressions; 0 if there are none."""
-    terms = list(terms)
-    add = lambda a, b: exp.Add(this=a, expression=b)  # noqa: E731
-    return exp.Paren(this=reduce(add, terms)) if terms else number(0.0)
-
-
-def minus(a: Expression, b: Expression) -> Expression:
-    """Subtract."""
-    return exp.Paren(this=exp.Sub(this=a, expression=b))
-
-
-def times(a: Expression, b: Expression) -> Expression:
-    """Multiply."""
-    return exp.Paren(this=exp.Mul(this=a, expression=b))
-
-
-def divided(a: Expression, b: Expression) -> Expression:
-    """Divide doubles."""
-    return exp.Paren(this=exp.Div(this=a, expression=b, typed=True))
-
-
-def when(*branches: tuple[Expression, Expression], otherwise: Expression | None) -> Expression:
-    """Return the value of the first condition that holds."""
-    ifs = [exp.If(this=condition, true=value) for condition, value in branches]
-    return exp.Case(ifs=ifs, default=otherwise)
-
-
-def is_missing(operand: Expression) -> Expression:
-    """Whether a value is NULL."""
-    return exp.Is(this=operand, expression=exp.Null())
-
-
-def is_known(operand: Expression) -> Expression:
-    """Whether a value is not NULL."""
-    return exp.Not(this=is_missing(operand))
-
-
-def every(conditions: Iterable[Expression]) -> Expression:
-    """Whether all conditions hold."""
-    return exp.Paren(this=reduce(lambda a, b: exp.And(this=a, expression=b), conditions))
-
-
-def some(conditions: Iterable[Expression]) -> Expression:
-    """Whether one of the conditions holds."""
-    return exp.Paren(this=reduce(lambda a, b: exp.Or(this=a, expression=b), conditions))
-
-
-def function(name: str, *operands: Expression) -> Expression:
-    """Call a function by its name."""
-    return exp.Anonymous(this=name, expressions=list(operands))
-
-
-def or_zero(operand: Expression) -> Expression:
-    """Replace NULL by 0."""
-    return function("COALESCE", operand, number(0.0))
 
 
 class Stages:
@@ -117,12 +35,38 @@ class Stages:
         self._stage: dict[str, int] = {}
 
     def given(self, name: str, value: Expression) -> str:
-        """Add a column that is computed from the user's table."""
+        """Add a column that is computed from the user's table.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        value : Expression
+            An expression of the user's columns.
+
+        Returns
+        -------
+        str
+            The name.
+        """
         self.columns[0][name], self._stage[name] = value, 0
         return name
 
     def put(self, value: Expression) -> str:
-        """Add a column, after those that it refers to, and return its name."""
+        """Add a column, after those that it refers to, and return its name.
+
+        Stages keep queries short: what is used twice is computed once and has a name.
+
+        Parameters
+        ----------
+        value : Expression
+            An expression of columns of stages.
+
+        Returns
+        -------
+        str
+            Name of the column; its stage is the one after the last that it refers to.
+        """
         used = [self._stage[known.name] for known in value.find_all(exp.Column)]
         stage = max(used, default=0) + 1
         while len(self.columns) <= stage:
@@ -132,24 +76,73 @@ class Stages:
         return name
 
     def put_all(self, values: Iterable[Expression]) -> list[str]:
-        """Add several columns."""
+        """Add several columns.
+
+        Parameters
+        ----------
+        values : iterable of Expression
+            Expressions of columns of stages.
+
+        Returns
+        -------
+        list of str
+            Their names.
+        """
         return [self.put(value) for value in values]
 
     # ---- formulas -----------------------------------------------------------------------------
 
     def largest(self, names: Sequence[str]) -> Expression:
-        """Return the largest of some columns, none of which is NULL."""
+        """Return the largest of some columns, none of which is NULL.
+
+        Parameters
+        ----------
+        names : list of str
+            Columns of stages, at least one.
+
+        Returns
+        -------
+        Expression
+            GREATEST, or MAX in SQLite, where it takes several numbers, too.
+        """
         if len(names) == 1:
             return column(names[0])
         return function("MAX" if self.dialect == "sqlite" else "GREATEST", *map(column, names))
 
     def exponential(self, operand: Expression) -> Expression:
-        """Return e to a power of at most 0; PostgreSQL stops at results below 1e-308."""
+        """Return e to a power of at most 0.
+
+        Parameters
+        ----------
+        operand : Expression
+            The power.
+
+        Returns
+        -------
+        Expression
+            Its exponential; powers below −700 count as −700. PostgreSQL stops with an error where a
+            result is below 1e-308, and the difference is far below 1e-9.
+        """
         name = "MAX" if self.dialect == "sqlite" else "GREATEST"
         return function("EXP", function(name, operand, number(-700.0)))
 
     def log_sum(self, names: Sequence[str]) -> str:
-        """Return log Σ e^x of some columns."""
+        r"""Return log Σ e^x of some columns.
+
+        The largest is taken out first, so that nothing overflows or underflows:
+
+        .. math:: \log \sum_i e^{x_i} = m + \log \sum_i e^{x_i - m}, \quad m = \max_i x_i
+
+        Parameters
+        ----------
+        names : list of str
+            Columns of logarithms.
+
+        Returns
+        -------
+        str
+            Name of the column with the logarithm of the sum.
+        """
         if len(names) == 1:
             return names[0]
         top = self.put(self.largest(names))
@@ -157,7 +150,20 @@ class Stages:
         return self.put(plus([column(top), function("LN", total)]))
 
     def look_up(self, table: FloatArray, index: Expression) -> Expression:
-        """Return the entry of a table of doubles; NULL if the index is NULL."""
+        """Return the entry of a table of doubles; NULL if the index is NULL.
+
+        Parameters
+        ----------
+        table : ndarray of shape (m,)
+            The entries.
+        index : Expression
+            Position, from 0.
+
+        Returns
+        -------
+        Expression
+            An entry of an array. SQLite has no arrays: there it is found by halves, in a CASE.
+        """
         entries = [number(entry) for entry in table.tolist()]
         if self.dialect == "sqlite":
             return self._pick(entries, index)
@@ -174,7 +180,20 @@ class Stages:
         return entry
 
     def pick(self, names: Sequence[str], index: Expression) -> Expression:
-        """Return the column that an index names; NULL if the index is NULL."""
+        """Return the column that an index names; NULL if the index is NULL.
+
+        Parameters
+        ----------
+        names : list of str
+            Columns of stages.
+        index : Expression
+            Position among them, from 0.
+
+        Returns
+        -------
+        Expression
+            A CASE that finds the column by halves.
+        """
         return self._pick([column(name) for name in names], index)
 
     def _pick(self, entries: Sequence[Expression], index: Expression, first: int = 0) -> Expression:
@@ -192,7 +211,20 @@ class Stages:
     # ---- the query ----------------------------------------------------------------------------
 
     def query(self, source: exp.Select, last: dict[str, Expression]) -> exp.Select:
-        """Write one SELECT; ``source`` selects nothing yet from the user's table."""
+        """Write one SELECT.
+
+        Parameters
+        ----------
+        source : Select
+            Selects nothing yet from the user's table.
+        last : dict
+            Columns of the result, by their names.
+
+        Returns
+        -------
+        Select
+            One common table expression for each stage, with the columns that later ones use.
+        """
         wanted = self._wanted(last.values())
         needed: list[list[str]] = []
         for stage in range(len(self.columns) - 1, -1, -1):
@@ -235,8 +267,3 @@ class Stages:
                 f"the query would need {many:,} columns at once, more than databases allow; export "
                 "to ONNX, JSON or JavaScript, or fit a model with fewer columns or values"
             )
-
-
-def log_zero() -> Expression:
-    """Stand for log 0."""
-    return number(NOTHING)
