@@ -21,7 +21,7 @@ from unnaive.counts.cells import (
 from unnaive.counts.families import FamilyCounts, count_family
 from unnaive.counts.privacy import noisy, suppress
 from unnaive.counts.sizes import largest_pair_bytes, pair_bytes, wide_bytes
-from unnaive.exceptions import TableTooLarge
+from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.information import (
     class_mutual_information,
     conditional_mutual_information,
@@ -165,6 +165,18 @@ def test_mostly_empty_tables_are_stored_by_cells() -> None:
     assert np.array_equal(unpacked(stored, table.shape), table)
     assert isinstance(packed(table[:, :700]), np.ndarray)
     assert np.array_equal(unpacked(packed(table * 0.5), table.shape), table * 0.5)
+
+
+def test_few_large_counts_do_not_widen_the_others() -> None:
+    table = np.random.default_rng(0).integers(1, 9, size=(2, 9000))
+    table[1, 7:9] = [256, 2**40]
+    stored = packed(table)
+    assert stored["low"].dtype == np.uint8
+    assert stored["counts"].tolist() == [1, 2**32]
+    assert np.array_equal(unpacked(stored, table.shape), table)
+    for wrong in ({"low": stored["low"][:1]}, {"counts": stored["counts"] << 30}):
+        with pytest.raises(UnnaiveError, match="do not fit"):
+            unpacked({**stored, **wrong}, table.shape)
 
 
 @pytest.mark.parametrize("weights", [None, np.resize([0.5, 2.0], 300)])

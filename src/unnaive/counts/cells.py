@@ -36,6 +36,8 @@ _LARGEST_KEY = 2**62
 _LEAST_STORED = 1 << 13  # a larger table is stored by the cells that occurred,
 _STORED_SHARE = 4  # if it has that many times more cells
 _NARROW = ("values", "triples")
+_LOW_BITS = 8  # of every count of a table in which few counts have more
+_LARGEST_HIGH = 2 ** (63 - _LOW_BITS) - 1
 _MOST_FILLED = 1 << 27  # cells of a table that is asked for as a whole: 1 GiB
 
 
@@ -362,8 +364,17 @@ def packed(table: CountArray) -> CountArray | State:
     >>> {key: numbers.tolist() for key, numbers in packed(table).items()}
     {'steps': [9007], 'counts': [5]}
     """
-    if not is_sparse(table):
-        return narrow(table)
+    if is_sparse(table):
+        return _by_steps(table)
+    if table.dtype.kind == "i" and table.any() and table.min() >= 0:
+        high = table >> _LOW_BITS
+        if high.any() and is_sparse(high):  # few large counts among many small ones
+            return {"low": (table - (high << _LOW_BITS)).astype(np.uint8), **_by_steps(high)}
+    return narrow(table)
+
+
+def _by_steps(table: CountArray) -> State:
+    """Describe a table by the steps between the cells that are not 0, and their counts."""
     places = np.flatnonzero(table)
     counts = table.reshape(-1)[places]
     return {"steps": narrow(np.diff(places, prepend=0)), "counts": narrow(counts)}
@@ -375,9 +386,16 @@ def unpacked(stored: CountArray | State, shape: tuple[int, int]) -> CountArray:
         return widened(stored)
     if math.prod(shape) > _MOST_FILLED:
         raise UnnaiveError("the counts do not fit their schema")
-    counts = widened(stored["counts"])
-    table = np.zeros(math.prod(shape), dtype=counts.dtype)
-    table[np.cumsum(stored["steps"], dtype=np.int64)] = counts
+    counts, places = widened(stored["counts"]), np.cumsum(stored["steps"], dtype=np.int64)
+    low = stored.get("low")
+    if low is None:
+        table = np.zeros(math.prod(shape), dtype=counts.dtype)
+        table[places] = counts
+        return table.reshape(shape)
+    if low.shape != shape or counts.dtype.kind != "i" or counts.max(initial=0) > _LARGEST_HIGH:
+        raise UnnaiveError("the counts do not fit their schema")
+    table = low.reshape(-1).astype(np.int64)
+    table[places] += counts << _LOW_BITS
     return table.reshape(shape)
 
 

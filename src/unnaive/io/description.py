@@ -177,9 +177,13 @@ def family(value: object, place: str, sizes: Sizes) -> None:
 
 
 def pairs(value: object, place: str, sizes: Sizes) -> None:
-    """Check the tables of pairs: all cells, or positions and counts of those that occurred."""
+    """Check the tables of pairs: all cells, or positions and counts of those that occurred.
+
+    With ``low``, the lowest byte of every count, the others are counts divided by 256.
+    """
     steps = {key: check for key, check in CELLS.entries.items() if key != "columns"}
-    (Record(steps) if isinstance(value, dict) else TABLE)(value, place, sizes)
+    by_cells = Record({**steps, "low": TABLE}, may=("low",))
+    (by_cells if isinstance(value, dict) else TABLE)(value, place, sizes)
 
 
 COUNTS = Record(
