@@ -367,9 +367,10 @@ def packed(table: CountArray) -> CountArray | State:
     if is_sparse(table):
         return _by_steps(table)
     if table.dtype.kind == "i" and table.any() and table.min() >= 0:
-        high = table >> _LOW_BITS
+        whole: IntArray = np.asarray(table, dtype=np.int64)
+        high = whole >> _LOW_BITS
         if high.any() and is_sparse(high):  # few large counts among many small ones
-            return {"low": (table - (high << _LOW_BITS)).astype(np.uint8), **_by_steps(high)}
+            return {"low": (whole - (high << _LOW_BITS)).astype(np.uint8), **_by_steps(high)}
     return narrow(table)
 
 
@@ -394,9 +395,9 @@ def unpacked(stored: CountArray | State, shape: tuple[int, int]) -> CountArray:
         return table.reshape(shape)
     if low.shape != shape or counts.dtype.kind != "i" or counts.max(initial=0) > _LARGEST_HIGH:
         raise UnnaiveError("the counts do not fit their schema")
-    table = low.reshape(-1).astype(np.int64)
-    table[places] += counts << _LOW_BITS
-    return table.reshape(shape)
+    whole: IntArray = low.reshape(-1).astype(np.int64)
+    whole[places] += counts << _LOW_BITS
+    return whole.reshape(shape)
 
 
 def stored(state: State) -> State:
