@@ -44,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
     search.add_argument("--only", action="append", help="one part (repeatable)")
     search.add_argument("--json", help="also write the figures to this file")
     _add_quality(commands)
+    _add_certainty(commands)
     scaling = commands.add_parser("scaling", help="time over rows, columns, values, …")
     scaling.add_argument("--repeats", type=int, default=5)
     scaling.add_argument("--jobs", type=int, default=2, help="threads, unless they are varied")
@@ -123,6 +124,14 @@ def _add_quality(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="metrics shown for every data set",
     )
     quality.add_argument("--json", help="also write the figures to this file")
+
+
+def _add_certainty(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    certainty = commands.add_parser("certainty", help="intervals, prediction sets, abstention")
+    certainty.add_argument("--data", help="folder of the papers' data sets; default: $UNNAIVE_DATA")
+    certainty.add_argument("--only", action="append", help="one part (repeatable)")
+    certainty.add_argument("--resume", help="file of finished data sets: read and extended")
+    certainty.add_argument("--json", help="also write the figures to this file")
 
 
 def _add_scale(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -207,6 +216,11 @@ def _quality(options: argparse.Namespace, module: Any) -> None:
     module.run(folder, **how, only=options.only, json_file=options.json)
 
 
+def _certainty(options: argparse.Namespace, module: Any) -> None:
+    folder = module.paper.data_folder(options.data)
+    module.run(folder, only=options.only, resume=options.resume, json_file=options.json)
+
+
 def _scaling(options: argparse.Namespace, module: Any) -> None:
     module.run(options.repeats, options.jobs)
 
@@ -251,6 +265,7 @@ RUNNERS = {  # command: how it is run, its module, and where the module lists it
     "networks": (_networks, "networks", "PARTS"),
     "search": (_search, "search", "PARTS"),
     "quality": (_quality, "quality", "NAMES"),
+    "certainty": (_certainty, "certainty", "PARTS"),
     "scaling": (_scaling, "scaling", ""),
     "scale": (_scale, "scale", ""),
     "files": (_files, "files", ""),

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from unnaive.discretize import MDLP, Automatic, EqualFrequency, EqualWidth, Quantile
     from unnaive.io.sign import sign, verify
     from unnaive.models import *  # noqa: F403 - its __all__ has the models and what makes them
+    from unnaive.models.conformal import ConformalClassifier
     from unnaive.models.feature_selection import SelectByInformation
     from unnaive.schema import Schema
     from unnaive.tables import ML, Backoff, BDeu, Hierarchical, Laplace, MEstimate
@@ -58,6 +59,7 @@ _HOME = {
     **dict.fromkeys(("EqualWidth", "Quantile"), "discretize"),
     **dict.fromkeys(("ML", "Backoff", "BDeu", "Hierarchical", "Laplace", "MEstimate"), "tables"),
     **dict.fromkeys(("sign", "verify"), "io.sign"),
+    "ConformalClassifier": "models.conformal",
     "Network": "tables.network",
     "Progress": "_progress",
     "progress": "_progress",

@@ -6,6 +6,7 @@ from unnaive.evaluate.comparison import Comparison, Failure
 from unnaive.evaluate.comparisons import Comparisons
 from unnaive.evaluate.crossvalidate import Evaluation, cross_validate, leave_one_out
 from unnaive.evaluate.folds import WekaStratifiedKFold
+from unnaive.evaluate.risk import RiskCoverage, risk_coverage
 from unnaive.evaluate.runs import Runs, hash_rows
 from unnaive.evaluate.significance import (
     corrected_resampled_t,
@@ -28,6 +29,7 @@ __all__ = [
     "Metrics",
     "NemenyiVerdict",
     "Progress",
+    "RiskCoverage",
     "Runs",
     "Step",
     "Verdict",
@@ -45,6 +47,7 @@ __all__ = [
     "nemenyi",
     "predicted_codes",
     "progress",
+    "risk_coverage",
     "sign_test",
     "wilcoxon_signed_rank",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from unnaive.exceptions import TableTooLarge
+from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.explain.cells import shown_cells
 from unnaive.explain.odds import LogOdds, split_odds
 from unnaive.explain.wording import explanation_html, in_words, plural
@@ -20,11 +20,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
+    from unnaive.explain.certainty import Certainty
     from unnaive.io.frames import Frame
     from unnaive.models import Classifier
 
 _FEW = 256  # rows that are explained without checking how much memory they take
 _BY = ("column", "group", "term")
+
+
+class Source(NamedTuple):
+    """The model and the samples of an explanation."""
+
+    model: Classifier
+    frame: Frame
 
 
 class Term(NamedTuple):
@@ -87,6 +95,8 @@ class Explanation:
         Which values the model uses; unseen categories count as missing.
     log_evidence : ndarray of shape (n,)
         The model's log P(x), −inf where every class gives the sample probability 0.
+    source : Source, default=None
+        The model and the samples, for :meth:`certainty`.
 
     See Also
     --------
@@ -126,6 +136,7 @@ class Explanation:
     cells: AnyArray
     observed: BoolArray
     log_evidence: FloatArray
+    source: Source | None = None
 
     def __len__(self) -> int:
         return len(self.base)
@@ -317,6 +328,55 @@ class Explanation:
         """
         return in_words(self, row, positive, most)
 
+    def certainty(self, level: float = 0.9) -> Certainty:
+        """Return intervals, and the training samples behind every term.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        Certainty
+            ``intervals``, ``rows`` and ``variances``. Models that are not a product of one entry
+            of each table raise an error; ``predict_interval`` gives their intervals.
+        """
+        from unnaive.explain.certainty import certainty_of  # noqa: PLC0415 - loads when asked
+
+        if self.source is None:
+            raise UnnaiveError("this explanation was made without its model; use model.explain(X)")
+        return certainty_of(*self.source, level)
+
+    def how_sure(self, row: int = 0, positive: Label = None, level: float = 0.9) -> str:
+        """Say how sure a prediction is, and which term has the fewest samples behind it.
+
+        Parameters
+        ----------
+        row : int, default=0
+            Position of the sample.
+        positive : class label, default=None
+            As in :meth:`log_odds`.
+        level : float, default=0.9
+            Probability of the interval.
+
+        Returns
+        -------
+        str
+            Probability, interval, and the term that makes it widest.
+
+        Examples
+        --------
+        >>> from unnaive import NaiveBayes
+        >>> X = [["yes", "high"], ["yes", "low"], ["no", "high"], ["no", "low"]] * 5
+        >>> model = NaiveBayes().fit(X, ["ill", "ill", "well", "well"] * 5)
+        >>> model.explain([["yes", "low"]]).how_sure(positive="ill")
+        '91.7 % (65-99.5 %), mostly because no row of y = well had x0 = yes'
+        """
+        from unnaive.explain.certainty import sure_in_words  # noqa: PLC0415 - loads when asked
+
+        return sure_in_words(self, self.certainty(level), row, positive)
+
     def plot(self, row: int = 0, positive: Label = None, ax: Axes | None = None) -> Axes:
         """Draw one sample's log-odds from the prior to the prediction, feature by feature.
 
@@ -353,6 +413,7 @@ def explanation_of(model: Classifier, frame: Frame) -> Explanation:
         terms.parts,
         *shown_cells(frame, model.schema_),
         np.logaddexp.reduce(terms.joint, axis=1) if evidence is None else evidence,
+        Source(model, frame),
     )
 
 

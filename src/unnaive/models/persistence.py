@@ -11,7 +11,7 @@ import numpy as np
 from unnaive import __version__
 from unnaive._scikit import BaseEstimator
 from unnaive.discretize import Discretizer
-from unnaive.exceptions import ModelFileError
+from unnaive.exceptions import ModelFileError, WrongKindError
 from unnaive.io import store
 from unnaive.models.fitted import Names
 from unnaive.models.saved import BROKEN, check_state, require_answers
@@ -85,7 +85,12 @@ def restore(model: Classifier, state: State) -> None:
 
 def load_model(path: str | Path, class_of: ClassOf) -> Classifier:
     """Read a model that :func:`save_model` wrote; nothing in the file is executed."""
-    state = store.load(path, kind="model")
+    try:
+        state = store.load(path, kind="model")
+    except WrongKindError as error:
+        if error.found != "conformal":
+            raise
+        return _load_conformal(path)
     try:
         return model_of(state, class_of)
     except ModelFileError:
@@ -96,6 +101,16 @@ def load_model(path: str | Path, class_of: ClassOf) -> Classifier:
             f"{path} is a model file, but not one that this version understands ({what}); save the "
             "model again with this version, and do not trust a file from elsewhere"
         ) from error
+
+
+def _load_conformal(path: str | Path) -> Any:
+    """Read a ConformalClassifier."""
+    from unnaive.models.conformal import ConformalClassifier  # noqa: PLC0415 - which imports this
+
+    try:
+        return ConformalClassifier.restored(store.load(path, kind="conformal"))
+    except BROKEN as error:
+        raise ModelFileError(f"{path} is damaged; save the model again ({error})") from error
 
 
 def model_of(state: dict[str, Any], class_of: ClassOf) -> Classifier:

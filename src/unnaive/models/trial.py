@@ -170,11 +170,11 @@ class Trial:
         return LeftOutRows(joint[chosen], chosen, classes[chosen])
 
 
-def folds_of(classes: IntArray) -> IntArray:
+def folds_of(classes: IntArray, folds: int = FOLDS) -> IntArray:
     """Assign rows to stratified folds; shape (n,)."""
     order = np.argsort(classes, kind="stable")
     fold = np.empty(len(order), dtype=np.int64)
-    fold[order] = np.arange(len(order)) % FOLDS
+    fold[order] = np.arange(len(order)) % folds
     return fold
 
 

@@ -1,0 +1,82 @@
+"""How sure a prediction is, in words: its interval, and the term that has the fewest samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unnaive.exceptions import UnnaiveError
+from unnaive.explain.wording import percent, plural
+from unnaive.tables.posterior import Cumulant, Rows
+
+if TYPE_CHECKING:
+    from unnaive._typing import FloatArray, Label
+    from unnaive.explain.explanation import Explanation
+    from unnaive.io.frames import Frame
+    from unnaive.models import Classifier
+    from unnaive.models.intervals import Intervals
+
+_MOSTLY = 0.5  # share of the variance from which on a term is the main reason
+
+
+@dataclass(frozen=True, eq=False)
+class Certainty:
+    """Intervals of samples, and the training samples behind every term.
+
+    Attributes
+    ----------
+    intervals : Intervals
+        Intervals of the posterior probabilities.
+    rows : ndarray of shape (n, k, t)
+        Number of training samples in the cell of every class and term, of the terms of an
+        explanation.
+    variances : ndarray of shape (n, k, t)
+        Variance of every term, given these numbers.
+    """
+
+    intervals: Intervals
+    rows: FloatArray
+    variances: FloatArray
+
+
+def certainty_of(model: Classifier, frame: Frame, level: float) -> Certainty:
+    """Look up intervals, and the samples and the variance behind every term.
+
+    Only for models that multiply one entry of each table; others raise an error.
+    """
+    fitted = model.fitted_
+    if getattr(fitted, "combines", str)() != "product":
+        raise UnnaiveError(
+            f"{type(model).__name__} is not a product of one entry of each table, so terms have no "
+            "numbers of rows; predict_interval gives its intervals"
+        )
+    codes = model.codes_of(frame, model.n_jobs)  # type: ignore[attr-defined]
+    rows, variances = (fitted.viewed(view).terms(codes).parts for view in (Rows(), Cumulant(2)))
+    return Certainty(model.predict_interval(frame, level), rows, variances)
+
+
+def sure_in_words(
+    explanation: Explanation, known: Certainty, row: int, positive: Label = None
+) -> str:
+    """Say how sure a prediction is, and which term makes it least sure."""
+    row = explanation.require_row(row)
+    label = int(explanation._chosen(positive)[row])  # noqa: SLF001 - the explanation's own words
+    bounds = known.intervals
+    low, high = (percent(float(bound[row, label])) for bound in (bounds.lower, bounds.upper))
+    chance = percent(float(explanation.posterior[row, label]))
+    text = f"{chance} ({low if low == high else low.removesuffix(' %') + '-' + high})"
+    rows, variances = known.rows[row], known.variances[row]
+    total = variances.sum()
+    if not total > 0:
+        return text
+    place = int(np.argmax(variances.sum(axis=0)))
+    least = int(np.argmax(variances[:, place]))
+    term = explanation.terms[place]
+    what = " and ".join(explanation.cell(row, c) for c in (*term.columns, *term.through))
+    seen = round(float(rows[least, place]))
+    number = f"only {plural(seen, 'row')}" if seen else "no row"
+    mostly = "mostly " if variances[:, place].sum() >= _MOSTLY * total else "most of all "
+    named = f"{explanation.target} = {explanation.classes[least]}"
+    return f"{text}, {mostly}because {number} of {named} had {what}"
