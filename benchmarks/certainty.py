@@ -185,10 +185,11 @@ def _set_methods() -> dict[str, Callable[[Any, IntArray, Any], tuple[Any, Any]]]
         from sklearn.model_selection import train_test_split  # noqa: PLC0415 - with it
 
         inner, held, y_inner, y_held = train_test_split(X, y, test_size=0.25, random_state=0)
+        fitted = make("tan", n_jobs=1).fit(inner, y_inner)
         model = SplitConformalClassifier(
-            make("tan", n_jobs=1), confidence_level=COVERAGE, conformity_score="lac", prefit=False
+            fitted, confidence_level=COVERAGE, conformity_score="lac", prefit=True
         )
-        model.fit(inner, y_inner).conformalize(held, y_held)
+        model.conformalize(held, y_held)
         return model.predict_set(other)[1][:, :, 0], np.unique(y_inner)
 
     def cross(X: Any, y: IntArray, other: Any) -> tuple[Any, Any]:
@@ -232,7 +233,7 @@ def _units(
     if path and path.exists():
         lines = map(json.loads, path.read_text().splitlines())
         done = {line["name"]: line for line in lines if line["part"] == part}
-    for name in quality.NAMES:
+    for name in sorted(quality.NAMES, key=quality.size_of):  # small ones first
         if name in quality.SKIPPED:
             continue
         if name not in done:

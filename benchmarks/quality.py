@@ -190,7 +190,7 @@ def unit_key(chosen: Method, name: str) -> str:
 
 def work(study: Study, runs: Runs) -> None:
     """Run what is missing in the file, method by method, and store each result."""
-    quick_first = sorted(study.data, key=_size)
+    quick_first = sorted(study.data, key=size_of)
     units = [(chosen, name) for chosen in study.methods for name in quick_first]
     missing = [unit for unit in units if unit_key(*unit) not in runs]
     if len(missing) < len(units):
@@ -200,7 +200,7 @@ def work(study: Study, runs: Runs) -> None:
         print(f"  {chosen.title}, {name}: {_told(found)}", flush=True)
 
 
-def _size(name: str) -> int:
+def size_of(name: str) -> int:
     entry = catalogue()[name]
     return entry.rows * entry.attributes * len(entry.classes)
 

@@ -52,7 +52,7 @@ def certainty_of(model: Classifier, frame: Frame, level: float) -> Certainty:
             f"{type(model).__name__} is not a product of one entry of each table, so terms have no "
             "numbers of rows; predict_interval gives its intervals"
         )
-    codes = model.codes_of(frame, model.n_jobs)  # type: ignore[attr-defined]
+    codes = model.codes_of(frame, model.n_jobs)
     rows, variances = (fitted.viewed(view).terms(codes).parts for view in (Rows(), Cumulant(2)))
     return Certainty(model.predict_interval(frame, level), rows, variances)
 

@@ -383,7 +383,7 @@ def _held_out(
     """Fit a model to the samples outside of a fold, and predict those inside; shape (m, k)."""
     weights = None if given.weights is None else given.weights[~inside]
     rest, target = given.frame.take(~inside), given.target.take(~inside)
-    model.partial_fit(rest, target, labels, weights)  # type: ignore[attr-defined]
+    model.partial_fit(rest, target, labels, weights)
     model._fitted = replace(model.fitted_, names=given.names)
     return model._predict_rows(given.frame.take(inside), posterior)
 

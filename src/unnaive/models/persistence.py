@@ -103,14 +103,16 @@ def load_model(path: str | Path, class_of: ClassOf) -> Classifier:
         ) from error
 
 
-def _load_conformal(path: str | Path) -> Any:
+def _load_conformal(path: str | Path) -> Classifier:
     """Read a ConformalClassifier."""
     from unnaive.models.conformal import ConformalClassifier  # noqa: PLC0415 - which imports this
 
     try:
-        return ConformalClassifier.restored(store.load(path, kind="conformal"))
+        restored: Any = ConformalClassifier.restored(store.load(path, kind="conformal"))
     except BROKEN as error:
         raise ModelFileError(f"{path} is damaged; save the model again ({error})") from error
+    classifier: Classifier = restored
+    return classifier
 
 
 def model_of(state: dict[str, Any], class_of: ClassOf) -> Classifier:
