@@ -5,6 +5,8 @@ import json
 
 import unnaive
 from commands import HEADER, fails, run, write
+from unnaive import ConformalClassifier
+from unnaive.cli.rows import match
 from unnaive.io.files import read
 
 
@@ -96,3 +98,33 @@ def test_digits_of_probabilities(model, data):
             assert all(
                 len(cell.strip("0.").split("e")[0]) <= digits + 1 for cell in line.split(",")[1:]
             )
+
+
+def test_predict_intervals_and_sets(data, model, tmp_path):
+    """Bounds and sets of the command line are those of Python."""
+    flags = ("--interval", 0.8, "--set", 0.9, "--precision", 17)
+    lines = list(csv.DictReader(run("predict", model, data, *flags).stdout.splitlines()))
+    loaded, frame = unnaive.load(model), read(data)
+    matched = match(data, frame, loaded)
+    bounds, sets = loaded.predict_interval(matched, 0.8), loaded.predict_set(matched, 0.9)
+    labels = [str(label) for label in loaded.classes_]
+    for name, bound in (("lower", bounds.lower), ("upper", bounds.upper)):
+        found = [[float(line[f"{name}({label})"]) for label in labels] for line in lines]
+        assert found == bound.tolist()
+    assert [line["set"] for line in lines] == [
+        "|".join(map(str, sets.labels(row))) for row in range(len(sets))
+    ]
+    as_json = json.loads(run("predict", model, data, *flags, "--json").stdout)
+    assert as_json["upper"] == bounds.upper.tolist()
+    assert [[str(label) for label in one] for one in as_json["sets"]] == [
+        [str(label) for label in sets.labels(row)] for row in range(len(sets))
+    ]
+    conformal = ConformalClassifier(loaded).fit(
+        matched, frame.column(frame.names.index("diagnosis"))
+    )
+    conformal.save(tmp_path / "sets.unb")
+    shown = run("predict", tmp_path / "sets.unb", data, "--set", 0.9).stdout.splitlines()[1:]
+    calibrated = conformal.predict_set(matched, 0.9)
+    assert [line[1] for line in csv.reader(shown)] == [
+        "|".join(map(str, calibrated.labels(row))) for row in range(len(calibrated))
+    ]

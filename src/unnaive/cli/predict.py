@@ -5,9 +5,9 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, compress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, cast
+from typing import IO, TYPE_CHECKING, Annotated, NamedTuple, cast
 
 import unnaive
 from unnaive._json import plain
@@ -19,7 +19,7 @@ from unnaive.cli.terminal import clean, progress, say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import BoolArray, FloatArray, IntArray
     from unnaive.io.frames import Column, Frame
     from unnaive.models import Classifier
     from unnaive.schema.columns import Label
@@ -38,6 +38,14 @@ def predict(
         option("--keep", "COLUMN", "Column to copy to the output, such as an id. Repeatable."),
     ] = None,
     proba: Annotated[bool, flag("--proba", "Also write the probability of every class.")] = False,
+    interval: Annotated[
+        float | None,
+        option("--interval", "LEVEL", "Also write the credible interval of every probability."),
+    ] = None,
+    coverage: Annotated[
+        float | None,
+        option("--set", "COVERAGE", "Also write the set of classes that has this coverage."),
+    ] = None,
     precision: Annotated[
         int,
         option("--precision", "N", "Significant digits of probabilities; 17: all.", min=1, max=17),
@@ -53,27 +61,38 @@ def predict(
     identifier, the target) are not used; columns that the file does not have are treated as
     missing. Rows are read, predicted and written in batches, so a file may be larger than memory.
 
+    Sets are calibrated if the file holds a ConformalClassifier; otherwise they are the most
+    probable classes that have the coverage by the model itself. Their classes are separated by |.
+
     Examples
     --------
     unnaive predict patients.unb new.csv
     unnaive predict patients.unb new.csv --keep id --proba -o predicted.csv
+    unnaive predict patients.unb new.csv --interval 0.9 --set 0.95
     """
     from unnaive.models.classifier import chosen_classes  # noqa: PLC0415
 
     if to is not None:
         output.require_writable(to, model, data)
     with progress(f"predicting {data.name}") as done:
-        classifier = unnaive.load(model).set_params(n_jobs=n_jobs)
+        loaded = unnaive.load(model)  # a model, or one with the scores of prediction sets
+        classifier = getattr(loaded, "estimator_", loaded).set_params(n_jobs=n_jobs)
         kept = options.words(keep)
         batches = matched_batches(data, classifier, n_jobs, cells.reading(), kept)
         first = next(batches)  # errors in the file are reported before anything is written
         with _stream(to) as stream:
-            writer = (JsonLines if json else CsvLines)(classifier, stream, kept, proba=proba)
+            told = Told(proba, interval is not None, coverage is not None)
+            writer = (JsonLines if json else CsvLines)(classifier, stream, kept, told)
             rows = 0
             for frame, copied in chain([first], batches):
                 chances = classifier.predict_proba(frame)
                 chosen = chosen_classes(classifier, chances)
-                writer.write(copied, chosen, rounded(chances, precision))
+                numbers = [rounded(chances, precision)] if proba else []
+                if interval is not None:
+                    bounds = classifier.predict_interval(frame, interval)
+                    numbers += [rounded(bound, precision) for bound in (bounds.lower, bounds.upper)]
+                sets = None if coverage is None else loaded.predict_set(frame, coverage).included
+                writer.write(copied, chosen, numbers, sets)
                 rows += frame.n_rows
                 done(rows)
             writer.finish()
@@ -83,6 +102,19 @@ def predict(
 
 _ALL_DIGITS = 17  # significant digits that tell every number apart
 _EXACT_POWER = 22  # largest power of ten that is exact
+
+
+class Told(NamedTuple):
+    """What is written beside the predicted class."""
+
+    proba: bool = False
+    interval: bool = False
+    sets: bool = False
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of numbers that every class has."""
+        return (*(["P"] if self.proba else []), *(["lower", "upper"] if self.interval else []))
 
 
 @contextmanager
@@ -114,29 +146,51 @@ class CsvLines:
     """Predictions as CSV, written batch by batch."""
 
     def __init__(
-        self, model: "Classifier", stream: IO[bytes], keep: "Sequence[str]", *, proba: bool
+        self, model: "Classifier", stream: IO[bytes], keep: "Sequence[str]", told: Told
     ) -> None:
         labels, target = model.classes_.tolist(), model.schema_.target
-        self._stream, self._proba = stream, proba
+        self._stream, self._labels = stream, [str(label) for label in labels]
         self._cells = [_line([label]) for label in labels]
         predicted = f"predicted {target}" if target in keep else target
-        shown = [f"P({label})" for label in labels] if proba else []
-        stream.write(f"{_line([*keep, predicted, *shown])}\n".encode())
+        shown = [f"{kind}({label})" for kind in told.kinds for label in labels]
+        sets = ["set"] if told.sets else []
+        stream.write(f"{_line([*keep, predicted, *sets, *shown])}\n".encode())
 
-    def write(self, copied: "Frame", chosen: "IntArray", chances: "FloatArray") -> None:
-        """Write kept cells, predicted classes, and probabilities if wanted, of some rows."""
+    def write(
+        self,
+        copied: "Frame",
+        chosen: "IntArray",
+        numbers: "list[FloatArray]",
+        sets: "BoolArray | None",
+    ) -> None:
+        """Write kept cells, predicted classes, sets and numbers of some rows."""
+        import numpy as np  # noqa: PLC0415 - see app.py
+
         cells = [self._cells[index] for index in chosen.tolist()]
+        if sets is not None:
+            texts_of_sets = [_line(["|".join(one)]) for one in named_sets(self._labels, sets)]
+            cells = [",".join(both) for both in zip(cells, texts_of_sets, strict=True)]
         columns = [map(_line, zip(texts(column))) for column in copied.columns]
         if columns:
             cells = [",".join(row) for row in zip(*columns, cells, strict=True)]
-        if self._proba:
-            self._stream.write(_lines(cells, chances))
+        if numbers:
+            self._stream.write(_lines(cells, np.hstack(numbers)))
         else:
             self._stream.write("\n".join([*cells, ""]).encode())
 
     def finish(self) -> None:
         """Flush the output."""
         self._stream.flush()
+
+
+def named_sets(labels: list[str], sets: "BoolArray") -> list[list[str]]:
+    """Return the labels in every set.
+
+    >>> import numpy as np
+    >>> named_sets(["a", "b"], np.array([[True, True], [False, False]]))
+    [['a', 'b'], []]
+    """
+    return [list(compress(labels, one)) for one in sets.tolist()]
 
 
 def texts(column: "Column") -> list[str]:
@@ -204,20 +258,29 @@ class JsonLines:
     """Predictions as one JSON object, written at the end."""
 
     def __init__(
-        self, model: "Classifier", stream: IO[bytes], keep: "Sequence[str]", *, proba: bool
+        self, model: "Classifier", stream: IO[bytes], keep: "Sequence[str]", told: Told
     ) -> None:
-        self._model, self._stream, self._proba = model, stream, proba
+        self._model, self._stream, self._told = model, stream, told
         self._kept: dict[str, list[str]] = {name: [] for name in keep}
         self._predicted: list[Label] = []
-        self._chances: list[list[float]] = []
+        self._numbers: list[list[list[float]]] = [[] for _ in told.kinds]
+        self._sets: list[list[Label]] = []
 
-    def write(self, copied: "Frame", chosen: "IntArray", chances: "FloatArray") -> None:
+    def write(
+        self,
+        copied: "Frame",
+        chosen: "IntArray",
+        numbers: "list[FloatArray]",
+        sets: "BoolArray | None",
+    ) -> None:
         """Collect the kept cells and the predictions of some rows."""
         for column in copied.columns:
             self._kept[column.name] += texts(column)
         self._predicted += self._model.classes_[chosen].tolist()
-        if self._proba:
-            self._chances += chances.tolist()
+        for kept, found in zip(self._numbers, numbers, strict=True):
+            kept.extend(found.tolist())
+        if sets is not None:
+            self._sets += [self._model.classes_[one].tolist() for one in sets]
 
     def finish(self) -> None:
         """Write all predictions."""
@@ -230,6 +293,9 @@ class JsonLines:
         }
         if self._kept:
             result["kept"] = self._kept
-        if self._proba:
-            result["probabilities"] = self._chances
+        names = {"P": "probabilities"}
+        for kind, numbers in zip(self._told.kinds, self._numbers, strict=True):
+            result[names.get(kind, kind)] = numbers
+        if self._told.sets:
+            result["sets"] = self._sets
         self._stream.write(json.dumps(plain(result), ensure_ascii=False).encode() + b"\n")

@@ -28,7 +28,7 @@ _SHOWN = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 class RiskCoverage:
     """A risk-coverage curve.
 
-    Attributes
+    Parameters
     ----------
     coverage : ndarray of shape (n,)
         Shares 1/n, 2/n, …, 1 of the samples, the surest first.
@@ -36,6 +36,16 @@ class RiskCoverage:
         Share of errors among them.
     confidence : ndarray of shape (n,)
         Confidence of the last sample that is answered.
+
+    See Also
+    --------
+    risk_coverage : Compute the curve.
+
+    Examples
+    --------
+    >>> from unnaive.evaluate import risk_coverage
+    >>> risk_coverage([0, 1], [[0.9, 0.1], [0.2, 0.8]], [0, 1])
+    RiskCoverage(2 samples, area=0): risk 0 at 50%, 0 at 80%, 0 at 100%
     """
 
     coverage: FloatArray
@@ -127,6 +137,10 @@ def risk_coverage(
     -------
     RiskCoverage
         The curve, its area, a plot and a table.
+
+    See Also
+    --------
+    measure : Accuracy, log loss and other metrics without abstention.
 
     References
     ----------
