@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain, compress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import unnaive
 from unnaive._json import plain
@@ -75,8 +75,9 @@ def predict(
     if to is not None:
         output.require_writable(to, model, data)
     with progress(f"predicting {data.name}") as done:
-        loaded = unnaive.load(model)  # a model, or one with the scores of prediction sets
-        classifier = getattr(loaded, "estimator_", loaded).set_params(n_jobs=n_jobs)
+        loaded: Any = unnaive.load(model)  # a model, or one with the scores of prediction sets
+        classifier: Classifier = getattr(loaded, "estimator_", loaded)
+        classifier.set_params(n_jobs=n_jobs)
         kept = options.words(keep)
         batches = matched_batches(data, classifier, n_jobs, cells.reading(), kept)
         first = next(batches)  # errors in the file are reported before anything is written
