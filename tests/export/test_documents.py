@@ -1,0 +1,70 @@
+"""The JSON document: its schema, the scorer in the documentation, files, the command."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import unnaive
+from exports import assert_predictions, fitted, plain_rows
+from unnaive import export
+from unnaive.exceptions import UnnaiveError
+
+PAGE = Path(__file__).parents[2] / "docs" / "exporting.md"
+SHORT, REST = [
+    block
+    for block in re.findall(
+        r"```{code-block} python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
+    )
+    if "Scorer" in block
+]
+
+
+def assert_documented(key):
+    """The document is valid, and the scorer of the documentation predicts as Python does."""
+    validator = pytest.importorskip("jsonschema").Draft202012Validator
+    model, X = fitted(key, seed=1)
+    document = json.loads(model.to_json())
+    validator(export.json_schema()).validate(document)
+    names: dict[str, object] = {}
+    exec(SHORT + REST, names)
+    scorer = names["Complete"](document)
+    X = X[:40]
+    rows = [dict(zip(X.columns, row, strict=True)) for row in plain_rows(X)]
+    labels, chances = zip(*map(scorer.predict, rows), strict=True)
+    assert_predictions(model, X, labels, chances)
+
+
+@pytest.mark.parametrize("key", ["tan", "aode", "hnb", "gaussian-nb", "full-bayes", "auto"])
+def test_the_scorer_of_the_documentation(key):
+    assert_documented(key)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("key", sorted(unnaive.all_models()))
+def test_every_model(key):
+    assert_documented(key)
+
+
+def test_the_scorer_is_short_and_plain():
+    assert sum(bool(line.strip()) for line in SHORT.splitlines()) <= 60
+    assert "numpy" not in SHORT + REST
+
+
+def test_files_of_every_format(tmp_path):
+    pytest.importorskip("sqlglot")
+    pytest.importorskip("onnx")
+    model, _ = fitted("nb")
+    for name in ("m.json", "m.js", "m.sql", "m.onnx"):
+        export.write(model, tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 1000
+    assert json.loads((tmp_path / "m.json").read_text())["model"] == "NaiveBayes"
+    with pytest.raises(ValueError, match=r"the format of 'm\.txt' is not known"):
+        export.write(model, tmp_path / "m.txt")
+    model.set_params(handle_unknown="error")
+    with pytest.raises(UnnaiveError, match="handle_unknown"):
+        export.write(model, tmp_path / "n.js")
+    assert not list(tmp_path.glob("n.*"))
