@@ -230,8 +230,9 @@ def predict_set(
     the samples, and has other ways of calibration.
 
     What is guaranteed: leave-one-out scores come from the structure and the bins of all samples,
-    so the coverage is asymptotic; it was within one point of nominal on average on the data sets
-    of the papers.
+    so the coverage is asymptotic. With TAN and bins learned by MDLP, sets of 90 % covered 88.4 % on
+    average on 25 data sets of the papers; with few samples use
+    ``ConformalClassifier(model, method="cross")``.
 
     Parameters
     ----------
