@@ -31,13 +31,13 @@ def assert_equal_to_twin(problem, counts):
 
 
 @given(problems())
-@settings(max_examples=80)
+@settings(max_examples=150)
 def test_counts_equal_the_twin(problem):
     assert_equal_to_twin(problem, problem.coded().count())
 
 
 @given(problems(weighted=True))
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_weighted_counts_equal_the_twin(problem):
     assert_equal_to_twin(problem, problem.coded().count())
 
@@ -70,7 +70,7 @@ def test_the_same_bits_for_any_number_of_threads(weighted):
 
 
 @given(problems(max_rows=40))
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_counts_add_and_subtract(problem):
     rows = problem.coded()
     whole = rows.count()

@@ -107,7 +107,7 @@ def test_two_calls_draw_other_noise():
 # Consistent tables
 
 
-@settings(max_examples=25)
+@settings(max_examples=60)
 @given(
     sizes=st.lists(st.integers(0, 5), min_size=1, max_size=4),
     n_classes=st.integers(1, 3),

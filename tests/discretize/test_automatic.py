@@ -17,7 +17,7 @@ from unnaive.io.frames import to_column, to_frame
 from unnaive.schema import learn_schema
 from unnaive.schema.sketch import SchemaSketch
 
-quick = settings(database=None, max_examples=50, deadline=None)
+quick = settings(database=None, max_examples=150, deadline=None)
 numbers = st.one_of(st.integers(-6, 6).map(float), st.floats(-100, 100, width=32))
 rows = st.lists(st.tuples(numbers, st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=80)
 

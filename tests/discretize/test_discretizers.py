@@ -25,7 +25,7 @@ GOLDEN = {
 }
 ALL = [EqualWidth(), EqualFrequency(), Quantile(), MDLP(), MDLP(better_encoding=True)]
 each = pytest.mark.parametrize("method", ALL, ids=repr)
-quick = settings(database=None, max_examples=60)
+quick = settings(database=None, max_examples=150)
 
 small = st.integers(-6, 6).map(float)
 tame = st.one_of(small, st.floats(-100, 100, width=32))

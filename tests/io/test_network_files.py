@@ -101,7 +101,7 @@ def descriptions(draw):
 
 
 @both
-@settings(max_examples=60)
+@settings(max_examples=150)
 @given(network=descriptions())
 def test_round_trip_is_exact(form, network):
     write, read = FORMATS[form]

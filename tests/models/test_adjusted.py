@@ -59,7 +59,7 @@ def expected(problem, policy, criterion):
 
 
 @given(problems(max_rows=14), policies, st.sampled_from(["training", "loo"]))
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_weights_equal_the_twin(problem, policy, criterion):
     assume(criterion == "training" or len(problem.rows) > 1)
     model = learned(AdjustedNB(smoothing=policy, criterion=criterion), problem)
@@ -69,7 +69,7 @@ def test_weights_equal_the_twin(problem, policy, criterion):
 
 
 @given(problems(max_rows=14, weighted=True), policies, st.sampled_from(["training", "loo"]))
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_weights_of_weighted_rows_equal_the_twin(problem, policy, criterion):
     assume(criterion == "training" or len(problem.rows) > 1)
     model = learned(AdjustedNB(smoothing=policy, criterion=criterion), problem)
@@ -92,7 +92,7 @@ def judged_rows(draw, classes=st.integers(1, 4)):  # noqa: B008
 
 
 @given(judged_rows())
-@settings(max_examples=80)
+@settings(max_examples=200)
 def test_sweep_equals_the_twin(drawn):
     judged, log_weights = drawn
     data = judged.joint.tolist(), judged.classes.tolist()
@@ -157,7 +157,7 @@ def test_two_classes_reach_the_optimum_of_all_weights(drawn):
 
 
 @given(problems(weighted=True), policies, st.sampled_from(["hill", "eda"]))
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_no_worse_than_naive_bayes_where_it_was_trained(problem, policy, search):
     settings = {"criterion": "training", "algorithm": BRIEF, "random_state": 0}
     model = learned(AdjustedNB(smoothing=policy, search=search, **settings), problem)
@@ -217,7 +217,7 @@ def test_leave_one_out_keeps_the_weights():
 
 
 @given(problems(max_rows=14), st.integers(0, 5))
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_search_begins_with_naive_bayes(problem, seed):
     settings = {"algorithm": BRIEF, "random_state": seed, "max_weight": 2.0}
     model = learned(AdjustedNB(search="eda", polish=False, **settings), problem)
@@ -233,7 +233,7 @@ def test_search_begins_with_naive_bayes(problem, seed):
 
 
 @given(problems(), st.integers(0, 5))
-@settings(max_examples=15)
+@settings(max_examples=30)
 def test_search_of_two_classes_reaches_the_optimum(problem, seed):
     problem = replace(problem, k=2, classes=[label % 2 for label in problem.classes])
     found = learned(AdjustedNB(search="eda", algorithm=BRIEF, random_state=seed), problem)

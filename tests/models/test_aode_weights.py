@@ -80,7 +80,7 @@ def narrow(n=300, seed=0):
 
 
 @given(SMALL, st.sampled_from(sorted(POLICIES)), st.sampled_from(OPTIONS), st.integers(0, 99))
-@settings(max_examples=30)
+@settings(max_examples=60)
 def test_loss_and_slope_equal_the_twin(problem, policy, options, seed):
     model = fitted(weighted(smoothing=policy, **options), problem)
     said = slow.left_out_members(problem.data, POLICIES[policy], **options)
@@ -96,7 +96,7 @@ def test_loss_and_slope_equal_the_twin(problem, policy, options, seed):
 
 
 @given(SMALL, st.sampled_from(sorted(POLICIES)), st.sampled_from(OPTIONS))
-@settings(max_examples=30)
+@settings(max_examples=60)
 def test_the_joint_equals_the_twin(problem, policy, options):
     model = fitted(weighted(smoothing=policy, **options), problem)
     plain = fitted(model.__class__(**{**model.get_params(), "weights": None}), problem)

@@ -138,7 +138,7 @@ def judged_of(own, importance=None):
 
 
 @given(st.integers(1, 5), st.integers(1, 40), st.integers(0, 2**32 - 1))
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_shares_are_the_best_there_are(members, rows, seed):
     random = np.random.default_rng(seed)
     own = np.log(random.beta(2, 1, (members, rows)) * 0.98 + 0.01)

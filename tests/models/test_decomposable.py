@@ -68,7 +68,7 @@ def test_edges_equal_the_twin(seed, penalty, start):
 
 
 @given(problems(max_columns=5, sizes=(1, 2, 3)), penalties, st.integers(2, 5))
-@settings(max_examples=30)
+@settings(max_examples=60)
 def test_edges_equal_the_twin_on_any_shape(problem, penalty, size):
     complete(problem)
     model = fitted(DecomposableNB(max_clique=size, penalty=penalty), problem)
@@ -79,7 +79,7 @@ def test_edges_equal_the_twin_on_any_shape(problem, penalty, size):
 
 
 @given(problems(max_columns=5, sizes=(1, 2, 3)), policies, st.integers(2, 5), st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=80)
 def test_joints_equal_the_twin(problem, policy, size, cherry):
     kind = CherryTreeNB(order=size) if cherry else DecomposableNB(max_clique=size, penalty=None)
     model = fitted(kind.set_params(smoothing=policy), problem)
@@ -121,7 +121,7 @@ def test_small_cliques_are_known_models():
 
 
 @given(problems(max_columns=6))
-@settings(max_examples=40)
+@settings(max_examples=100)
 def test_order_three_is_the_greedy_tree(problem):
     cherry = fitted(CherryTreeNB(order=3), problem)
     greedy = fitted(GeneralizedNB(method="greedy"), problem)
@@ -136,7 +136,7 @@ def test_order_three_is_the_greedy_tree(problem):
 
 
 @given(problems(max_columns=6, sizes=(1, 2, 3)), st.integers(2, 6))
-@settings(max_examples=40)
+@settings(max_examples=100)
 def test_cherry_trees_equal_the_twin(problem, order):
     model = fitted(CherryTreeNB(order=order), problem)
     columns, parents, gains = slow.cherry_tree(*problem.data, order)
@@ -149,7 +149,7 @@ def test_cherry_trees_equal_the_twin(problem, order):
 
 
 @given(problems(max_columns=5, weighted=True), st.integers(0, 4), st.integers(0, 4))
-@settings(max_examples=40)
+@settings(max_examples=80)
 def test_information_given_columns_equals_the_twin(problem, first, second):
     group = sorted({first % len(problem.values), second % len(problem.values)})
     rows = problem.coded()

@@ -86,7 +86,7 @@ def joint(model, X, y, rows=None, **options):
 
 
 @given(number_problems())
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_naive_bayes_is_scikit_learns(problem):
     X, y, _ = problem
     assert_close(joint(GaussianNaiveBayes(), X, y), joint(GaussianNB(), X, y), 1e-10)
@@ -220,7 +220,7 @@ def test_full_bayes_is_quadratic_discriminant_analysis(k):
 
 
 @given(number_problems())
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_full_bayes_equals_the_twin(problem):
     X, y, gapped = problem
     twin = twin_of(X, y)
@@ -386,7 +386,7 @@ def parents_of(model):
 
 
 @given(number_problems())
-@settings(max_examples=30)
+@settings(max_examples=60)
 def test_trees_equal_the_twin(problem):
     X, y, gapped = problem
     model, twin = GaussianTAN(var_smoothing=0).fit(X, y), twin_of(X, y)
@@ -397,7 +397,7 @@ def test_trees_equal_the_twin(problem):
 
 
 @given(number_problems(), st.integers(0, 4))
-@settings(max_examples=30)
+@settings(max_examples=60)
 def test_k_dependences_equal_the_twin(problem, k):
     X, y, gapped = problem
     model, twin = GaussianKDB(k=k, var_smoothing=0).fit(X, y), twin_of(X, y)
@@ -409,7 +409,7 @@ def test_k_dependences_equal_the_twin(problem, k):
 
 
 @given(number_problems())
-@settings(max_examples=15)
+@settings(max_examples=30)
 def test_networks_lie_between_naive_and_full(problem):
     X, y, gapped = problem
     d = X.shape[1]

@@ -69,7 +69,7 @@ def test_worked_structures():
 
 
 @given(problems(), policies)
-@settings(max_examples=30)
+@settings(max_examples=80)
 def test_hnb_equals_the_twin(problem, policy):
     model = fitted(HNB(smoothing=policy), problem)
     expected = [slow.hnb(*problem.data, POLICIES[policy], row) for row in problem.rows]
@@ -79,7 +79,7 @@ def test_hnb_equals_the_twin(problem, policy):
 @given(
     problems(), policies, st.sampled_from([0.0, 0.05, 0.3, math.inf]), st.sampled_from(["ge", "gt"])
 )
-@settings(max_examples=30)
+@settings(max_examples=80)
 def test_phnb_equals_the_twin(problem, policy, threshold, rule):
     model = fitted(PHNB(threshold=threshold, rule=rule, smoothing=policy), problem)
     bags = slow.phnb_bags(*problem.data, threshold, rule)
@@ -88,7 +88,7 @@ def test_phnb_equals_the_twin(problem, policy, threshold, rule):
 
 
 @given(problems(max_rows=12, max_columns=4), st.sampled_from([MEstimate(1.0), Laplace(1.0)]))
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_the_path_of_thresholds_equals_the_twin(problem, policy):
     path = PHNB(threshold="loo", smoothing=policy)._fit_rows(problem.coded()).path_
     expected = slow.phnb_path(*problem.data, POLICIES[policy])[: len(path["threshold"])]
@@ -117,7 +117,7 @@ def test_the_path_at_any_threshold_is_a_model_fitted_there():
 
 
 @given(problems(), policies)
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_waode_equals_the_twin(problem, policy):
     model = fitted(WAODE(smoothing=policy), problem)
     expected = [slow.waode(*problem.data, POLICIES[policy], row) for row in problem.rows]
@@ -125,7 +125,7 @@ def test_waode_equals_the_twin(problem, policy):
 
 
 @given(problems(max_columns=4, sizes=(1, 2, 5)), policies, st.booleans(), st.integers(0, 3))
-@settings(max_examples=30)
+@settings(max_examples=80)
 def test_spode_equals_the_twin(problem, policy, joint_prior, parent):
     parent %= len(problem.values)
     assume(any(row[parent] is not None for row in problem.rows))
@@ -138,7 +138,7 @@ def test_spode_equals_the_twin(problem, policy, joint_prior, parent):
 
 
 @given(problems(max_columns=4, sizes=(2, 3)))
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_spode_chooses_like_the_twin(problem):
     complete = type(problem)(
         [[cell or 0 for cell in row] for row in problem.rows],
@@ -153,7 +153,7 @@ def test_spode_chooses_like_the_twin(problem):
 
 
 @given(problems(max_rows=12, max_columns=4, sizes=(1, 2, 3)), policies)
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_atan_equals_the_twin(problem, policy):
     model = fitted(ATAN(smoothing=policy), problem)
     expected = [slow.atan(*problem.data, POLICIES[policy], row) for row in problem.rows]
@@ -161,7 +161,7 @@ def test_atan_equals_the_twin(problem, policy):
 
 
 @given(problems(max_rows=14, max_columns=4, sizes=(1, 2, 3)), policies)
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_multinet_equals_the_twin(problem, policy):
     model = fitted(TAN(per_class=True, smoothing=policy), problem)
     expected = [slow.multinet(*problem.data, POLICIES[policy], row) for row in problem.rows]
@@ -169,7 +169,7 @@ def test_multinet_equals_the_twin(problem, policy):
 
 
 @given(problems(), policies)
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_odanb_equals_the_twin(problem, policy):
     model = fitted(ODANB(smoothing=policy), problem)
     assert model.structure_.parents.tolist() == slow.odanb_parents(*problem.data)
@@ -182,7 +182,7 @@ def normalised(joints):
 
 
 @given(problems(max_rows=12, max_columns=4), st.sampled_from([MEstimate(1.0), Laplace(0.5)]))
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_leave_one_out_with_fixed_weights(problem, policy):
     cmi = [
         [
@@ -256,7 +256,7 @@ def test_hidden_models_are_the_same_for_any_number_of_threads():
     st.integers(0, 3),
     st.sampled_from(["marginalize", "drop"]),
 )
-@settings(max_examples=30)
+@settings(max_examples=80)
 def test_kdb_equals_the_twin(problem, policy, k, missing):
     model = fitted(KDB(k=k, smoothing=policy, missing=missing), problem)
     _, parents = slow.kdb_structure(*problem.data, k)
@@ -316,7 +316,7 @@ def test_kdb_batches_keep_the_first_structure():
     st.integers(0, 3),
     st.booleans(),
 )
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_a2de_equals_the_twin(problem, policy, min_count, weighted):
     complete = not any(None in row for row in problem.rows)
     weighted = weighted and complete  # with gaps, the three measures have rows of their own

@@ -95,7 +95,7 @@ def test_joint_equals_the_twin(problem, naivete, kind, size):
 
 
 @given(number_problems(), st.sampled_from(["log-mean", "mean"]))
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_weights_equal_the_twin(problem, weighting):
     X, y, _ = problem
     pairs = slow.pair_weights(twin_of(X, y), rows_of(X), y.tolist(), weighting)

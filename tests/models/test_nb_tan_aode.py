@@ -92,7 +92,7 @@ def test_worked_tree():
 
 
 @given(problems(), policies)
-@settings(max_examples=50)
+@settings(max_examples=120)
 def test_naive_bayes_equals_the_twin(problem, policy):
     model = fitted(NaiveBayes(smoothing=policy), problem)
     expected = [naive.naive_bayes(*problem.data, POLICIES[policy], row) for row in problem.rows]
@@ -104,7 +104,7 @@ def test_naive_bayes_equals_the_twin(problem, policy):
     policies,
     st.sampled_from(["marginalize", "drop"]),
 )
-@settings(max_examples=40)
+@settings(max_examples=100)
 def test_tan_equals_the_twin(problem, policy, missing):
     model = fitted(TAN(smoothing=policy, missing=missing), problem)
     parents = model.structure_.parents.tolist()
@@ -117,14 +117,14 @@ def test_tan_equals_the_twin(problem, policy, missing):
 
 
 @given(problems())
-@settings(max_examples=30)
+@settings(max_examples=80)
 def test_tan_has_the_tree_of_the_twin(problem):
     model = fitted(TAN(), problem)
     assert model.structure_.parents.tolist() == naive.tan_parents(*problem.data)
 
 
 @given(problems(sizes=(2, 3), max_rows=60), st.sampled_from(["bic", "aic"]))
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_forest_of_the_twin(problem, penalty):
     model = fitted(TAN(forest=penalty), problem)
     expected = naive.tan_parents(*problem.data, penalty=penalty)
@@ -132,7 +132,7 @@ def test_forest_of_the_twin(problem, penalty):
 
 
 @given(problems(), policies, st.integers(0, 4))
-@settings(max_examples=50)
+@settings(max_examples=120)
 def test_aode_equals_the_twin(problem, policy, min_count):
     model = fitted(AODE(smoothing=policy, min_count=min_count), problem)
     expected = [naive.aode(*problem.data, POLICIES[policy], row, min_count) for row in problem.rows]
@@ -140,7 +140,7 @@ def test_aode_equals_the_twin(problem, policy, min_count):
 
 
 @given(problems(), policies)
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_aode_without_joint_prior_equals_the_twin(problem, policy):
     model = fitted(AODE(smoothing=policy, joint_prior=False), problem)
     options = {"policy": POLICIES[policy], "jointly": False}
@@ -153,7 +153,7 @@ def test_aode_without_joint_prior_equals_the_twin(problem, policy):
 
 
 @given(problems(max_rows=40, sizes=(2, 3)), st.integers(0, 5))
-@settings(max_examples=40)
+@settings(max_examples=100)
 def test_subsumption_equals_the_twin(problem, critical):
     model = fitted(AODE(subsumption=True, critical=critical), problem)
     expected = [
@@ -194,7 +194,7 @@ MODELS = {
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 @given(problem=problems(max_rows=14), policy=policies)
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_leave_one_out_equals_refits(make, problem, policy):
     model = fitted(make(smoothing=policy), problem)
     got = model.loo_predict_proba(problem.X, problem.classes)
@@ -202,7 +202,7 @@ def test_leave_one_out_equals_refits(make, problem, policy):
 
 
 @given(problem=problems(max_rows=10, weighted=True), policy=policies)
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_leave_one_out_of_weighted_rows(problem, policy):
     for model in (NaiveBayes(smoothing=policy), TAN(smoothing=policy), AODE(smoothing=policy)):
         fitted(model, problem)

@@ -49,7 +49,7 @@ def of_twin(problem):
 
 
 @given(problems(**SMALL), policies, st.data())
-@settings(max_examples=50)
+@settings(max_examples=120)
 def test_fitness_equals_refits(problem, policy, data):
     d = len(problem.values)
     genome = data.draw(st.lists(st.integers(0, d), min_size=d, max_size=d))
@@ -139,7 +139,7 @@ def test_scores_of_complete_groups(problem, policy, seed):
 
 
 @given(problems(max_rows=12, max_columns=4, sizes=(1, 2, 3, 5)), policies, st.data())
-@settings(max_examples=30)
+@settings(max_examples=80)
 def test_posteriors_and_leave_one_out_equal_the_twin(problem, policy, data):
     d = len(problem.values)
     genome = data.draw(st.lists(st.integers(0, d), min_size=d, max_size=d))

@@ -68,7 +68,7 @@ def assert_path(path, expected, columns):
     st.sampled_from(list(POLICIES)[:-1]),
     st.integers(0, 3),
 )
-@settings(max_examples=20)
+@settings(max_examples=50)
 def test_the_sweep_equals_the_twin(problem, policy, max_k):
     model = swept(problem, max_k=max_k, smoothing=policy)
     expected = slow.path(*problem.data, POLICIES[policy], max_k, problem.weights)

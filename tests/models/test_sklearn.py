@@ -64,7 +64,7 @@ def test_pipeline_and_grid_search(model):
 
 def test_calibrated(model):
     X, y = load_breast_cancer(return_X_y=True)
-    calibrated = CalibratedClassifierCV(model, cv=2).fit(X[:, :6], y)
+    calibrated = CalibratedClassifierCV(model, cv=3).fit(X[:, :6], y)
     assert calibrated.score(X[:, :6], y) > least(model)
 
 
@@ -75,6 +75,6 @@ def test_clone_keeps_every_parameter(model):
 
 def test_threads_of_cross_validation_do_not_matter(model):
     X, y = load_breast_cancer(return_X_y=True)
-    one = cross_val_score(model, X[:, :5], y, cv=2)
-    two = cross_val_score(model.set_params(n_jobs=2), X[:, :5], y, cv=2)
+    one = cross_val_score(model, X[:, :5], y, cv=3)
+    two = cross_val_score(model.set_params(n_jobs=2), X[:, :5], y, cv=3)
     assert np.array_equal(one, two)

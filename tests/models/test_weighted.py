@@ -73,7 +73,7 @@ def weight_of(model, column, parent=-1):
 
 
 @given(SMALL, st.sampled_from(KINDS), st.sampled_from(PSEUDO))
-@settings(max_examples=15)
+@settings(max_examples=30)
 def test_the_joint_equals_the_twin(problem, dependences, pseudo):
     model, _, _, twin = weighing_of(problem, dependences, pseudo_count=pseudo)
     graph, bias = model.structure_, model.fitted_.learned.array("bias")
@@ -87,7 +87,7 @@ def test_the_joint_equals_the_twin(problem, dependences, pseudo):
 
 
 @given(SMALL, st.sampled_from(KINDS), st.sampled_from(PSEUDO), st.integers(0, 2**32 - 1))
-@settings(max_examples=15)
+@settings(max_examples=30)
 def test_entries_loss_and_derivatives_equal_the_twin(problem, dependences, pseudo, seed):
     parameters = {"pair_penalty": 3.0, "pseudo_count": pseudo}
     model, weighing, order, twin = weighing_of(problem, dependences, **parameters)

@@ -89,7 +89,7 @@ def test_settings_mean_what_they_mean_in_memory(how):
     assert sketch_of(frame, y, (300, 400), **how).schema() == learned(frame, y, **how)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_few_values_however_they_are_parted(data):
     rows = data.draw(st.integers(2, 60))

@@ -79,7 +79,7 @@ def check(found, lines, added, *, exact=True):
 @pytest.mark.parametrize("added", [False, True])
 @pytest.mark.parametrize("method", SEVERAL)
 @given(lines=hostile())
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_several_lines_equal_all_sets(method, added, lines):
     sizes = list(range(1, lines.shape[1] + 1))
     check(METHODS[method](lines, sizes, added), lines, added)
@@ -87,7 +87,7 @@ def test_several_lines_equal_all_sets(method, added, lines):
 
 @pytest.mark.parametrize("method", ALONE)
 @given(lines=hostile())
-@settings(max_examples=25)
+@settings(max_examples=60)
 def test_one_line_equals_all_sets(method, lines):
     sizes = list(range(1, lines.shape[1] + 1))
     check(METHODS[method](lines[:1], sizes, False), lines[:1], False, exact=method != "stepped")
@@ -248,7 +248,7 @@ def test_lines_that_add_nothing_reduce_to_one(n_columns):
 
 
 @given(hostile(7))
-@settings(max_examples=40)
+@settings(max_examples=100)
 def test_smallest(lines):
     line = lines[0]
     for size, one in balanced_sets(line, range(1, len(line) + 1), objective="smallest").items():

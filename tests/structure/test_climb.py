@@ -57,7 +57,7 @@ def slow_score(rows, values, kind, node, parents, weights):
 
 
 @given(problems(max_columns=4, weighted=True), st.sampled_from(KINDS), st.booleans())
-@settings(max_examples=50)
+@settings(max_examples=120)
 def test_scores_equal_the_slow_ones(problem, kind, weighted):
     rows = problem.coded()
     weights = problem.weights if weighted else [1.0] * len(problem.rows)

@@ -141,7 +141,7 @@ def test_d_separation_equals_networkx():
 
 
 @given(graphs(), st.data())
-@settings(max_examples=40)
+@settings(max_examples=100)
 def test_sets_that_overlap(graph, data):
     nodes = st.sets(st.integers(0, len(graph.names) - 1))
     first, second, known = data.draw(nodes), data.draw(nodes), data.draw(nodes)
@@ -181,7 +181,7 @@ def test_blankets_are_the_least_that_separates(graph):
 
 
 @given(graphs())
-@settings(max_examples=60)
+@settings(max_examples=150)
 def test_orders_relatives_and_moral_graph_equal_networkx(graph):
     twin, names = graph.to_networkx(), graph.names
     assert list(twin) == list(names)

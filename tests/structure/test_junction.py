@@ -40,7 +40,7 @@ def assert_junction_tree(tree):
 
 
 @given(problems(sizes=(1, 2, 3), max_columns=5), st.sampled_from(MODELS))
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_clusters_over_separators_are_the_model(problem, model):
     model = fitted(model, problem)
     tree = model.junction_tree_

@@ -59,7 +59,7 @@ def test_trees_equal_the_twin(problem, s, missing):
 
 
 @given(SMALL, STRENGTHS, st.sampled_from(["marginalize", "drop"]))
-@settings(max_examples=20)
+@settings(max_examples=50)
 def test_families_equal_the_twin(problem, s, missing):
     twin = twin_of(problem, s)
     model = fitted(KDB(k=3, smoothing=Hierarchical(s), missing=missing), problem)
@@ -68,7 +68,7 @@ def test_families_equal_the_twin(problem, s, missing):
 
 
 @given(SMALL, STRENGTHS, st.integers(1, 3))
-@settings(max_examples=20)
+@settings(max_examples=50)
 def test_super_parents_equal_the_twin(problem, s, min_count):
     twin, smoothing = twin_of(problem, s), Hierarchical(s)
     model = fitted(AODE(smoothing=smoothing, min_count=min_count), problem)
@@ -88,7 +88,7 @@ def test_pairs_of_parents_equal_the_twin(problem, s):
 
 
 @given(SMALL, STRENGTHS, st.integers(0, 99))
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_groups_equal_the_twin(problem, s, seed):
     random = np.random.default_rng(seed)
     label = random.integers(0, 3, len(problem.values))
@@ -175,7 +175,7 @@ def refits(model, X, y, weights):
 
 @pytest.mark.parametrize("smoothing", ["hierarchical:5", "laplace"])
 @given(problem=problems(max_rows=10, max_columns=4, sizes=(2, 3)))
-@settings(max_examples=15)
+@settings(max_examples=20)
 def test_leave_one_out_where_missing_parents_are_dropped(smoothing, problem):
     model = fitted(KDB(k=3, missing="drop", smoothing=smoothing), problem)
     got = model.loo_predict_proba(problem.X, problem.classes)

@@ -133,7 +133,7 @@ def test_bounds_are_the_twins(counts, z, alpha, clip):
         np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-15)
 
 
-@settings(max_examples=120)
+@settings(max_examples=300)
 @given(st.integers(1, 40), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-9, 0.05, 1.0, 30.0]))
 def test_projection_is_exact(n_values, seed, width):
     random = np.random.default_rng(seed)
@@ -149,7 +149,7 @@ def test_projection_is_exact(n_values, seed, width):
     close(out, slow.project_to_box_simplex(values.tolist(), low.tolist(), high.tolist()), 1e-11)
 
 
-@settings(max_examples=40)
+@settings(max_examples=120)
 @given(grouped(weighted=True), decodings, st.integers(0, 2**32 - 1))
 def test_decoding_is_the_twins(case, decoding, seed):
     problem, groups = case
@@ -171,7 +171,7 @@ def test_decoding_is_the_twins(case, decoding, seed):
         assert abs(line.sum() - 1) < 1e-12
 
 
-@settings(max_examples=40)
+@settings(max_examples=100)
 @given(problems(weighted=True), st.sampled_from(sorted(TWIN)), st.integers(0, 2**32 - 1))
 def test_projected_distributions_stay_in_their_boxes(problem, encoding, seed):
     intervals = intervals_of(problem, encoding=encoding)
@@ -184,7 +184,7 @@ def test_projected_distributions_stay_in_their_boxes(problem, encoding, seed):
         assert (np.abs(found.sum(axis=-1) - 1) < 1e-12).all()
 
 
-@settings(max_examples=40)
+@settings(max_examples=100)
 @given(grouped(weighted=True), decodings, st.integers(0, 2**32 - 1))
 def test_leave_one_out_is_the_twins(case, decoding, seed):
     check_leave_one_out(*case, decoding, seed)
@@ -221,7 +221,7 @@ def clear(joints):
     return not ((below > 1e-13) & (below < 1e-6)).any()
 
 
-@settings(max_examples=25)
+@settings(max_examples=60)
 @given(grouped(weighted=True), decodings, st.integers(0, 2**32 - 1))
 def test_resubstitution_is_the_twins(case, decoding, seed):
     problem, groups = case
@@ -238,7 +238,7 @@ def test_resubstitution_is_the_twins(case, decoding, seed):
         assert got == pytest.approx(expected / sum(problem.weights))
 
 
-@settings(max_examples=40)
+@settings(max_examples=80)
 @given(grouped(weighted=True), st.sampled_from(["project", "normalise"]))
 def test_point_genome_is_naive_bayes(case, repair):
     """For any row that is left out; the linear encoding has no such genome."""
@@ -267,7 +267,7 @@ def test_no_width_is_naive_bayes_exactly(problem, encoding, seed):
         np.testing.assert_allclose(found, (counts + 1) / total, rtol=4e-16)
 
 
-@settings(max_examples=25)
+@settings(max_examples=60)
 @given(grouped(weighted=True), st.sampled_from(["linear", "absolute"]))
 def test_point_genome_of_other_encodings(case, encoding):
     problem, groups = case

@@ -25,7 +25,7 @@ from unnaive.tables.sampling import drawn
 AB = DAG.of_edges(["a", "b"], [(0, 1)])
 XY = (("x", "y"), ("u", "v"))
 FAIR = [0.5, 0.5]
-examples = settings(max_examples=60)
+examples = settings(max_examples=120)
 
 
 def made(sizes, seed, density=0.5, zeros=0.3):
