@@ -171,6 +171,8 @@ class Stages:
             index = exp.Add(this=index, expression=whole(1))
         kind = exp.DataType.build("array<double>", dialect="bigquery")
         array: Expression = exp.Array(expressions=entries)
+        if self.dialect == "spark":  # which may look up a missing index as −1, and stop
+            return function("GET", array, index)
         if self.dialect in _ONE_BASED:
             array = exp.Paren(this=exp.Cast(this=array, to=kind))
         offset = 1 if self.dialect in _ONE_BASED else 0
