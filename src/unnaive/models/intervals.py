@@ -11,7 +11,6 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -233,6 +232,8 @@ def _bounds(  # noqa: PLR0917 - what predict_interval was given
 
 def _logistic_normal(model: Any, frame: Frame, level: float) -> FloatArray:
     """Bounds from the moments of the log joint, block by block; shape (3, n, k)."""
+    from statistics import NormalDist  # noqa: PLC0415 - slow to import
+
     fitted, reach = model.fitted_, NormalDist().inv_cdf((1 + level) / 2)
     out = np.empty((3, frame.n_rows, len(fitted.labels)))
 
