@@ -58,7 +58,7 @@ CRAFTED = {
     "fewer classes": lambda counts: counts["schema"].update(classes=[0]),
     "no pairs": lambda counts: counts.update(pairs=counts["pairs"][:, :0]),
     "pairs of no columns": lambda counts: counts.update(pair_columns=counts["pair_columns"] + 9),
-    "negative counts": lambda counts: counts.update(values=-counts["values"]),
+    "negative counts": lambda counts: counts.update(values=-counts["values"].astype(int)),
     "a category twice": lambda counts: counts["schema"]["columns"][0].update(categories=[1, 1, 2]),
     "a part missing": lambda counts: counts.pop("values"),
 }

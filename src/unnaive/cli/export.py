@@ -10,7 +10,7 @@ import unnaive
 from unnaive.cli import options
 from unnaive.cli.options import option
 from unnaive.cli.output import require_writable, size_of
-from unnaive.cli.terminal import progress, say
+from unnaive.cli.terminal import print_json, progress, say
 
 
 class Format(StrEnum):
@@ -54,6 +54,7 @@ def export(
     key: Annotated[
         str | None, option("--key", "COLUMN", "Column to return with predictions, for SQL.")
     ] = None,
+    json: options.AsJson = False,
 ) -> None:
     """Write a model as a file for another program.
 
@@ -75,4 +76,7 @@ def export(
     with progress(f"exporting {model.name}"):
         classifier = unnaive.load(model)
         write(classifier, output, to, table=table, key=key, dialect=str(dialect))
-    say(f"model written to {output} ({size_of(output)})")
+    if json:
+        print_json({"model": str(model), "file": str(output), "bytes": output.stat().st_size})
+    else:
+        say(f"model written to {output} ({size_of(output)})")

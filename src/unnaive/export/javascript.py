@@ -78,7 +78,7 @@ def to_javascript(model: Classifier, max_bytes: int = 100_000_000) -> str:
     >>> from unnaive import NaiveBayes
     >>> from unnaive.export import to_javascript
     >>> model = NaiveBayes().fit([["a"], ["b"]], ["no", "yes"])
-    >>> print(to_javascript(model)[-59:])
+    >>> print(to_javascript(model).splitlines()[-1])
     export const { classes, columns, predict, explain } = model;
     """
     document = exported(model, max_bytes)
