@@ -24,6 +24,7 @@ ROOMS = {
     "evaluate": "Evaluating and comparing",
     "explain": "Explaining and drawing",
     "report": "Reports",
+    "export": "Exporting",
     "datasets": "Data sets",
     "counts": "Counts",
     "schema": "Schemas",
@@ -40,7 +41,7 @@ MORE = {  # public names that are not in the ``__all__`` of their package
     "schema": ("document.load_schema", "document.save_schema"),
     "structure": (
         *("graph.Graph", "graph.FamilyGraph", "parents.SuperParents", "groups.GroupGraph"),
-        *("bags.HiddenParents", "dag.DAG", "junction.JunctionTree", "junction.junction_tree"),
+        *("parents.HiddenParents", "dag.DAG", "junction.JunctionTree", "junction.junction_tree"),
         "back_door.back_door_set",
     ),
     "tables": ("base.Tables", "network.Network"),

@@ -14,6 +14,10 @@ import pytest
 import unnaive
 
 NUMBERS_ONLY = {"full-bayes", "k-naive"}
+IN_CELLS = {
+    "gaussian-tan",
+    "gaussian-kdb",
+}  # beside categories, only engines of their own have them
 SCORE = """
 import {{ classes, columns, predict, explain }} from {module};
 import {{ readFileSync }} from "node:fs";
@@ -74,9 +78,9 @@ def plain_rows(X):
     ]
 
 
-def fitted(key, seed=0, k=3, **options):
+def fitted(key, seed=0, k=3, *, numbers_only=False, **options):
     """Fit a model of the register to rows of a clinic; also return rows to score."""
-    X, y = clinic(seed, k, numbers_only=key in NUMBERS_ONLY)
+    X, y = clinic(seed, k, numbers_only=numbers_only or key in NUMBERS_ONLY)
     known = unnaive.make(key).get_params()
     options |= {"random_state": 0} if "random_state" in known else {}
     return unnaive.make(key, **options).fit(X, y), unseen(X, seed)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive.export.checks import refuse_cells
+
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, State
     from unnaive.export.onnx_graph import Graph
@@ -33,6 +35,7 @@ def gaussian(compiler: Compiler, spec: State) -> str:
     str
         Name of the log joint (n, k).
     """
+    refuse_cells(spec, "ONNX")
     graph, reading, k = compiler.graph, compiler.reading, compiler.k
     columns, m = spec["columns"], len(spec["columns"])
     base = graph.constant(reading.logs(spec["base"])[None])

@@ -9,6 +9,7 @@ import numpy as np
 
 from unnaive.exceptions import UnnaiveError
 from unnaive.export import sql_words as sql
+from unnaive.export.checks import refuse_cells
 from unnaive.export.sql_words import column, minus, number, or_zero, plus, times, when
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def gaussian(compiler: Compiler, spec: State) -> list[str]:
     list of str
         Columns of the log joint.
     """
+    refuse_cells(spec, "SQL")
     reading, columns = compiler.reading, spec["columns"]
     base, k, m = reading.logs(spec["base"]), compiler.k, len(columns)
     means = reading.exact(spec["means"]).reshape(k, m)
