@@ -1,4 +1,4 @@
-"""SQL in a PostgreSQL server that is started here."""
+"""SQL in a PostgreSQL server and in Spark, both started here."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import io
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from exports import assert_scored, fitted, plain_rows
@@ -70,3 +72,24 @@ def test_postgres(postgres, key):
     )
     found = csv.reader(io.StringIO(answer))
     assert_scored(model, X, [(int(k), label, *map(float, p)) for k, label, *p in found])
+
+
+def test_spark(monkeypatch):
+    sql = pytest.importorskip("pyspark.sql")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"}
+    session = sql.SparkSession.builder.master("local[1]").config(map=options).getOrCreate()
+    try:
+        for key in ("tan", "aode"):
+            model, X = fitted(key, seed=1)
+            text = [not pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes]
+            kinds = ["string" if t else str(k) for t, k in zip(text, X.dtypes, strict=True)]
+            kinds = [{"float64": "double"}.get(kind, kind) for kind in kinds]
+            names = [f"`{name}`" for name in X.columns]
+            schema = ", ".join(f"{n} {k}" for n, k in zip(names, kinds, strict=True)) + ", id int"
+            rows = [(*row, place) for place, row in enumerate(plain_rows(X))]
+            session.createDataFrame(rows, schema).createOrReplaceTempView("my_rows")
+            query = model.to_sql("my_rows", key="id", dialect="spark")
+            assert_scored(model, X, [tuple(row) for row in session.sql(query).collect()])
+    finally:
+        session.stop()
