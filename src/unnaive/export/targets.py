@@ -52,7 +52,7 @@ def to_sql(
     Returns
     -------
     str
-        The query. Its columns are the key, "label", and one for every class: "p_" and the class,
+        The query. Its columns are the key, "label", and one for every class: ``p_`` and the class,
         or its position if some class is not a simple word.
 
     Raises
