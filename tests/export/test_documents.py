@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import unnaive
+from commands import run
 from exports import IN_CELLS, assert_predictions, fitted, plain_rows
 from unnaive import export
 from unnaive.exceptions import UnnaiveError
@@ -58,6 +59,17 @@ def test_numbers_in_cells_are_refused_where_rows_share_one_covariance(key, tmp_p
         with pytest.raises(UnnaiveError, match=f"cannot be written as {target}, since its means"):
             export.write(model, tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_command(tmp_path):
+    model, _ = fitted("nb")
+    model.save(tmp_path / "m.unb")
+    printed = run("export", tmp_path / "m.unb", "-o", tmp_path / "m.json", "--json").stdout
+    assert json.loads(printed)["bytes"] == (tmp_path / "m.json").stat().st_size
+    assert (tmp_path / "m.json").read_text(encoding="utf-8") == model.to_json()
+    told = run("export", tmp_path / "m.unb", "-o", tmp_path / "m.xyz", code=2).stderr
+    assert "'m.xyz' does not tell the format; add --to json" in " ".join(told.split())
+    assert not (tmp_path / "m.xyz").exists()
 
 
 def test_the_scorer_is_short_and_plain():

@@ -72,7 +72,10 @@ def export(
 
     require_writable(output, model)
     if to is None and output.suffix.lower() not in FORMATS:
-        raise typer.BadParameter("name the format of the file", param_hint="--to")
+        raise typer.BadParameter(
+            f"{output.name!r} does not tell the format; add --to {', --to '.join(Format)}",
+            param_hint="--output",
+        )
     with progress(f"exporting {model.name}"):
         classifier = unnaive.load(model)
         write(classifier, output, to, table=table, key=key, dialect=str(dialect))
