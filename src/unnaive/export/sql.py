@@ -39,7 +39,7 @@ def select_of(document: State, table: str, key: str | None, dialect: str) -> str
     if "members" in document:
         joint = _blended(document, members, stages)
     query = stages.query(source.select(key), _answers(document, compiler, joint, key))
-    return str(query.sql(dialect, comments=False))
+    return str(query.sql(dialect, comments=False, copy=False))
 
 
 def _require_text(document: State) -> None:

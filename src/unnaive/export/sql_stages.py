@@ -33,6 +33,7 @@ class Stages:
         self.dialect = dialect
         self.columns: list[dict[str, Expression]] = [{}]
         self._stage: dict[str, int] = {}
+        self._used: dict[str, set[str]] = {}  # by each column, of earlier stages
 
     def given(self, name: str, value: Expression) -> str:
         """Add a column that is computed from the user's table.
@@ -67,12 +68,12 @@ class Stages:
         str
             Name of the column; its stage is the one after the last that it refers to.
         """
-        used = [self._stage[known.name] for known in value.find_all(exp.Column)]
-        stage = max(used, default=0) + 1
+        used = _columns(value)
+        stage = max((self._stage[known] for known in used), default=0) + 1
         while len(self.columns) <= stage:
             self.columns.append({})
         name = f"v{len(self._stage)}"
-        self.columns[stage][name], self._stage[name] = value, stage
+        self.columns[stage][name], self._stage[name], self._used[name] = value, stage, used
         return name
 
     def put_all(self, values: Iterable[Expression]) -> list[str]:
@@ -227,41 +228,39 @@ class Stages:
         Select
             One common table expression for each stage, with the columns that later ones use.
         """
-        wanted = self._wanted(last.values())
+        wanted = set[str]().union(*map(_columns, last.values()))
+        order = {name: place for place, name in enumerate(self._stage)}
         needed: list[list[str]] = []
         for stage in range(len(self.columns) - 1, -1, -1):
-            needed.insert(0, sorted(wanted, key=lambda name: int(self._stage[name])))
+            needed.insert(0, sorted(wanted, key=order.__getitem__))
             self._require_few(wanted)
-            own = [name for name in wanted if self._stage[name] == stage]
-            wanted = {name for name in wanted if self._stage[name] < stage}
-            wanted |= self._wanted(self.columns[stage][name] for name in own) if stage else set()
+            own = {name for name in wanted if self._stage[name] == stage}
+            wanted = (wanted - own).union(*(self._used[name] for name in own if stage))
         query: exp.Select | None = None
         for stage, names in enumerate(needed):
             chosen = [
-                exp.alias_(self.columns[stage][name], name, quoted=False)
+                exp.alias_(self.columns[stage][name], name, quoted=False, copy=False)
                 if self._stage[name] == stage
                 else column(name)
                 for name in names
             ] or [exp.alias_(whole(1), "one", quoted=False)]
-            here = (source if stage == 0 else exp.select().from_(f"s{stage - 1}")).select(*chosen)
-            query = self._joined(query, here, f"s{stage}")
+            before = source if stage == 0 else _from(exp.Select(), stage - 1)
+            query = self._joined(query, before.select(*chosen, copy=False), f"s{stage}")
         assert query is not None  # noqa: S101 - there is a first stage
-        end = exp.select(*(exp.alias_(value, name, quoted=True) for name, value in last.items()))
+        answers = [exp.alias_(v, name, quoted=True, copy=False) for name, v in last.items()]
+        end = exp.Select().select(*answers, copy=False)
         end.set("with_", query.args["with_"])
-        return end.from_(f"s{len(needed) - 1}")
+        return _from(end, len(needed) - 1)
 
     def _joined(self, before: exp.Select | None, stage: exp.Select, name: str) -> exp.Select:
         """Add a stage to those before it."""
         kept = True if self.dialect in _KEPT else None
-        holder = before if before is not None else exp.select("1")
+        holder = before if before is not None else exp.Select()
         if stage.args.get("with_") is not None:  # tables of values that the first stage joins
             for cte in stage.args["with_"].expressions:
                 holder = holder.with_(cte.args["alias"], as_=cte.this, copy=False)
             stage.set("with_", None)
         return holder.with_(name, as_=stage, materialized=kept, copy=False)
-
-    def _wanted(self, values: Iterable[Expression]) -> set[str]:
-        return {known.name for value in values for known in value.find_all(exp.Column)}
 
     def _require_few(self, names: Iterable[str]) -> None:
         if (many := len(list(names))) > _MOST_COLUMNS:
@@ -269,3 +268,13 @@ class Stages:
                 f"the query would need {many:,} columns at once, more than databases allow; export "
                 "to ONNX, JSON or JavaScript, or fit a model with fewer columns or values"
             )
+
+
+def _columns(value: Expression) -> set[str]:
+    """Return the names of the columns that an expression refers to."""
+    return {known.name for known in value.find_all(exp.Column)}
+
+
+def _from(query: exp.Select, stage: int) -> exp.Select:
+    """Read a stage; copies of whole queries at every step would take most of the time."""
+    return query.from_(exp.to_table(f"s{stage}"), copy=False)

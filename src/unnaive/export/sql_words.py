@@ -70,7 +70,7 @@ def column(name: str) -> Expression:
     Expression
         The reference, a new one in every call, since an expression has one place only.
     """
-    return exp.column(exp.to_identifier(name, quoted=False))
+    return exp.Column(this=exp.to_identifier(name, quoted=False))
 
 
 def plus(terms: Iterable[Expression]) -> Expression:
