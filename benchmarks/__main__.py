@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
     files.add_argument("--jobs", type=int, default=2, help="threads")
     files.add_argument("--rounds", type=int, default=5, help="interleaved measurements")
     files.add_argument("--json", help="also write the figures to this file")
+    _add_exports(commands)
     versions = commands.add_parser("versions", help="compare two installations of this library")
     versions.add_argument("before", help="interpreter of the first environment")
     versions.add_argument("after", help="interpreter of the second environment")
@@ -132,6 +134,16 @@ def _add_certainty(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     certainty.add_argument("--only", action="append", help="one part (repeatable)")
     certainty.add_argument("--resume", help="file of finished data sets: read and extended")
     certainty.add_argument("--json", help="also write the figures to this file")
+
+
+def _add_exports(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    exports = commands.add_parser("exports", help="exported models in databases and other engines")
+    exports.add_argument("--check", action="store_true", help="compare predictions, not times")
+    exports.add_argument("--data", help="folder of the papers' data sets; default: $UNNAIVE_DATA")
+    exports.add_argument("--only", action="append", help="one engine (repeatable)")
+    exports.add_argument("--sets", nargs="+", help="data sets to compare on; default: five")
+    exports.add_argument("--models", nargs="+", help="models to compare; default: all")
+    exports.add_argument("--json", help="also write the figures to this file")
 
 
 def _add_scale(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -221,6 +233,13 @@ def _certainty(options: argparse.Namespace, module: Any) -> None:
     module.run(folder, only=options.only, resume=options.resume, json_file=options.json)
 
 
+def _exports(options: argparse.Namespace, module: Any) -> None:
+    if options.check:
+        os.environ["UNNAIVE_DATA"] = str(module.paper.data_folder(options.data))
+    how = {"checked": options.check, "sets": options.sets, "models": options.models}
+    module.run(only=options.only, **how, json_file=options.json)
+
+
 def _scaling(options: argparse.Namespace, module: Any) -> None:
     module.run(options.repeats, options.jobs)
 
@@ -266,6 +285,7 @@ RUNNERS = {  # command: how it is run, its module, and where the module lists it
     "search": (_search, "search", "PARTS"),
     "quality": (_quality, "quality", "NAMES"),
     "certainty": (_certainty, "certainty", "PARTS"),
+    "exports": (_exports, "exports", "PARTS"),
     "scaling": (_scaling, "scaling", ""),
     "scale": (_scale, "scale", ""),
     "files": (_files, "files", ""),

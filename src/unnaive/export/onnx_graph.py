@@ -263,8 +263,9 @@ class Graph:
         str
             Name of τ log P(c, x) + b_c.
         """
-        scaled = self.node("Mul", joint, self.number(temperature))
-        return self.node("Add", scaled, self.constant(bias[None]))
+        # onnxruntime drops a multiplication by one number that is 1 as a float, so it is repeated.
+        factors = self.constant(np.full((1, len(bias)), temperature))
+        return self.node("Add", self.node("Mul", joint, factors), self.constant(bias[None]))
 
     def model(
         self, inputs: dict[str, str], label: tuple[str, str], chances: str, n_classes: int

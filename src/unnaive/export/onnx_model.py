@@ -147,14 +147,14 @@ def _finite(graph: Graph, cell: str) -> str:
 
 def _label(document: State, reading: Reading, graph: Graph, chances: str) -> tuple[str, str]:
     """Return the label of every row, the first one on ties, and its type."""
-    scores = chances
+    scores, slack = chances, graph.number(TIE_TOLERANCE)
     if document["threshold_bias"] is not None:
         bias = reading.exact(document["threshold_bias"])
         scores = graph.node("Add", chances, graph.constant(bias[None]))
-        least = graph.node("Sub", graph.largest(scores, 1, keep=True), graph.number(TIE_TOLERANCE))
-    else:
-        tie = graph.number(math.exp(-TIE_TOLERANCE))
-        least = graph.node("Mul", graph.largest(scores, 1, keep=True), tie)
+    best = graph.largest(scores, 1, keep=True)
+    if document["threshold_bias"] is None:  # logarithms are compared
+        slack = graph.node("Mul", best, slack)
+    least = graph.node("Sub", best, slack)
     tied = graph.node("Cast", graph.node("GreaterOrEqual", scores, least), to=6)
     place = graph.node("ArgMax", tied, axis=1, keepdims=0)
     labels = document["labels"]
