@@ -19,7 +19,7 @@ from abc import abstractmethod
 from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -209,9 +209,9 @@ class PostgreSQL(Database):
     """
 
     dialect = "postgres"
-    types = {"boolean": "boolean", "double": "double precision", "text": "text"}
-    escapes = str.maketrans({"\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
-    unescapes = {"\\\\": "\\", r"\n": "\n", r"\r": "\r", r"\t": "\t", r"\b": "\b", r"\v": "\v"}
+    types: ClassVar = {"boolean": "boolean", "double": "double precision", "text": "text"}
+    escapes: ClassVar = str.maketrans({"\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
+    unescapes: ClassVar = {r"\n": "\n", r"\r": "\r", r"\t": "\t", r"\b": "\b", r"\v": "\v"}
 
     def __init__(self) -> None:
         programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
@@ -252,10 +252,11 @@ class PostgreSQL(Database):
         lines = [
             "\t".join([*map(self.cell, row), str(place)]) for place, row in enumerate(plain_rows(X))
         ]
+        table, keyed = self.quoted(name), f"{self.quoted(KEY)} int"
         self.psql(
-            f"SET client_min_messages = error; DROP TABLE IF EXISTS {self.quoted(name)};\n"
-            f"CREATE TABLE {self.quoted(name)} ({', '.join([*columns, self.quoted(KEY) + ' int'])});\n"
-            f"COPY {self.quoted(name)} FROM STDIN;\n" + "".join(f"{line}\n" for line in lines) + "\\.\n"
+            f"SET client_min_messages = error; DROP TABLE IF EXISTS {table};\n"
+            f"CREATE TABLE {table} ({', '.join([*columns, keyed])});\n"
+            f"COPY {table} FROM STDIN;\n" + "".join(f"{line}\n" for line in lines) + "\\.\n"
         )
 
     def run(self, query: str) -> list[tuple[Any, ...]]:
@@ -270,8 +271,7 @@ class PostgreSQL(Database):
             return None
         parts = cell.split("\\\\")
         for escaped, text in self.unescapes.items():
-            if escaped != "\\\\":
-                parts = [part.replace(escaped, text) for part in parts]
+            parts = [part.replace(escaped, text) for part in parts]
         return "\\".join(parts)
 
     def __exit__(self, *error: object) -> None:

@@ -1,13 +1,17 @@
 """Exported models in the engines that run them: whether they agree with Python, and how fast.
 
-``--check``: every model on five data sets, with gaps and unseen values made by a fixed seed; labels
-must be equal on all rows, and probabilities to 1e-9. Without it: rows a second of each engine and of
-``predict_proba``, in turns in one run.
+``--check``: every model on five data sets, with gaps and unseen values made by a fixed seed;
+labels must be equal on all rows, and probabilities to 1e-9. Without it: rows a second of each
+engine and of ``predict_proba``, in turns in one run.
 """
 
 from __future__ import annotations
 
+import signal
+import sys
 import warnings
+from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import pandas as pd
+
+    from benchmarks.engines import Engine
 
 __all__ = ["PARTS", "paper", "run"]
 PARTS = tuple(ENGINES)
@@ -66,38 +72,42 @@ def fitted(name: str, only: Sequence[str]) -> Iterator[tuple[str, Any, pd.DataFr
 def check(engines: Sequence[str], sets: Sequence[str], only: Sequence[str]) -> list[list[Any]]:
     """Compare every model on every set; a line for each engine and set."""
     lines, wrong = [], []
-    opened = {}
-    for name in engines:
-        try:
-            opened[name] = ENGINES[name]()
-        except NotHere as error:
-            print(f"{name}: {error}")
-    for data in sets:
-        found: dict[str, list[Any]] = {name: [0, 0.0, []] for name in opened}
-        for key, model, X in fitted(data, only):
-            labels, chances = model.predict(X).tolist(), model.predict_proba(X)
-            for name, engine in opened.items():
-                try:
-                    answer = engine.score(model, X)
-                except UnnaiveError as error:
-                    found[name][2].append(key)
-                    print(f"{data}, {key}, {name}: {error}", flush=True)
-                    continue
-                gap = float(np.abs(answer.probabilities - chances).max())
-                differ = sum(a != b for a, b in zip(answer.labels, labels, strict=True))
-                found[name][0] += 1
-                found[name][1] = max(found[name][1], gap)
-                if not gap <= TOLERANCE or differ:
-                    wrong.append(f"{data}, {key}, {name}: {differ} labels differ, by up to {gap:.1g}")
-                    print(wrong[-1], flush=True)
-        for name, (count, gap, refused) in found.items():
-            lines.append([name, data, count, f"{gap:.1e}", " ".join(refused)])
-    for engine in opened.values():
-        engine.__exit__()
+    with ExitStack() as stack:
+        opened = {}
+        for name in engines:
+            try:
+                opened[name] = stack.enter_context(ENGINES[name]())
+            except NotHere as error:
+                print(f"{name}: {error}")
+        for data in sets:
+            found: dict[str, list[Any]] = {name: [0, 0.0, []] for name in opened}
+            for key, model, X in fitted(data, only):
+                for name, engine in opened.items():
+                    told = f"{data}, {key}, {name}"
+                    try:
+                        gap, differ = compared(engine, model, X)
+                    except UnnaiveError as error:
+                        found[name][2].append(key)
+                        print(f"{told}: {error}", flush=True)
+                        continue
+                    found[name][0] += 1
+                    found[name][1] = max(found[name][1], gap)
+                    if not gap <= TOLERANCE or differ:
+                        wrong.append(f"{told}: {differ} labels differ, {gap:.1g}")
+                        print(wrong[-1], flush=True)
+            for name, (count, gap, refused) in found.items():
+                lines.append([name, data, count, f"{gap:.1e}", " ".join(refused)])
     report.section("Probabilities and labels, compared with Python")
     report.show(["engine", "data", "models", "largest difference", "refused"], lines)
     print("\n".join(wrong) or "\nall labels are equal, all probabilities to 1e-9")
     return lines
+
+
+def compared(engine: Engine, model: Any, X: pd.DataFrame) -> tuple[float, int]:
+    """Return the largest difference of probabilities, and the number of labels that differ."""
+    answer = engine.score(model, X)
+    gap = float(np.abs(answer.probabilities - model.predict_proba(X)).max())
+    return gap, sum(a != b for a, b in zip(answer.labels, model.predict(X).tolist(), strict=True))
 
 
 def speed(engines: Sequence[str], key: str = "tan") -> list[list[Any]]:
@@ -114,7 +124,7 @@ def speed(engines: Sequence[str], key: str = "tan") -> list[list[Any]]:
             with ENGINES[name]() as engine:
                 ours, theirs = [], []
                 for _ in range(3):
-                    ours.append(timing.seconds(lambda: model.predict_proba(frame)))
+                    ours.append(timing.seconds(partial(model.predict_proba, frame)))
                     theirs.append(engine.score(model, frame).seconds)
         except NotHere as error:
             print(f"{name}: {error}")
@@ -134,7 +144,8 @@ def run(
     models: Sequence[str] | None,
     json_file: str | None = None,
 ) -> None:
-    """Compare or measure, and print."""
+    """Compare or measure, and print; servers are stopped also where a time limit ends this."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     machine = report.show_machine()
     warnings.filterwarnings("ignore", category=FutureWarning)  # of Spark about pandas
     engines = only or PARTS

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import unnaive
+from benchmarks.engines import plain_rows
 from commands import run
-from exports import IN_CELLS, assert_predictions, fitted, plain_rows
+from exports import assert_predictions, fitted
 from unnaive import export
 from unnaive.exceptions import UnnaiveError
 
@@ -48,17 +49,6 @@ def test_the_scorer_of_the_documentation(key):
 @pytest.mark.parametrize("key", sorted(unnaive.all_models()))
 def test_every_model(key):
     assert_documented(key)
-
-
-@pytest.mark.parametrize("key", sorted(IN_CELLS))
-def test_numbers_in_cells_are_refused_where_rows_share_one_covariance(key, tmp_path):
-    pytest.importorskip("sqlglot")
-    pytest.importorskip("onnx")
-    model, _ = fitted(key)
-    for name, target in (("m.sql", "SQL"), ("m.onnx", "ONNX")):
-        with pytest.raises(UnnaiveError, match=f"cannot be written as {target}, since its means"):
-            export.write(model, tmp_path / name)
-    assert not list(tmp_path.iterdir())
 
 
 def test_the_command(tmp_path):

@@ -7,20 +7,24 @@ import pandas as pd
 import pytest
 
 import unnaive
-from exports import assert_predictions, clinic, fitted, in_node, plain_rows
+from benchmarks.engines import plain_rows
+from exports import assert_predictions, assert_scored, clinic, fitted, started
 from unnaive.exceptions import UnnaiveError
 from unnaive.export import javascript_types
 
 
-def columns_of(found):
-    return [[row[name] for row in found["predicted"]] for name in ("label", "probabilities")]
+@pytest.fixture(scope="module")
+def node():
+    with started("node") as engine:
+        yield engine
 
 
 @pytest.mark.parametrize("key", ["tan", "aode", "gaussian-nb", "auto"])
-def test_predictions_are_those_of_python(tmp_path, key):
+def test_predictions_are_those_of_python(node, key):
     model, X = fitted(key)
-    found = in_node(model.to_javascript(), plain_rows(X), explained=20, folder=tmp_path)
-    labels, chances = columns_of(found)
+    found = node.ask(model.to_javascript(), plain_rows(X), explained=20)
+    labels = [row["label"] for row in found["predicted"]]
+    chances = [row["probabilities"] for row in found["predicted"]]
     assert_predictions(model, X, labels, chances)
     assert found["columns"] == list(X.columns)
     explanation = model.explain(X[:20])
@@ -34,25 +38,21 @@ def test_predictions_are_those_of_python(tmp_path, key):
 
 @pytest.mark.long
 @pytest.mark.parametrize("key", sorted(unnaive.all_models()))
-def test_every_model(tmp_path, key):
-    model, X = fitted(key, seed=1)
-    found = in_node(model.to_javascript(), plain_rows(X), folder=tmp_path)
-    labels, chances = columns_of(found)
-    assert_predictions(model, X, labels, chances)
+def test_every_model(node, key):
+    assert_scored(node, *fitted(key, seed=1))
 
 
 @pytest.mark.parametrize("labels", [[True, False], [3, 1], [2.0, -1.0], ["1", "0"]])
-def test_labels_keep_their_types_and_thresholds_their_bias(tmp_path, labels):
+def test_labels_keep_their_types_and_thresholds_their_bias(node, labels):
     X, y = clinic(2, 2)
     y = np.array(labels)[(y == "class 1").astype(int)]
     model = unnaive.NaiveBayes(threshold_bias=[0.3, 0.0]).fit(X, y)
-    rows = plain_rows(X)
-    found = in_node(model.to_javascript(), rows, folder=tmp_path)
+    found = node.ask(model.to_javascript(), plain_rows(X))
     assert found["classes"] == model.classes_.tolist()
     assert [p["label"] for p in found["predicted"]] == model.predict(X).tolist()
 
 
-def test_rare_values_and_missing_categories(tmp_path):
+def test_rare_values_and_missing_categories(node):
     random = np.random.default_rng(0)
     data = random.choice(["a", "b", "c", "rare", "rarer"], 300, p=[0.4, 0.3, 0.28, 0.01, 0.01])
     X = pd.DataFrame({"x": np.where(random.random(300) < 0.2, None, data), "z": data == "a"})
@@ -60,7 +60,7 @@ def test_rare_values_and_missing_categories(tmp_path):
     model = unnaive.NaiveBayes(min_frequency=10, missing_as_category=True).fit(X, y)
     assert model.schema_.columns[0].others
     rows = pd.DataFrame({"x": ["rare", "rarer", "missing", "other values", None], "z": True})
-    found = in_node(model.to_javascript(), plain_rows(rows), folder=tmp_path)
+    found = node.ask(model.to_javascript(), plain_rows(rows))
     chances = [p["probabilities"] for p in found["predicted"]]
     np.testing.assert_allclose(chances, model.predict_proba(rows), rtol=0, atol=1e-9)
 
@@ -74,10 +74,10 @@ def test_rare_values_and_missing_categories(tmp_path):
         ([1], "a row has 1 values; it needs 6"),
     ],
 )
-def test_bad_rows_are_refused(tmp_path, row, error):
+def test_bad_rows_are_refused(node, row, error):
     model, _ = fitted("nb")
-    with pytest.raises(AssertionError, match=error):
-        in_node(model.to_javascript(), [row], folder=tmp_path)
+    with pytest.raises(RuntimeError, match=error):
+        node.ask(model.to_javascript(), [row])
 
 
 def test_what_cannot_be_exact_is_refused():

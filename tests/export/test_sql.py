@@ -9,35 +9,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unnaive
-from exports import (
-    IN_CELLS,
-    assert_predictions,
-    assert_scored,
-    clinic,
-    fitted,
-    in_duckdb,
-    in_sqlite,
-)
+from exports import assert_predictions, assert_scored, clinic, fitted, started
 from unnaive.exceptions import UnnaiveError
 
 sqlglot = pytest.importorskip("sqlglot")
-ENGINES = {"duckdb": in_duckdb, "sqlite": in_sqlite}
+KEYS = ["nb", "tan", "aode", "hnb", "gaussian-nb", "gaussian-tan", "auto"]
 
 
-@pytest.mark.parametrize("dialect", ENGINES)
-@pytest.mark.parametrize("key", ["nb", "tan", "aode", "hnb", "gaussian-nb", "auto"])
-def test_predictions_are_those_of_python(dialect, key):
+@pytest.fixture(scope="module")
+def databases():
+    with started("DuckDB") as duckdb, started("SQLite") as sqlite:
+        yield [duckdb, sqlite]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_predictions_are_those_of_python(databases, key):
     model, X = fitted(key)
-    query = model.to_sql("my rows", key="id", dialect=dialect)
-    assert_scored(model, X, ENGINES[dialect](query, X))
+    for database in databases:
+        assert_scored(database, model, X)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("key", sorted(unnaive.all_models()))
-def test_every_model(key):
-    model, X = fitted(key, seed=1, k=2, numbers_only=key in IN_CELLS)
-    for dialect, run in ENGINES.items():
-        assert_scored(model, X, run(model.to_sql("my rows", key="id", dialect=dialect), X))
+def test_every_model(databases, key):
+    model, X = fitted(key, seed=1, k=2)
+    for database in databases:
+        assert_scored(database, model, X)
 
 
 VARIANTS = [
@@ -50,9 +47,9 @@ VARIANTS = [
 
 
 @pytest.mark.parametrize("model", VARIANTS, ids=repr)
-def test_settings_that_change_the_kind_of_tables(model):
+def test_settings_that_change_the_kind_of_tables(databases, model):
     X, y = clinic(3, 3, numbers_only=isinstance(model, unnaive.KNaiveBayes))
-    assert_scored(model.fit(X, y), X, in_duckdb(model.to_sql("my rows", key="id"), X))
+    assert_scored(databases[0], model.fit(X, y), X)
 
 
 @pytest.mark.parametrize("dialect", ["bigquery", "snowflake", "spark", "postgres"])
@@ -75,25 +72,24 @@ def test_columns_are_in_the_order_of_their_steps():
         assert steps == sorted(steps)
 
 
-def test_many_categories_are_joined():
+def test_many_categories_are_joined(databases):
     values = np.array([f"code {place}" for place in range(2000)])
     X = pd.DataFrame({"code": values[np.arange(4000) % 2000]})
     model = unnaive.NaiveBayes().fit(X, np.arange(4000) % 3)
     some = X.iloc[::19].reset_index(drop=True)
     some.loc[3] = "never seen"
-    for dialect, run in ENGINES.items():
-        query = model.to_sql("my rows", key="id", dialect=dialect)
-        assert "LEFT JOIN" in query
-        assert_scored(model, some, run(query, some))
+    for database in databases:
+        assert "LEFT JOIN" in model.to_sql("my rows", key="id", dialect=database.dialect)
+        assert_scored(database, model, some)
 
 
 @pytest.mark.parametrize("labels", [[True, False], [3, 1], [2.0, -1.0], ["a'b", 'A"B']])
-def test_labels_of_every_type(labels):
+def test_labels_of_every_type(databases, labels):
     X, y = clinic(2, 2)
     y = np.array(labels)[(y == "class 1").astype(int)]
     model = unnaive.NaiveBayes(threshold_bias=[0.3, 0.0]).fit(X, y)
-    for dialect, run in ENGINES.items():
-        assert_scored(model, X, run(model.to_sql("my rows", key="id", dialect=dialect), X))
+    for database in databases:
+        assert_scored(database, model, X)
 
 
 NAMES = st.lists(
@@ -111,31 +107,31 @@ ATTACKS = st.sampled_from(
 
 @given(NAMES, st.lists(NAMES.map("".join) | ATTACKS, min_size=2, max_size=4, unique=True))
 @settings(max_examples=15)
-def test_hostile_names_and_values(names, values):
+def test_hostile_names_and_values(databases, names, values):
     random = np.random.default_rng(0)
     X = pd.DataFrame({name: random.choice(values, size=40).astype(object) for name in names})
     y = random.choice(values, size=40).astype(object)
     model = unnaive.TAN().fit(X, y)
-    for dialect, run in ENGINES.items():
-        assert_scored(model, X, run(model.to_sql("my rows", key="id", dialect=dialect), X))
+    for database in databases:
+        assert_scored(database, model, X)
     for dialect in ("postgres", "spark", "bigquery", "snowflake"):
         (tree,) = sqlglot.parse(model.to_sql("my rows", dialect=dialect), dialect=dialect)
         texts = {text.this for text in tree.find_all(sqlglot.exp.Literal) if text.is_string}
         assert texts <= set(values)
 
 
-def test_numbers_that_are_not_finite_and_text_in_numbers():
+def test_numbers_that_are_not_finite_and_text_in_numbers(databases):
     X, y = clinic(5, 2, numbers_only=True)
     model = unnaive.NaiveBayes().fit(X, y)
     strange = pd.DataFrame(
         {"number 0": [np.inf, -np.inf, np.nan], "number 1": 0.5, "number 2": 1.0}
     )
     absent = strange.assign(**{"number 0": np.nan})
-    rows = sorted(in_duckdb(model.to_sql("my rows", key="id"), strange))
-    assert_predictions(model, absent, [row[1] for row in rows], [row[2:] for row in rows])
+    answer = databases[0].score(model, strange)
+    assert_predictions(model, absent, answer.labels, answer.probabilities)
     text = strange.astype(object).assign(**{"number 0": "1.5"})
-    rows = sorted(in_sqlite(model.to_sql("my rows", key="id", dialect="sqlite"), text))
-    assert_predictions(model, absent, [row[1] for row in rows], [row[2:] for row in rows])
+    answer = databases[1].score(model, text)
+    assert_predictions(model, absent, answer.labels, answer.probabilities)
 
 
 def test_what_cannot_be_exact_is_refused():

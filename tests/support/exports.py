@@ -1,33 +1,17 @@
-"""Rows and models for exported forms, and node to run modules in."""
+"""Rows and models for exported forms, and the engines that run them."""
 
 from __future__ import annotations
 
-import json
-import shutil
-import sqlite3
-import subprocess
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import unnaive
+from benchmarks.engines import ENGINES, NotHere, unseen
 
 NUMBERS_ONLY = {"full-bayes", "k-naive"}
-IN_CELLS = {
-    "gaussian-tan",
-    "gaussian-kdb",
-}  # beside categories, only engines of their own have them
-SCORE = """
-import {{ classes, columns, predict, explain }} from {module};
-import {{ readFileSync }} from "node:fs";
-const {{ rows, explained }} = JSON.parse(readFileSync(0, "utf-8"));
-console.log(JSON.stringify({{
-  classes, columns,
-  predicted: rows.map(predict),
-  explained: rows.slice(0, explained).map((row) => explain(row)),
-}}));
-"""
 
 
 def clinic(seed, k, *, numbers_only=False, rows=160):
@@ -53,31 +37,6 @@ def clinic(seed, k, *, numbers_only=False, rows=160):
     return pd.DataFrame(data), labels
 
 
-def unseen(X, seed=0):
-    """The rows in another order, with more gaps, far numbers and unseen categories."""
-    random = np.random.default_rng(seed)
-    X = X.iloc[random.permutation(len(X))].reset_index(drop=True)
-    for name in X.columns:
-        gaps, strange = random.random((2, len(X))) < 0.15
-        if X[name].dtype == object:
-            X.loc[strange, name] = "never seen"
-            X.loc[gaps, name] = None
-        elif X[name].dtype == float:
-            X.loc[strange, name] = 17.0 if name == "grade" else X[name] * 3
-            X.loc[gaps, name] = np.nan
-        else:
-            X.loc[gaps, name] = pd.NA
-    return X
-
-
-def plain_rows(X):
-    """Rows as lists of values that JSON has."""
-    return [
-        [None if pd.isna(cell) else cell for cell in row]
-        for row in X.astype(object).to_numpy().tolist()
-    ]
-
-
 def fitted(key, seed=0, k=3, *, numbers_only=False, **options):
     """Fit a model of the register to rows of a clinic; also return rows to score."""
     X, y = clinic(seed, k, numbers_only=numbers_only or key in NUMBERS_ONLY)
@@ -86,19 +45,15 @@ def fitted(key, seed=0, k=3, *, numbers_only=False, **options):
     return unnaive.make(key, **options).fit(X, y), unseen(X, seed)
 
 
-def in_node(module, rows, explained=0, folder=None):
-    """Score rows by a module in node; skips the test where there is no node."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
-    path = folder / "model.mjs"
-    path.write_text(module, encoding="utf-8")
-    script = SCORE.format(module=json.dumps(path.as_uri()))
-    given = json.dumps({"rows": rows, "explained": explained})
-    command = [node, "--input-type=module", "--eval", script]
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+@contextmanager
+def started(name):
+    """Start an engine; skips the test where it is not installed."""
+    try:
+        engine = ENGINES[name]()
+    except NotHere as error:
+        pytest.skip(str(error))
+    with engine:
+        yield engine
 
 
 def assert_predictions(model, X, labels, probabilities, atol=1e-9):
@@ -108,48 +63,7 @@ def assert_predictions(model, X, labels, probabilities, atol=1e-9):
     assert list(labels) == model.predict(X).tolist()
 
 
-def assert_scored(model, X, rows):
-    """Rows of a query, (key, label, probabilities …), are the model's predictions."""
-    rows = sorted(rows)
-    assert [row[0] for row in rows] == list(range(len(X)))
-    assert_predictions(model, X, [row[1] for row in rows], [row[2:] for row in rows])
-
-
-def in_duckdb(query, X):
-    """Run a query of the table "my rows" in DuckDB."""
-    duckdb = pytest.importorskip("duckdb")
-    with duckdb.connect() as connection:
-        connection.register("given", X.assign(id=np.arange(len(X))))
-        connection.execute('CREATE TABLE "my rows" AS SELECT * FROM given')
-        return connection.execute(query).fetchall()
-
-
-def in_sqlite(query, X):
-    """Run a query of the table "my rows" in SQLite."""
-    names = ['"' + name.replace('"', '""') + '"' for name in (*X.columns, "id")]
-    rows = [[*row, place] for place, row in enumerate(plain_rows(X))]
-    with sqlite3.connect(":memory:") as connection:
-        connection.execute(f'CREATE TABLE "my rows" ({", ".join(names)})')
-        connection.executemany(
-            f'INSERT INTO "my rows" VALUES ({", ".join("?" * len(names))})', rows
-        )
-        return connection.execute(query).fetchall()
-
-
-def in_onnxruntime(proto, X):
-    """Labels and probabilities of onnxruntime."""
-    runtime = pytest.importorskip("onnxruntime")
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    session = runtime.InferenceSession(proto.SerializeToString(), options)
-    given = {}
-    for entry in session.get_inputs():
-        cells = X[entry.name]
-        if entry.type == "tensor(string)":
-            texts = ["" if pd.isna(cell) else cell for cell in cells]
-            given[entry.name] = np.array(texts, dtype=object)[:, None]
-        else:
-            numbers = cells.astype("Float64").to_numpy(float, na_value=np.nan)
-            given[entry.name] = numbers[:, None]
-    return session.run(["label", "probabilities"], given)
+def assert_scored(engine, model, X):
+    """An engine's labels and probabilities are the model's."""
+    answer = engine.score(model, X)
+    assert_predictions(model, X, answer.labels, answer.probabilities)

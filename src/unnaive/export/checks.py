@@ -53,16 +53,6 @@ def require_doubles(document: State, target: str) -> None:
             )
 
 
-def refuse_cells(spec: State, target: str) -> None:
-    """Raise an error if the numbers of a Gaussian model depend on categories."""
-    if spec["forms"] == "cells":
-        raise UnnaiveError(
-            f"a Gaussian model whose numbers depend on categories cannot be written as {target}, "
-            "since its means and covariances differ from row to row; export it to JSON or "
-            "JavaScript, or fit GaussianNaiveBayes"
-        )
-
-
 def kind_of_values(column: State, target: str) -> type:
     """Return str, bool or float: the type of all values of a column; float for numbers."""
     kinds = {

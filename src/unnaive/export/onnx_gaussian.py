@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from math import log, pi
+from math import log, pi, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from unnaive.export.checks import refuse_cells
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, State
@@ -35,26 +33,66 @@ def gaussian(compiler: Compiler, spec: State) -> str:
     str
         Name of the log joint (n, k).
     """
-    refuse_cells(spec, "ONNX")
     graph, reading, k = compiler.graph, compiler.reading, compiler.k
     columns, m = spec["columns"], len(spec["columns"])
     base = graph.constant(reading.logs(spec["base"])[None])
     if not m:
         return base
-    means = reading.exact(spec["means"]).reshape(1, k, m)
-    spread = reading.exact(spec["covariances"]).reshape(k, m, -1)
+    if spec["forms"] == "cells":
+        means, spread = _in_cells(compiler, spec)
+    else:
+        means = graph.constant(reading.exact(spec["means"]).reshape(1, k, m))
+        spread = graph.constant(reading.exact(spec["covariances"]).reshape(1, k, m, -1))
     values = graph.stacked([compiler.code(place) for place in columns], 1)  # (n, m)
     known = graph.stacked(
         [graph.as_double(compiler.finite[compiler.code(place)]) for place in columns], 1
     )
     shown = graph.shaped(known, [-1, 1, m])
-    away = graph.node("Sub", graph.shaped(values, [-1, 1, m]), graph.constant(means))
+    away = graph.node("Sub", graph.shaped(values, [-1, 1, m]), means)
     away = graph.node("Mul", away, shown)  # (n, k, m)
     if spec["forms"] == "independent":
-        parts = _alone(graph, away, spread[:, :, 0])
+        parts = _alone(graph, away, reading.exact(spec["covariances"]).reshape(k, m))
     else:
-        parts = _dependent(graph, spec, away, shown, spread)
+        parts = _dependent(compiler, spec, away, shown, spread)
     return graph.node("Add", base, graph.total(graph.node("Mul", parts, shown), 2))
+
+
+def _in_cells(compiler: Compiler, spec: State) -> tuple[str, str]:
+    r"""Return means (n, k, m) and covariances (n, k, m, m) in the cells of rows, from regressions.
+
+    .. math:: \mu_i = \beta_0 + \sum_p \beta_p \mu_p, \quad
+              \Sigma_{ij} = \sum_p \beta_p \Sigma_{pj}, \quad
+              \Sigma_{ii} = \sigma^2 + \sum_p \beta_p \Sigma_{pi}
+    """
+    graph, k, m = compiler.graph, compiler.k, len(spec["columns"])
+    none = graph.as_double(compiler.finite[compiler.code(spec["columns"][0])])
+    zero = graph.node("Mul", graph.shaped(none, [-1, 1]), graph.constant(np.zeros((1, k))))
+    means, spread = [zero] * m, [[zero] * m for _ in range(m)]  # each (n, k)
+
+    def along(slopes: dict[int, str], values: list[str], first: str) -> str:
+        return graph.add([first, *(graph.node("Mul", s, values[p]) for p, s in slopes.items())])
+
+    for family in spec["families"]:
+        child, parents, sizes = family["child"], family["parents"], family["sizes"]
+        index = None
+        if sizes:
+            index = graph.number_of([compiler.code(label) for label in family["labels"]], sizes)
+
+        def entry(name: str, at: int = 0, family: State = family, index: str | None = index) -> str:
+            table = compiler.reading.exact(family[name]).reshape(k, prod(family["sizes"]), -1)
+            lines = np.ascontiguousarray(table[..., at].T)
+            return graph.constant(lines) if index is None else graph.rows(lines, index)
+
+        slopes = {parent: entry("slopes", at) for at, parent in enumerate(parents)}
+        means[child] = along(slopes, means, graph.node("Add", zero, entry("intercept")))
+        for other in range(m):
+            if other != child:
+                line = along(slopes, [spread[p][other] for p in range(m)], zero)
+                spread[child][other] = spread[other][child] = line
+        noise = graph.node("Add", zero, entry("noise"))
+        spread[child][child] = along(slopes, spread[child], noise)
+    matrix = graph.stacked([graph.stacked(line, 2) for line in spread], 2)
+    return graph.stacked(means, 2), matrix
 
 
 def _alone(graph: Graph, away: str, variances: FloatArray) -> str:
@@ -64,28 +102,28 @@ def _alone(graph: Graph, away: str, variances: FloatArray) -> str:
     return graph.node("Add", heights, graph.node("Mul", graph.node("Mul", away, away), scales))
 
 
-def _dependent(graph: Graph, spec: State, away: str, shown: str, spread: FloatArray) -> str:
+def _dependent(compiler: Compiler, spec: State, away: str, shown: str, spread: str) -> str:
     """Return log densities of columns given those before them, or given all others.
 
     Parameters
     ----------
-    graph : Graph
-        Where nodes are added.
+    compiler : Compiler
+        Has the model and the graph.
     spec : dict
         Description of the densities.
     away : str
         Distances from the means (n, k, m), 0 if missing.
     shown : str
         1 for observed columns, else 0 (n, 1, m).
-    spread : ndarray of shape (k, m, m)
-        Covariances.
+    spread : str
+        Covariances (1 or n, k, m, m).
 
     Returns
     -------
     str
         Name of the log densities (n, k, m).
     """
-    k, m = spread.shape[:2]
+    graph, k, m = compiler.graph, compiler.k, len(spec["columns"])
     is_naive = np.isin(np.arange(m), spec.get("naive", []) if spec["forms"] == "naive" else [])
     inside = shown
     if spec.get("strong"):
@@ -96,12 +134,12 @@ def _dependent(graph: Graph, spec: State, away: str, shown: str, spread: FloatAr
     unit = graph.node("Sub", graph.number(1.0), graph.shaped(inside, [-1, 1, m, 1]))
     matrix = graph.node(
         "Add",
-        graph.node("Mul", graph.constant(spread[None]), both),
+        graph.node("Mul", spread, both),
         graph.node("Mul", graph.constant(np.eye(m)[None, None]), unit),
     )
     own = graph.node("Mul", away, inside) if spec.get("strong") else away
     right = graph.shaped(own, [-1, k, m, 1])
-    if spec["forms"] == "complete":
+    if spec["forms"] in {"complete", "cells"}:
         forms, logs = _reduced(graph, matrix, right, k, m)
         squares = graph.shaped(graph.node("Mul", forms, forms), [-1, k, m])
         half = graph.node(
@@ -123,7 +161,8 @@ def _dependent(graph: Graph, spec: State, away: str, shown: str, spread: FloatAr
     given = graph.node(
         "Add", half, graph.node("Mul", graph.node("Log", diagonal), graph.number(0.5))
     )
-    alone = _alone(graph, away, np.einsum("kii->ki", spread))
+    covariances = compiler.reading.exact(spec["covariances"]).reshape(k, m, m)
+    alone = _alone(graph, away, np.einsum("kii->ki", covariances))
     return graph.node("Where", graph.constant(is_naive[None, None]), alone, given)
 
 

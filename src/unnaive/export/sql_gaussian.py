@@ -9,15 +9,17 @@ import numpy as np
 
 from unnaive.exceptions import UnnaiveError
 from unnaive.export import sql_words as sql
-from unnaive.export.checks import refuse_cells
 from unnaive.export.sql_words import column, minus, number, or_zero, plus, times, when
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from unnaive._typing import FloatArray, State
     from unnaive.export.sql_kinds import Compiler
     from unnaive.export.sql_words import Expression
 
     Triangle = dict[tuple[int, int], str]  # columns of stages by line and column of a matrix
+    Spread = Callable[[int, int], Expression]  # the covariance of two columns
 
 _LOG_TWO_PI = log(2 * pi)
 _MOST_STEPS = 12_000  # of the factorisations of all classes
@@ -42,22 +44,15 @@ def gaussian(compiler: Compiler, spec: State) -> list[str]:
     list of str
         Columns of the log joint.
     """
-    refuse_cells(spec, "SQL")
     reading, columns = compiler.reading, spec["columns"]
     base, k, m = reading.logs(spec["base"]), compiler.k, len(columns)
-    means = reading.exact(spec["means"]).reshape(k, m)
-    spread = reading.exact(spec["covariances"]).reshape(k, m, -1)
-    away = [
-        [
-            or_zero(minus(compiler.cell(place), number(means[c, i])))
-            for i, place in enumerate(columns)
-        ]
-        for c in range(k)
-    ]
     if spec["forms"] == "independent":
+        means = reading.exact(spec["means"]).reshape(k, m)
+        variances = reading.exact(spec["covariances"]).reshape(k, m)
+        away = [_away(compiler, columns, [number(mean) for mean in line]) for line in means]
         return [
             compiler.stages.put(
-                plus([number(base[c]), *_alone(compiler, columns, away[c], spread[c])])
+                plus([number(base[c]), *_alone(compiler, columns, away[c], variances[c])])
             )
             for c in range(k)
         ]
@@ -67,7 +62,73 @@ def gaussian(compiler: Compiler, spec: State) -> list[str]:
             f"{reading.document['model']} of the {m} columns {names}, … integrates missing numbers "
             "out by matrices that are too large for SQL; export to ONNX, JSON or JavaScript"
         )
-    return [_class(compiler, spec, float(base[c]), away[c], spread[c]) for c in range(k)]
+    found = []
+    for c in range(k):
+        centre, spread = (_in_cells if spec["forms"] == "cells" else _constants)(compiler, spec, c)
+        distances = _away(compiler, columns, centre)
+        found.append(_class(compiler, spec, float(base[c]), distances, spread))
+    return found
+
+
+def _away(compiler: Compiler, columns: list[int], means: list[Expression]) -> list[Expression]:
+    """Distances from the means; 0 where missing."""
+    return [
+        or_zero(minus(compiler.cell(place), mean))
+        for place, mean in zip(columns, means, strict=True)
+    ]
+
+
+def _constants(compiler: Compiler, spec: State, label: int) -> tuple[list[Expression], Spread]:
+    """Means and covariances of a class, the same in every row."""
+    m = len(spec["columns"])
+    means = compiler.reading.exact(spec["means"]).reshape(-1, m)[label]
+    spread = compiler.reading.exact(spec["covariances"]).reshape(-1, m, m)[label]
+    return [number(mean) for mean in means], lambda i, j: number(spread[i, j])
+
+
+def _in_cells(compiler: Compiler, spec: State, label: int) -> tuple[list[Expression], Spread]:
+    r"""Means and covariances of a class in the cell of a row, from regressions.
+
+    .. math:: \mu_i = \beta_0 + \sum_p \beta_p \mu_p, \quad
+              \Sigma_{ij} = \sum_p \beta_p \Sigma_{pj}, \quad
+              \Sigma_{ii} = \sigma^2 + \sum_p \beta_p \Sigma_{pi}
+    """
+    stages, reading = compiler.stages, compiler.reading
+    means: dict[int, str] = {}
+    spread: Triangle = {}
+
+    def along(slopes: dict[int, str], other: int) -> list[Expression]:
+        known = ((slope, spread.get((parent, other))) for parent, slope in slopes.items())
+        return [times(column(slope), column(value)) for slope, value in known if value is not None]
+
+    for family in spec["families"]:
+        child, parents, sizes = family["child"], family["parents"], family["sizes"]
+        cells = [
+            sql.function("COALESCE", compiler.cell(label), sql.whole(size - 1))
+            for label, size in zip(family["labels"], sizes, strict=True)
+        ]
+        lines = {
+            name: reading.exact(family[name]).reshape(compiler.k, *sizes, -1)[label]
+            for name in ("intercept", "slopes", "noise")
+        }
+
+        def entry(table: FloatArray, cells: list[Expression] = cells) -> Expression:
+            index = sql.place_of([cell.copy() for cell in cells], table.shape)
+            return stages.look_up(table.reshape(-1), index) if cells else number(float(table))
+
+        slopes = {p: stages.put(entry(lines["slopes"][..., at])) for at, p in enumerate(parents)}
+        added = [times(column(slope), column(means[p])) for p, slope in slopes.items()]
+        means[child] = stages.put(plus([entry(lines["intercept"][..., 0]), *added]))
+        for other in means:
+            if other != child and (terms := along(slopes, other)):
+                spread[child, other] = spread[other, child] = stages.put(plus(terms))
+        own = along(slopes, child)
+        spread[child, child] = stages.put(plus([entry(lines["noise"][..., 0]), *own]))
+
+    def covariance(i: int, j: int) -> Expression:
+        return column(spread[i, j]) if (i, j) in spread else number(0.0)
+
+    return [column(means[i]) for i in range(len(means))], covariance
 
 
 def _alone(
@@ -76,7 +137,7 @@ def _alone(
     """Log densities of columns that depend only on the class; 0 where missing."""
     terms = []
     for i, place in enumerate(columns):
-        variance = float(variances[i].reshape(-1)[0])
+        variance = float(variances[i])
         distance = compiler.stages.put(away[i].copy())
         square = times(column(distance), column(distance))
         scaled = times(number(-0.5 / variance), square)
@@ -87,7 +148,7 @@ def _alone(
 
 
 def _class(
-    compiler: Compiler, spec: State, base: float, away: list[Expression], covariance: FloatArray
+    compiler: Compiler, spec: State, base: float, away: list[Expression], covariance: Spread
 ) -> str:
     r"""Return the log joint of one class.
 
@@ -104,8 +165,8 @@ def _class(
         Log prior probability of the class.
     away : list of Expression
         Distances from the means, 0 if missing.
-    covariance : ndarray of shape (m, m)
-        Covariances in the class.
+    covariance : callable
+        Returns the covariance of two columns in the class.
 
     Returns
     -------
@@ -121,7 +182,7 @@ def _class(
     terms = []
     if naive:
         chosen = sorted(naive)
-        own = np.array([[covariance[i, i]] for i in chosen])
+        own = np.array([float(covariance(i, i).name) for i in chosen])
         places, distances = [columns[i] for i in chosen], [column(distance[i]) for i in chosen]
         terms += _alone(compiler, places, distances, own)
     factor = _factor(compiler, covariance, inside, known)
@@ -142,7 +203,7 @@ def _minus_log(name: str) -> Expression:
 
 
 def _factor(
-    compiler: Compiler, covariance: FloatArray, inside: list[int], known: list[Expression]
+    compiler: Compiler, covariance: Spread, inside: list[int], known: list[Expression]
 ) -> Triangle:
     """Return the Cholesky factor of the observed columns, row by row.
 
@@ -150,8 +211,8 @@ def _factor(
     ----------
     compiler : Compiler
         Has the stages.
-    covariance : ndarray of shape (m, m)
-        Covariances in the class.
+    covariance : callable
+        Returns the covariance of two columns in the class.
     inside : list of int
         Columns of the matrix.
     known : list of Expression
@@ -167,8 +228,8 @@ def _factor(
     for j, column_j in enumerate(inside):
         for i in range(j, len(inside)):
             both = sql.every([known[inside[i]].copy(), known[column_j].copy()])
-            value = float(covariance[inside[i], column_j])
-            entry: Expression = when((both, number(value)), otherwise=number(float(i == j)))
+            value = covariance(inside[i], column_j)
+            entry: Expression = when((both, value), otherwise=number(float(i == j)))
             for before in range(j):
                 used = times(column(factor[i, before]), column(factor[j, before]))
                 entry = minus(entry, used)

@@ -121,13 +121,7 @@ class Compiler:
             The position; NULL if a column is missing.
         """
         sizes = [self.reading.sizes[c] for c in columns] if sizes is None else sizes
-        terms = [
-            self.cell(c)
-            if (stride := prod(sizes[place + 1 :])) == 1
-            else sql.exp.Mul(this=self.cell(c), expression=sql.whole(stride))
-            for place, c in enumerate(columns)
-        ]
-        return plus(terms)
+        return sql.place_of([self.cell(c) for c in columns], sizes)
 
     def entry(self, table: FloatArray, columns: Sequence[int]) -> Expression:
         """Look up a table over some columns; NULL if one of them is missing.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from math import prod
 from typing import TYPE_CHECKING
 
 from unnaive.exceptions import UnnaiveError
@@ -14,7 +15,7 @@ except ImportError:
     raise UnnaiveError('SQL needs sqlglot: pip install "unnaive[sql]"') from None
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     Expression = exp.Expression
 
@@ -94,6 +95,21 @@ def plus(terms: Iterable[Expression]) -> Expression:
     terms = list(terms)
     add = lambda a, b: exp.Add(this=a, expression=b)  # noqa: E731
     return exp.Paren(this=reduce(add, terms)) if terms else number(0.0)
+
+
+def place_of(codes: Sequence[Expression], sizes: Sequence[int]) -> Expression:
+    r"""Return the position of a joint value, the last code fastest: ((x₁ v₂ + x₂) v₃ + x₃) ….
+
+    Examples
+    --------
+    >>> place_of([column("x0"), column("x1")], [4, 3]).sql()
+    '(x0 * 3 + x1)'
+    """
+    strides = [prod(sizes[place + 1 :]) for place in range(len(codes))]
+    return plus(
+        code if stride == 1 else exp.Mul(this=code, expression=whole(stride))
+        for code, stride in zip(codes, strides, strict=True)
+    )
 
 
 def minus(a: Expression, b: Expression) -> Expression:
