@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 import warnings
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
     from contextvars import Token

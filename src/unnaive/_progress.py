@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any
+
+from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,12 +9,13 @@ AUC over pairs of classes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE
 
 if TYPE_CHECKING:

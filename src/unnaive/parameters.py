@@ -11,11 +11,13 @@ the value would not be used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+
+from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

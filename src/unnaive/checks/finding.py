@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from html import escape
 from typing import TYPE_CHECKING
+
+from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

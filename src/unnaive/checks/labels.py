@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.checks.finding import (
     DATES,
     NOTE,

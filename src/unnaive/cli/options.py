@@ -8,13 +8,14 @@ import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
 
 import typer
 
+from unnaive._dataclasses import dataclass
 from unnaive.models import make, model_keys
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ add up.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.counts.families import FamilyCounts, narrow, widened
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._html import html_table
 from unnaive.counts import cells as by_cells
 from unnaive.counts.cells import CellCounts, as_counted, family_of, family_state

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
 
 PAPERS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from numbers import Integral
 from pathlib import Path
@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing
 
 from unnaive import _parallel, _progress
 from unnaive._caution import Once
+from unnaive._dataclasses import dataclass
 from unnaive.evaluate.comparison import Comparison, Failure
 from unnaive.evaluate.comparisons import Comparisons
 from unnaive.evaluate.crossvalidate import EvaluationRows, deal, fit_and_predict, prepare_rows

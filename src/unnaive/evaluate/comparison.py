@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unnaive._axes import new_axes
+from unnaive._dataclasses import dataclass
 from unnaive._docstrings import described_like
 from unnaive._json import plain
 from unnaive.evaluate import tables

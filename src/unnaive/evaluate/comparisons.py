@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._docstrings import described_like
 from unnaive._json import plain
 from unnaive.evaluate import tables

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from itertools import count
 from threading import Lock
 from time import perf_counter
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from unnaive import _parallel, _progress
 from unnaive._caution import Once
+from unnaive._dataclasses import dataclass
 from unnaive.evaluate import tables
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame

@@ -8,12 +8,12 @@ that are the least sure of all give the smallest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unnaive._axes import new_axes
+from unnaive._dataclasses import dataclass
 from unnaive._html import html_table
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain, combinations, islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain.cells import (
     heaviest,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from unnaive._axes import new_axes
+from unnaive._dataclasses import dataclass
 from unnaive._docstrings import described_like
 from unnaive.explain.shared import LINE, MARK, documented, signed_bars
 from unnaive.models.knaive_rows import set_weights

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.explain.cells import shown_cells
 from unnaive.explain.odds import LogOdds, split_odds

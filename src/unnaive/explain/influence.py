@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._html import html_table
 from unnaive.explain.cells import heaviest, target_codes
 from unnaive.explain.explanation import explanation_of

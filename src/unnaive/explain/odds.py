@@ -9,12 +9,12 @@ where :math:`J_c = \log P(c, x)` is a sum of terms. The second part is the logar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
 
+from unnaive._dataclasses import dataclass
 from unnaive.tables.terms.divisia import log_sum, shares_of_sum
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ r"""Which missing feature to ask for next: the one with the largest expected inf
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.explain.cells import bin_points, members_of, one_row, repeated, values_of, with_values
 from unnaive.explain.wording import percent
 from unnaive.io.frames import Column

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.counts.cells import CellCounts
 from unnaive.counts.families import strides_of
 from unnaive.explain.cells import heaviest

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from math import prod
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import TableTooLarge
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import DataFileError
 from unnaive.io.content import printable
 from unnaive.io.frames import Column, Frame

@@ -9,12 +9,12 @@ in :mod:`unnaive.models.saved`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._docstrings import described_like
 from unnaive.exceptions import DataFileError
 from unnaive.io.bif import EXACT, Draft, read_bif, spell_bif, write_bif

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import codecs
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
 from unnaive._core import csv
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import DataWarning
 
 if TYPE_CHECKING:

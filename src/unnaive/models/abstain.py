@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._html import html_table
 from unnaive._scikit import check_is_fitted
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from unnaive import _parallel, _progress
 from unnaive._core.adjust import right_spans, weigh_right
+from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.base import CountsClassifier

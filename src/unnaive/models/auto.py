@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from unnaive import _progress
+from unnaive._dataclasses import dataclass
 from unnaive._docstrings import described_like
 from unnaive._scikit import check_is_fitted, clone
 from unnaive._ties import first_best

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING, ClassVar, TypeGuard
 
 import numpy as np
 
 from unnaive import _progress
+from unnaive._dataclasses import dataclass
 from unnaive.information import mutual_information
 from unnaive.information.scores import FamilyScores
 from unnaive.models.base import CountsClassifier

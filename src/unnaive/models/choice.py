@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information import mutual_information

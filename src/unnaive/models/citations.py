@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+
+from unnaive._dataclasses import dataclass
 
 _PATTERN = re.compile(
     r"(?:[a-z][^A-Z]*?(?:: | by ))?"  # "as described by "

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from unnaive._core.selective import measure
+from unnaive._dataclasses import dataclass
 from unnaive.counts.sizes import require_memory
 from unnaive.information import (
     conditional_mutual_information,

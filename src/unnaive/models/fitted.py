@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.counts.sizes import largest_pair_bytes, pair_bytes, require_memory, wide_bytes
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.importance import counted_importances

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.tables import log_posterior
+from unnaive._dataclasses import dataclass
 from unnaive.counts.moments import Moments, all_and_without_each, moments_of, origin_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.gaussian_parts import NumberRows

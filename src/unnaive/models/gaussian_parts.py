@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import gaussian_relevance
 from unnaive.schema.columns import refuse_infinite

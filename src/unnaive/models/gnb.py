@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from unnaive._core.tables import posterior
+from unnaive._dataclasses import dataclass
 from unnaive._scikit import check_is_fitted
 from unnaive.exceptions import TableTooLarge
 from unnaive.information import conditional_mutual_information, mutual_information

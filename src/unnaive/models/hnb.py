@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, isnan, log
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.joint import all_pairs
 from unnaive.counts.sizes import wide_bytes

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from unnaive import _progress
+from unnaive._dataclasses import dataclass
 from unnaive.counts.cells import by_context
 from unnaive.exceptions import TableTooLarge
 from unnaive.models.base import CountsClassifier

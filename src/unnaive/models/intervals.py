@@ -9,7 +9,6 @@ an exact mean and variance (:mod:`unnaive.tables.posterior`), and P(c | x) an in
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.certainty import logistic_normal
 from unnaive._core.tables import posterior
+from unnaive._dataclasses import dataclass
 from unnaive._html import html_table
 from unnaive._scikit import check_is_fitted, clone
 from unnaive.exceptions import UnnaiveError

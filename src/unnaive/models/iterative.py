@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from unnaive._core.adjust import FLOOR, one_pass
 from unnaive._core.tables import posterior
+from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.base import CountsClassifier

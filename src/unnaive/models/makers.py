@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.recipe import Estimate, Learned, TableMaker
 from unnaive.structure.graph import ClassGraphs, FamilyGraph, ParentGraph

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._scikit import check_is_fitted
 from unnaive.counts.count import refuse_limits
 from unnaive.counts.engines.dispatch import count_more, count_partitions, engine_of

@@ -9,11 +9,12 @@ tables and calibrates them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.counts.sizes import require_memory
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.graph import ParentGraph

@@ -17,11 +17,11 @@ Vovk, Gammerman & Shafer, "Algorithmic learning in a random world", 2005. Romano
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._html import html_table
 from unnaive._scikit import check_is_fitted
 from unnaive.exceptions import UnnaiveError

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from unnaive._core.tables import log_posterior
 from unnaive._core.weighting import mixture_shares
+from unnaive._dataclasses import dataclass
 from unnaive._scikit import clone
 from unnaive._ties import first_best
 from unnaive.models.classifier import Classifier, first_of_the_best

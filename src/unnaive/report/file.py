@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
 from unnaive.export.document import model_document
 from unnaive.io.store import replacing

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from unnaive import __version__
+from unnaive._dataclasses import dataclass
 from unnaive._json import plain
 from unnaive.checks import check_data
 from unnaive.exceptions import UnnaiveError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive._core.coding import look_up_floats, look_up_integers
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import from_objects
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._caution import caution
 from unnaive._core.coding import OUTSIDE, offset_integers
+from unnaive._dataclasses import dataclass
 from unnaive.discretize.fixed import ByColumn
 from unnaive.exceptions import DataWarning, UnnaiveError
 from unnaive.schema.categories import (

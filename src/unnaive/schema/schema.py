@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.coding import look_up_floats, offset_integers
+from unnaive._dataclasses import dataclass
 from unnaive._html import html_table, listed
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import is_mappings

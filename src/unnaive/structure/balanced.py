@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive._core.balance import search
+from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE
 
 if TYPE_CHECKING:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from unnaive._dataclasses import dataclass
 from unnaive.structure.picture import (
     CLASS,
     CLASS_LETTERS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from itertools import combinations
 from time import monotonic
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.counts.families import context_of
 from unnaive.structure.dag import DAG, PDAG
 from unnaive.structure.knowledge import Knowledge

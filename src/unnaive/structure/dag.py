@@ -13,7 +13,6 @@ pastime", UAI 1998.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import combinations, pairwise
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.marks import Marks, reached
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.structure.dag import DAG, PDAG
 from unnaive.structure.knowledge import Knowledge

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.graph import LEFT_OUT, ParentGraph

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._docstrings import Inherits
 from unnaive._html import html_table
 from unnaive.exceptions import UnnaiveError

@@ -9,12 +9,12 @@ Pazzani, "Searching for dependencies in Bayesian classifiers", AI & Statistics 1
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.structure.graph import Graph
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from unnaive._dataclasses import dataclass
 from unnaive._html import html_table
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.dag import DAG, PDAG
 

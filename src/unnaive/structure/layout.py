@@ -12,11 +12,12 @@ IEEE Transactions on Systems, Man, and Cybernetics 11, 1981.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

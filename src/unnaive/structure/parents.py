@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE, first_best
 from unnaive.counts.joint import all_pairs
 from unnaive.exceptions import UnnaiveError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from itertools import pairwise
 from textwrap import fill
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
 from unnaive._axes import new_axes
+from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,11 +12,11 @@ Guo, Pleiss, Sun & Weinberger, "On calibration of modern neural networks", ICML 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.tables.weighing import Weighing
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ missing category all rows count, whatever their category.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import SINGULAR, solved
 from unnaive.tables.base import rows_alike

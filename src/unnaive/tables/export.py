@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.counts.cells import CellCounts
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError

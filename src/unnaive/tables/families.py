@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.families import sum_families
 from unnaive._core.tables import fill_priors, mark_missing
+from unnaive._dataclasses import dataclass
 from unnaive.counts.cells import CellCounts, is_wide_family
 from unnaive.counts.families import strides_of
 from unnaive.counts.sizes import require_memory

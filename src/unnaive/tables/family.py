@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.counts.cells import n_cells
 from unnaive.counts.families import context_of, context_places
 from unnaive.tables import describe

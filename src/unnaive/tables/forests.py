@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive._core.tables import log_posterior
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import TableTooLarge
 from unnaive.tables.base import Tables
 from unnaive.tables.families import FamilyTables

@@ -10,7 +10,7 @@ conditionals, which is not a density, has :math:`w_i = \Lambda_{i\cdot} / \sqrt{
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.tables import subtract_squares
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import SINGULAR, solved
 from unnaive.tables.base import rows_alike

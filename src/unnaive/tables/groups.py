@@ -10,7 +10,7 @@ some of them, the others are looked up in the margin of the counts, smoothed as 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.groups import add_group, score_changes, score_genomes
+from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.cells import CellCounts
 from unnaive.counts.families import context_of, strides_of

@@ -5,13 +5,13 @@ r"""Tables of hidden naive Bayes: each column has a hidden parent, a weighted me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.hidden import LEAST, fill_bags, sum_hidden_parents, sweep_thresholds
+from unnaive._dataclasses import dataclass
 from unnaive.counts.joint import starts_of
 from unnaive.tables.base import Tables
 from unnaive.tables.super_parents import child_groups, conditional_tables, first_cells

@@ -15,12 +15,12 @@ classifiers using hierarchical Dirichlet processes", Machine Learning 107, 2018.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive._core.back_off import back_off, best_concentration, pair_gains, root_shares
+from unnaive._dataclasses import dataclass
 from unnaive._ties import first_best
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ Robles, Larrañaga, Peña, Menasalvas & Pérez, "Interval estimation naive Bayes
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -35,6 +34,7 @@ from unnaive._core.intervals import (
     fill_left_out,
     score,
 )
+from unnaive._dataclasses import dataclass
 from unnaive._ties import first_best
 
 if TYPE_CHECKING:

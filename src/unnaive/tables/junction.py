@@ -9,11 +9,11 @@ Cluster and separator are each estimated as one variable.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.tables.base import Tables, hopeless_rows, own_classes
 from unnaive.tables.terms import Terms
 from unnaive.tables.trees import column_factor, frequencies, joint_prior, joint_root

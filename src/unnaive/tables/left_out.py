@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive._core.selective import measure
+from unnaive._dataclasses import dataclass
 from unnaive.tables.trees import leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:

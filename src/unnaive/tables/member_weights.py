@@ -13,13 +13,14 @@ loss is a difference of convex functions; the search finds the local minimum nea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray, IntArray

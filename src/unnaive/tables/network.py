@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._dataclasses import dataclass
 from unnaive._html import html_nodes
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import to_frame

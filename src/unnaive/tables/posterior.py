@@ -16,11 +16,13 @@ draws or counts, in the same layout, for the same look-ups.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
     from unnaive._typing import CountArray, FloatArray, IntArray

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray, IntArray, Label

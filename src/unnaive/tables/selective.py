@@ -15,7 +15,6 @@ Martínez, Webb, Chen & Zaidi, "Scalable learning of Bayesian network classifier
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.selective import NEVER, add_columns, count_steps, fill_factors
+from unnaive._dataclasses import dataclass
 from unnaive.tables.hierarchy import ROOT, Level, concentrations
 from unnaive.tables.left_out import left_out_priors
 

@@ -12,11 +12,12 @@ and only defines :math:`\alpha` (Mathematics 0.5). The division is done in one p
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive._docstrings import Inherits
 
 if TYPE_CHECKING:

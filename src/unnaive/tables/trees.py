@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.tables import fill_priors, log_table, mark_missing, sum_factors, sum_product
+from unnaive._dataclasses import dataclass
 from unnaive.counts.joint import starts_of
 from unnaive.structure.graph import LEFT_OUT
 from unnaive.tables import describe

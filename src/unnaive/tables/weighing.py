@@ -10,7 +10,6 @@ whose gradient is positive are left out of the expansion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.weighting import bounded_step, curve_rows, loss_rows, weighted_joint
+from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray

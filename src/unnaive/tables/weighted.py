@@ -23,13 +23,13 @@ joint by −log(E / a + 1), however small its estimated probability is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.weighting import gather_terms, place_terms, sum_terms
+from unnaive._dataclasses import dataclass
 from unnaive.counts.joint import starts_of
 from unnaive.tables import describe
 from unnaive.tables.base import Tables, less, own_priors

@@ -7,10 +7,10 @@ each worker and not with each partition.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from unnaive._dataclasses import dataclass
 from unnaive.counts.engines.dispatch import Work, located
 from unnaive.exceptions import UnnaiveError
 

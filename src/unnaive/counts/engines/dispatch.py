@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from importlib import import_module
 from operator import add
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypedDict, Type
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.counts.engines.memory import code_rows, count_codes
 from unnaive.counts.sizes import require_pairs_fit
 from unnaive.exceptions import SchemaMismatch, UnnaiveError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core import counting as core
+from unnaive._dataclasses import dataclass
 from unnaive._docstrings import described_like
 from unnaive.counts.cells import count_cells, is_wide_family, wide_pairs
 from unnaive.counts.families import FamilyCounts, context_of, count_family

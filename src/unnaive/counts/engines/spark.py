@@ -8,7 +8,7 @@ that its message arrives unchanged and the task is not tried four times.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.counts.cells import by_context
 from unnaive.counts.engines.dispatch import KNOWN_ERRORS, Counting, Sketching, located
 from unnaive.counts.families import FamilyCounts

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from unnaive import _parallel
+from unnaive._dataclasses import dataclass
 from unnaive.counts.engines.dispatch import KNOWN_ERRORS, features_of
 from unnaive.exceptions import DataFileError, DataWarning
 from unnaive.io.frames import Frame

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from glob import has_magic
 from itertools import pairwise
@@ -10,6 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unnaive._dataclasses import dataclass
 from unnaive.exceptions import DataFileError
 from unnaive.io.content import ENDINGS, checked_ending
 from unnaive.io.parts.base import RESTART, Part

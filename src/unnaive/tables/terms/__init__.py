@@ -14,11 +14,12 @@ children, this equals log P(x_i | parents, c) for every cell whose parents are o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._dataclasses import dataclass
 from unnaive.tables.base import less
 
 if TYPE_CHECKING:
