@@ -17,7 +17,7 @@ from unnaive.counts.families import FamilyCounts, narrow, widened
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from unnaive._typing import (
         AnyArray,
@@ -220,6 +220,12 @@ def by_context(family: FamilyCounts | CellCounts, sizes: IntArray, n_classes: in
 def n_cells(columns: tuple[int, ...], sizes: IntArray, n_classes: int) -> int:
     """Return the number of cells of a table of columns and classes."""
     return n_classes * math.prod(map(int, sizes[list(columns)]))
+
+
+def holds_cells(held: Iterable[CellCounts], pairs: IntArray) -> bool:
+    """Whether one of some pairs i < j (m, 2) is held by the cells that occurred."""
+    wide = {cells.columns[::-1] for cells in held}
+    return bool(wide) and any(tuple(pair) in wide for pair in pairs.tolist())
 
 
 def wide_pairs(pairs: IntArray, sizes: IntArray, n_classes: int) -> BoolArray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive._scikit import check_sample_weight
-from unnaive.counts.engines.dispatch import count_partitions, engine_of
+from unnaive.counts.engines import engine_of
 from unnaive.counts.engines.memory import CodedRows, count_codes
 from unnaive.counts.sizes import require_pairs_fit
 from unnaive.discretize import discretizer
@@ -129,6 +129,8 @@ def count(
         raise TypeError(f"{next(iter(files))}= is for rows in files, and these are not")
     engine = engine_of(source)
     if engine is not None:
+        from unnaive.counts.engines.dispatch import count_partitions  # noqa: PLC0415 - loads when asked
+
         refuse_limits(limits)
         return count_partitions(engine, target, **options)
     return _count_table(source, target, n_jobs, options, limits)

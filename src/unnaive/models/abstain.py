@@ -85,64 +85,19 @@ class Decisions:
         return html_table(f"answered {self.coverage:.0%}", ["sample", "answer"], rows, text=(0, 1))
 
 
-def predict_or_abstain(
+def decide(
     self: Classifier,
     X: object,
-    by: str = "cost",
+    by: str,
     *,
-    cost: float = 0.1,
-    costs: ArrayLike | None = None,
-    level: float = 0.9,
-    threshold: float = 0.5,
-    coverage: float = 0.9,
-    training: tuple[Any, ...] | None = None,
+    cost: float,
+    costs: ArrayLike | None,
+    level: float,
+    threshold: float,
+    coverage: float,
+    training: tuple[Any, ...] | None,
 ) -> Decisions:
-    r"""Predict the class of every sample, or abstain where that is better.
-
-    ``predict`` always returns one of ``classes_``, as scikit-learn requires: its arrays of labels
-    cannot hold "no answer", and scorers would count it as an error. So abstention is a method of
-    its own.
-
-    Parameters
-    ----------
-    X : array or table of shape (n, d), list of mappings
-        Samples.
-    by : {"cost", "interval", "set"}, default="cost"
-        "cost": Chow's rule, abstain if the expected cost of the best answer is above ``cost``; with
-        costs of 1 for every error, if :math:`\max_c P(c | x) < 1 - \mathrm{cost}`. "interval":
-        abstain if the interval of the best class's probability contains ``threshold``. "set":
-        abstain unless the prediction set has exactly one class.
-    cost : float, default=0.1
-        Cost of abstaining, where an error costs 1.
-    costs : array of shape (k, k), default=None
-        Cost of answering the class of the column if that of the line is true.
-    level : float, default=0.9
-        Probability of the interval, see ``predict_interval``.
-    threshold : float, default=0.5
-        Probability from which on a class is to be answered, for ``by="interval"``.
-    coverage : float, default=0.9
-        Coverage of the set, see ``predict_set``.
-    training : tuple (X, y), default=None
-        The training samples, by which sets are calibrated.
-
-    Returns
-    -------
-    Decisions
-        ``chosen`` and ``answered`` of every sample; ``labels()`` lists the answers.
-
-    References
-    ----------
-    Chow, "On optimum recognition error and reject tradeoff", IEEE Transactions on Information
-    Theory 16, 1970.
-
-    Examples
-    --------
-    >>> from unnaive import NaiveBayes
-    >>> X, y = [["a"], ["a"], ["b"], ["b"]] * 10, ["ill", "ill", "well", "ill"] * 10
-    >>> model = NaiveBayes().fit(X, y)
-    >>> model.predict_or_abstain([["a"], ["b"]], by="interval").labels()
-    ['ill', None]
-    """
+    """Predict or abstain as ``predict_or_abstain`` says."""
     check_is_fitted(self)
     if by not in RULES:
         raise ValueError(f"by={by!r}; it must be one of {', '.join(map(repr, RULES))}")

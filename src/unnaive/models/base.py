@@ -11,7 +11,7 @@ import numpy as np
 from unnaive._docstrings import described_like
 from unnaive._scikit import check_is_fitted
 from unnaive.counts import CodedRows, JointCounts
-from unnaive.counts.engines.dispatch import engine_of
+from unnaive.counts.engines import engine_of
 from unnaive.discretize import discretizer
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import is_few_rows, is_mappings

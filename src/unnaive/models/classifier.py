@@ -15,7 +15,7 @@ from unnaive._scikit import BaseEstimator, ClassifierMixin, check_is_fitted
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.count import weighted_rows
 from unnaive.io.frames import Frame, to_column
-from unnaive.models import abstain, docstrings, exports, intervals, persistence, predictions, sets
+from unnaive.models import certainty, docstrings, exports, persistence, predictions
 from unnaive.models.inputs import Given, known_frame, named_frame, numbers_of_classes
 from unnaive.models.partitioned import on_partitions
 from unnaive.parameters import check_parameters, is_whole, parameter
@@ -153,11 +153,11 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     explain = predictions.explain
     to_json = exports.to_json
     to_javascript = exports.to_javascript
-    predict_interval = intervals.predict_interval
     to_sql = exports.to_sql
     to_onnx = exports.to_onnx
-    predict_set = sets.predict_set
-    predict_or_abstain = abstain.predict_or_abstain
+    predict_interval = certainty.predict_interval
+    predict_set = certainty.predict_set
+    predict_or_abstain = certainty.predict_or_abstain
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete the docstring with what all models of one kind share."""

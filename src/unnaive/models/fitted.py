@@ -11,12 +11,10 @@ import numpy as np
 from unnaive._dataclasses import dataclass
 from unnaive.counts.sizes import largest_pair_bytes, pair_bytes, require_memory, wide_bytes
 from unnaive.exceptions import UnnaiveError
-from unnaive.models.importance import counted_importances
 from unnaive.models.recipe import Learned, Maker
 from unnaive.tables.base import hopeless_rows, less
 from unnaive.tables.conditionals import factors_alone, full_conditionals
 from unnaive.tables.left_out import by_weight
-from unnaive.tables.posterior import Cumulant, Draw, SharedDraw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -198,6 +196,8 @@ class Fitted:
     @cached_property
     def _moment_tables(self) -> tuple[Tables, Tables]:
         """Means and variances of the log-probabilities of all tables."""
+        from unnaive.tables.posterior import Cumulant  # noqa: PLC0415 - loads when asked
+
         return self.viewed(Cumulant(1)), self.viewed(Cumulant(2))
 
     def moments(self, codes: CodeArray, n_jobs: int | None = 1) -> tuple[FloatArray, FloatArray]:
@@ -228,6 +228,8 @@ class Fitted:
                 f"the tables of this {type(model).__name__} were tuned by a search, so they have "
                 'no posterior; use structure="bootstrap" with training=(X, y)'
             )
+        from unnaive.tables.posterior import Draw, SharedDraw  # noqa: PLC0415 - loads when asked
+
         view: Draw = Draw(random)
         if kind == "average":
             view = SharedDraw(random, n_classes=len(self.labels))
@@ -282,6 +284,8 @@ class Fitted:
 
     def importances(self) -> FloatArray:
         """Return the importance of the columns; shape (d,)."""
+        from unnaive.models.importance import counted_importances  # noqa: PLC0415 - loads when asked
+
         return counted_importances(self.counts, self.structure, self.made_by.how.n_jobs)
 
     def network(self) -> Network:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Frame
     from unnaive.models.classifier import Classifier
 
-N_DRAWS = 400
 _ROWS_A_TASK = 1 << 12
 _METHODS = ("auto", "delta", "sample")
 _STRUCTURES = ("given", "bootstrap")
@@ -107,82 +106,18 @@ class Intervals:
         return html_table(f"P(c | x) with its {self.level:.0%} interval", heads, rows)
 
 
-def predict_interval(
+def interval_of(
     self: Classifier,
     X: object,
-    level: float = 0.9,
+    level: float,
     *,
-    method: str = "auto",
-    structure: str = "given",
-    training: tuple[Any, ...] | None = None,
-    draws: int = N_DRAWS,
-    random_state: int = 0,
+    method: str,
+    structure: str,
+    training: tuple[Any, ...] | None,
+    draws: int,
+    random_state: int,
 ) -> Intervals:
-    r"""Compute credible intervals of the posterior probabilities P(c | x) of samples.
-
-    A prediction of 82 % may come from 9 training samples or from 900. Given the counts and the
-    smoothing, every line of a table is Dirichlet-distributed, so the log joint of each class has a
-    mean :math:`m_c` and a variance :math:`v_c`, and the log odds of two classes have mean
-    :math:`m_1 - m_2` and variance :math:`v_1 + v_2`, exactly. The interval is that of the
-    logistic-normal distribution with these moments; for more classes the log odds of one class
-    against all others are expanded around their mean. ``predict_proba`` uses the mean of every
-    table, so it is a mean, and lies inside the interval, near its median; with few samples the
-    distribution is skewed, and the median is more extreme than the mean.
-
-    The interval answers: what would ``predict_proba`` be, had the model seen many more samples,
-    if its structure is right? Structure, bins, learned weights and calibration are taken as given,
-    and sample weights count as numbers of samples. ``structure="bootstrap"`` includes them.
-
-    ===========================================  ================================================
-    Models                                       ``method="auto"``
-    ===========================================  ================================================
-    Products of one entry of each table: NB,     "delta": exact moments from two sets of tables;
-    SPODE, TAN, KDB, GNB, groups, trees          about twice the cost of ``predict_proba``
-    BayesNet                                     "sample" of independent Dirichlet lines
-    Averages and weights: AODE, A2DE, HNB,       "sample" with shared deviations, since tables of
-    PHNB, ATAN, WeightedBayes                    the same samples err together
-    Gaussian models                              "sample" of means and covariances
-    AutoBayes                                    weighted mean of the members' quantiles
-    Tuned by a search: IENB, iterative Bayes     only ``structure="bootstrap"``
-    ===========================================  ================================================
-
-    Parameters
-    ----------
-    X : array or table of shape (n, d), list of mappings
-        Samples.
-    level : float, default=0.9
-        Probability of the interval, between 0 and 1.
-    method : {"auto", "delta", "sample"}, default="auto"
-        "delta": moments in closed form; "sample": quantiles of the predictions of random tables.
-    structure : {"given", "bootstrap"}, default="given"
-        "bootstrap": quantiles of the predictions of models that are fitted anew, each with random
-        exponential weights of the training samples (the Bayesian bootstrap).
-    training : tuple (X, y) or (X, y, sample_weight), default=None
-        The training samples, for ``structure="bootstrap"``; a model keeps only their counts.
-    draws : int, default=400
-        Number of random tables or refits.
-    random_state : int, default=0
-        Random seed.
-
-    Returns
-    -------
-    Intervals
-        ``lower``, ``median`` and ``upper``, each of shape (n, k).
-
-    References
-    ----------
-    Rubin, "The Bayesian bootstrap", Annals of Statistics 9, 1981.
-
-    Examples
-    --------
-    >>> from unnaive import NaiveBayes
-    >>> few, many = [["a"], ["a"], ["b"], ["b"]], [["a"], ["a"], ["b"], ["b"]] * 50
-    >>> for X in (few, many):
-    ...     model = NaiveBayes().fit(X, ["ill", "ill", "well", "well"] * (len(X) // 4))
-    ...     print(model.predict_interval([["a"]]).text(0, 0))
-    82 % (27-98 %)
-    99 % (96-100 %)
-    """
+    """Compute intervals as ``predict_interval`` says."""
     check_is_fitted(self)
     _check(level, method, structure, draws)
     model = copy(self)  # as it is fitted now, whatever another thread does meanwhile

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from unnaive._dataclasses import dataclass
+from unnaive.counts.cells import holds_cells
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.recipe import Estimate, Learned, TableMaker
 from unnaive.structure.graph import ClassGraphs, FamilyGraph, ParentGraph
-from unnaive.tables.families import FamilyTables, family_tables
-from unnaive.tables.forests import ClassTrees, of_class
 from unnaive.tables.trees import TreeTables, tree_bytes, tree_tables
-from unnaive.tables.wide import holds_cells, wide_tree
 
 if TYPE_CHECKING:
     from unnaive._typing import State
     from unnaive.counts import JointCounts
+    from unnaive.tables.families import FamilyTables
+    from unnaive.tables.forests import ClassTrees
     from unnaive.tables.network import Network
     from unnaive.tables.trees import FactorOf, RootOf
 
@@ -49,6 +49,8 @@ class TreeFactors(TableMaker):
         graph = learned.structure
         if not isinstance(graph, ClassGraphs):
             return self.tree(counts, learned.graph(ParentGraph), how, held_out)
+        from unnaive.tables.forests import ClassTrees, of_class  # noqa: PLC0415 - loads when asked
+
         shared: dict[Any, Any] = {}
         trees = [self.tree(counts, one, how, held_out, shared) for one in graph.graphs]
         return ClassTrees(tuple(of_class(tree, label) for label, tree in enumerate(trees)))
@@ -64,7 +66,9 @@ class TreeFactors(TableMaker):
         """Estimate the tables of one tree; raises if they do not fit into memory."""
         fixed: State = {"class_prior": how.class_prior, "marginalize": self.marginalize}
         fixed |= {"held_out": held_out, "root_of": self.root_of, "shared": shared}
-        if holds_cells(counts, graph.pairs):
+        if holds_cells(counts.cells, graph.pairs):
+            from unnaive.tables.wide import wide_tree  # noqa: PLC0415 - loads when asked
+
             return wide_tree(counts, graph, how.smoothing, max_memory=how.max_memory, **fixed)
         needed = tree_bytes(counts.schema.sizes, graph.parents, counts.n_classes)
         how.require(counts.schema, needed * (1 if held_out is None else 3))
@@ -86,6 +90,8 @@ class FamilyFactors(TableMaker):
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> FamilyTables:
         """Estimate the tables of all families."""
+        from unnaive.tables.families import family_tables  # noqa: PLC0415 - loads when asked
+
         if learned.structure.families:
             families_counted(counts, how.model)
         fixed: State = {"marginalize": self.marginalize, "held_out": held_out}

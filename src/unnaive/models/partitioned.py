@@ -11,7 +11,7 @@ import numpy as np
 from unnaive._dataclasses import dataclass
 from unnaive._scikit import check_is_fitted
 from unnaive.counts.count import refuse_limits
-from unnaive.counts.engines.dispatch import count_more, count_partitions, engine_of
+from unnaive.counts.engines import engine_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_frame
 from unnaive.models.fitted import Names
@@ -50,6 +50,11 @@ def fit_partitions(
     model: CountsClassifier, engine: Engine, target: object, sample_weight: object
 ) -> Fitted:
     """Learn from counts of partitions; families and triples take a second pass."""
+    from unnaive.counts.engines.dispatch import (  # noqa: PLC0415 - loads when asked
+        count_more,
+        count_partitions,
+    )
+
     if model.calibrate is not None:
         raise UnnaiveError(
             'calibrate="loo" leaves rows out, and partitions give only counts; use calibrate=None '

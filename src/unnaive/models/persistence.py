@@ -12,9 +12,7 @@ from unnaive import __version__
 from unnaive._scikit import BaseEstimator
 from unnaive.discretize import Discretizer
 from unnaive.exceptions import ModelFileError, WrongKindError
-from unnaive.io import store
 from unnaive.models.fitted import Names
-from unnaive.models.saved import BROKEN, check_state, require_answers
 from unnaive.schema import label_array
 from unnaive.tables.smoothing import POLICIES, Smoothing
 
@@ -40,6 +38,8 @@ def storable(cls: type[Value]) -> type[Value]:
 
 def save_model(path: str | Path, model: Classifier) -> None:
     """Write a fitted model to one file, atomically."""
+    from unnaive.io import store  # noqa: PLC0415 - loads when asked
+
     store.save(path, state_of(model), kind="model", written_by=__version__)
 
 
@@ -85,6 +85,9 @@ def restore(model: Classifier, state: State) -> None:
 
 def load_model(path: str | Path, class_of: ClassOf) -> Classifier:
     """Read a model that :func:`save_model` wrote; nothing in the file is executed."""
+    from unnaive.io import store  # noqa: PLC0415 - loads when asked
+    from unnaive.models.saved import BROKEN  # noqa: PLC0415 - loads when asked
+
     try:
         state = store.load(path, kind="model")
     except WrongKindError as error:
@@ -105,7 +108,9 @@ def load_model(path: str | Path, class_of: ClassOf) -> Classifier:
 
 def _load_conformal(path: str | Path) -> Classifier:
     """Read a ConformalClassifier."""
+    from unnaive.io import store  # noqa: PLC0415 - loads when asked
     from unnaive.models.conformal import ConformalClassifier  # noqa: PLC0415 - which imports this
+    from unnaive.models.saved import BROKEN  # noqa: PLC0415 - loads when asked
 
     try:
         restored: Any = ConformalClassifier.restored(store.load(path, kind="conformal"))
@@ -117,6 +122,8 @@ def _load_conformal(path: str | Path) -> Classifier:
 
 def model_of(state: dict[str, Any], class_of: ClassOf) -> Classifier:
     """Restore the model that :func:`state_of` described."""
+    from unnaive.models.saved import check_state, require_answers  # noqa: PLC0415 - loads when asked
+
     check_state(state)
     made = class_of(state["model"])  # first: its module registers values that can be restored
     parameters = {key: _object(value, class_of) for key, value in state["parameters"].items()}

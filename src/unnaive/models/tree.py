@@ -29,7 +29,6 @@ from unnaive.structure import (
     penalised,
     with_parents,
 )
-from unnaive.tables.forests import AveragedTrees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.schema import Schema
+    from unnaive.tables.forests import AveragedTrees
 
     Position = str | int
 
@@ -227,6 +227,8 @@ class RotatedTrees(TableMaker):
         self, counts: JointCounts, learned: Learned, how: Estimate, held_out: float | None = None
     ) -> AveragedTrees:
         """Estimate the tables of all trees."""
+        from unnaive.tables.forests import AveragedTrees  # noqa: PLC0415 - loads when asked
+
         graph = learned.graph(ParentGraph)
         shared: dict[Any, Any] = {}
         roots = np.eye(len(graph.names))

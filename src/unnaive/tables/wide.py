@@ -13,19 +13,13 @@ from unnaive.tables.family import FamilyTable
 from unnaive.tables.trees import column_factors, leave_one_out_sets, log_prior, possible
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import FloatArray
     from unnaive.counts import JointCounts
     from unnaive.structure import ParentGraph
     from unnaive.tables.smoothing import Smoothing
     from unnaive.tables.trees import RootOf
 
 _FIRST = np.zeros(1, dtype=np.int64)
-
-
-def holds_cells(counts: JointCounts, pairs: IntArray) -> bool:
-    """Whether one of some pairs i < j (m, 2) is held by the cells that occurred."""
-    wide = {cells.columns[::-1] for cells in counts.cells}
-    return bool(wide) and any(tuple(pair) in wide for pair in pairs.tolist())
 
 
 def wide_tree(

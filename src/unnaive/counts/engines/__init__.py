@@ -1,1 +1,33 @@
-"""Where rows are counted: the same kernels, other schedulers."""
+"""Where rows are counted: the same kernels, other schedulers.
+
+An engine is recognized by the module that defines the type of a source, so that no library is
+imported before one of its frames is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unnaive.counts.engines.dispatch import Engine
+
+_HOLDERS = {"dask": "dask", "dask_expr": "dask", "distributed": "dask", "pyspark": "spark"}
+
+
+def engine_of(source: object) -> Engine | None:
+    """Find the engine that holds the partitions of a source; None if it is in memory.
+
+    Examples
+    --------
+    >>> from unnaive.counts.engines import engine_of
+    >>> engine_of([[1, 2], [3, 4]]) is None
+    True
+    """
+    some = source[0] if isinstance(source, list | tuple) and source else source
+    for kind in type(some).__mro__:
+        name = _HOLDERS.get(kind.__module__.partition(".")[0])
+        if name is not None:
+            engine: Engine = import_module(f"unnaive.counts.engines.{name}").engine(source)
+            return engine
+    return None

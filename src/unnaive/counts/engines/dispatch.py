@@ -1,8 +1,7 @@
-"""Partitioned rows: which engine holds them, and the work that is done on one partition.
+"""Partitioned rows: the work that is done on one partition.
 
 An engine (Dask, Spark) runs a :class:`Work` on every partition and merges the results in any
-order. The engine is recognized by the module that defines the type of a source, so that no
-library is imported before one of its frames is used.
+order.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
-from importlib import import_module
 from operator import add
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from unnaive.schema.settings import Categories, Features, Missing
     from unnaive.schema.sketch import SchemaSketch
 
-ENGINES = {"dask": "dask", "dask_expr": "dask", "distributed": "dask", "pyspark": "spark"}
 KNOWN_ERRORS = (SchemaMismatch, UnnaiveError, ValueError, TypeError)
 Result = TypeVar("Result")
 
@@ -216,23 +213,6 @@ class Engine(Protocol):
         """Predict every partition, lazily, as a frame of the library."""
 
 
-def engine_of(source: object) -> Engine | None:
-    """Find the engine that holds the partitions of a source; None if it is in memory.
-
-    Examples
-    --------
-    >>> engine_of([[1, 2], [3, 4]]) is None
-    True
-    """
-    some = source[0] if isinstance(source, list | tuple) and source else source
-    for kind in type(some).__mro__:
-        name = ENGINES.get(kind.__module__.partition(".")[0])
-        if name is not None:
-            engine: Engine = import_module(f"unnaive.counts.engines.{name}").engine(source)
-            return engine
-    return None
-
-
 def count_partitions(
     engine: Engine,
     target: object,
@@ -248,7 +228,7 @@ def count_partitions(
     Parameters
     ----------
     engine : Engine
-        Engine from :func:`engine_of`.
+        Engine from :func:`unnaive.counts.engines.engine_of`.
     target, sample_weight : str, or series with the same partitions as the frame
         Names of columns, or the engine's series of labels and weights.
     schema, pairs, max_memory
