@@ -15,7 +15,8 @@ import pytest
 
 import unnaive
 from partitions import ROWS, features, in_memory, patients
-from unnaive.counts.engines.dispatch import Counting, engine_of
+from unnaive.counts.engines import engine_of
+from unnaive.counts.engines.dispatch import Counting
 from unnaive.exceptions import SchemaMismatch, TableTooLarge, UnnaiveError
 from unnaive.models.classifier import Classifier
 from unnaive.models.partitioned import compact
