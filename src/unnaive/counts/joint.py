@@ -16,6 +16,7 @@ from unnaive.counts.cells import CellCounts, as_counted, family_of, family_state
 from unnaive.counts.families import FamilyCounts, subtract
 from unnaive.counts.whole import fit_schema
 from unnaive.exceptions import ModelFileError, SchemaMismatch, UnnaiveError
+from unnaive.io import store
 from unnaive.schema import Schema
 
 if TYPE_CHECKING:
@@ -457,8 +458,6 @@ class JointCounts:
         path : str or path
             File to write; an existing one is replaced.
         """
-        from unnaive.io import store  # noqa: PLC0415 - loads when asked
-
         store.save(path, self.state(), kind="counts")
 
     @classmethod
@@ -475,7 +474,6 @@ class JointCounts:
         JointCounts
             The counts.
         """
-        from unnaive.io import store  # noqa: PLC0415 - loads when asked
         from unnaive.io.description import check_counts  # noqa: PLC0415 - loads when asked
 
         state = store.load(path, kind="counts")
