@@ -486,11 +486,6 @@ class JointCounts:
             raise ModelFileError(f"{why}; count again with this version") from error
 
 
-def starts_of(lengths: IntArray) -> IntArray:
-    """Return where consecutive pieces of some lengths begin, and the end; shape (m + 1,)."""
-    return np.append(np.int64(0), np.cumsum(lengths, dtype=np.int64))
-
-
 def all_triples(n_columns: int) -> IntArray:
     """List every triple i < j < l in lexicographic order; shape (d(d−1)(d−2)/6, 3)."""
     triples = list(combinations(range(n_columns), 3))

@@ -67,3 +67,8 @@ def require_memory(schema: Schema, needed: int, max_memory: int, what: str) -> N
             f"{widest.size:,} values: drop it, group its rare values by min_frequency or "
             "max_categories, or raise max_memory"
         )
+
+
+def starts_of(lengths: IntArray) -> IntArray:
+    """Return where consecutive pieces of some lengths begin, and the end; shape (m + 1,)."""
+    return np.append(np.int64(0), np.cumsum(lengths, dtype=np.int64))

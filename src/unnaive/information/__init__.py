@@ -12,7 +12,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.information import conditional_information
-from unnaive.counts.joint import starts_of
+from unnaive.counts.sizes import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -24,7 +24,7 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.information import extend_groups, score_additions, score_both_ways, score_table
 from unnaive.counts import CodedRows
-from unnaive.counts.joint import starts_of
+from unnaive.counts.sizes import starts_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.schema import CategoricalColumn, Schema
 

@@ -12,7 +12,7 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.hidden import LEAST, fill_bags, sum_hidden_parents, sweep_thresholds
 from unnaive._dataclasses import dataclass
-from unnaive.counts.joint import starts_of
+from unnaive.counts.sizes import starts_of
 from unnaive.tables.base import Tables
 from unnaive.tables.super_parents import child_groups, conditional_tables, first_cells
 from unnaive.tables.terms import Terms, observed

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.counts.joint import starts_of
+from unnaive.counts.sizes import starts_of
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.super_parents import (
     SuperParentTables,

@@ -9,7 +9,7 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.super_parents import drop_generalisations, sum_super_parents, super_parent_tables
 from unnaive._dataclasses import dataclass
-from unnaive.counts.joint import starts_of
+from unnaive.counts.sizes import starts_of
 from unnaive.tables.base import Tables
 from unnaive.tables.hierarchy import Level, pair_concentrations
 from unnaive.tables.posterior import SharedDraw

@@ -11,7 +11,7 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.tables import fill_priors, log_table, mark_missing, sum_factors, sum_product
 from unnaive._dataclasses import dataclass
-from unnaive.counts.joint import starts_of
+from unnaive.counts.sizes import starts_of
 from unnaive.structure.graph import LEFT_OUT
 from unnaive.tables import describe
 from unnaive.tables.base import NO_ROWS, Tables, hopeless_rows, own_classes

@@ -30,7 +30,7 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.weighting import gather_terms, place_terms, sum_terms
 from unnaive._dataclasses import dataclass
-from unnaive.counts.joint import starts_of
+from unnaive.counts.sizes import starts_of
 from unnaive.tables import describe
 from unnaive.tables.base import Tables, less, own_priors
 from unnaive.tables.hierarchy import root
