@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import unnaive
 from unnaive.counts import privacy
-from unnaive.counts.joint import all_pairs, starts_of
+from unnaive.counts.joint import all_pairs
 from unnaive.counts.privacy import noise, noisy, suppress
+from unnaive.counts.sizes import starts_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.schema import CategoricalColumn, Schema
 

@@ -14,6 +14,7 @@ from unnaive._html import html_table
 from unnaive.counts import cells as by_cells
 from unnaive.counts.cells import CellCounts, as_counted, family_of, family_state
 from unnaive.counts.families import FamilyCounts, subtract
+from unnaive.counts.sizes import starts_of
 from unnaive.counts.whole import fit_schema
 from unnaive.exceptions import ModelFileError, SchemaMismatch, UnnaiveError
 from unnaive.io import store

@@ -10,6 +10,7 @@ from unnaive.counts import cells
 from unnaive.exceptions import TableTooLarge
 
 if TYPE_CHECKING:
+    from unnaive._typing import IntArray
     from unnaive.schema import Schema
 
 
