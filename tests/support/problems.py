@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from hypothesis import strategies as st
@@ -34,26 +35,25 @@ class Problem:
     def data(self):
         return self.rows, self.classes, self.k, self.values
 
-    @property
+    @cached_property
     def schema(self):
         columns = [CategoricalColumn(f"x{i}", tuple(range(v))) for i, v in enumerate(self.values)]
         return Schema(tuple(columns), tuple(range(self.k)))
 
+    @cached_property
+    def cells(self):
+        """Rows as numbers, NaN: missing; converted once, since large problems serve many tests."""
+        cells = np.array(self.rows, dtype=float)  # None becomes NaN
+        return cells.reshape(len(self.rows), len(self.values))
+
     @property
     def X(self):  # noqa: N802
-        return np.array(
-            [[np.nan if cell is None else cell for cell in row] for row in self.rows], dtype=float
-        ).reshape(len(self.rows), len(self.values))
+        return self.cells.copy()
 
     def coded(self, n_jobs=None):
         schema = self.schema
-        codes = np.array(
-            [
-                [v if row[i] is None else row[i] for row in self.rows]
-                for i, v in enumerate(self.values)
-            ],
-            dtype=schema.code_type,
-        ).reshape(len(self.values), len(self.rows))
+        slots = np.where(np.isnan(self.cells), self.values, self.cells)
+        codes = np.ascontiguousarray(slots.T, dtype=schema.code_type)
         weights = None if self.weights is None else np.array(self.weights, dtype=float)
         return CodedRows(schema, codes, np.array(self.classes, dtype=np.int64), weights, n_jobs)
 

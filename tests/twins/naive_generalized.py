@@ -20,10 +20,11 @@ CLASS = -1  # the vertex of the class in a graph
 
 def state_counts(rows, classes, columns, weights=None):
     """N(c, x_columns) as {(c, *cells): n}, from the rows where these columns are observed."""
+    states = zip(classes, *([row[i] for row in rows] for i in columns), strict=True)
     counts = collections.Counter()
-    for row, c, w in zip(rows, classes, weights or [1] * len(rows), strict=True):
-        if all(row[i] is not None for i in columns):
-            counts[c, *(row[i] for i in columns)] += w
+    for state, w in zip(states, weights or [1] * len(rows), strict=True):
+        if None not in state:
+            counts[state] += w
     return counts
 
 
@@ -379,13 +380,13 @@ def log_likelihood(rows, classes, d, edges, weights=None):
     return math.fsum(parts)
 
 
-def penalised_gain(rows, classes, k, values, edges, edge, penalty, weights=None):
+def penalised_gain(rows, classes, k, values, edges, edge, penalty, before, weights=None):
     """Return the rise of the log-likelihood less (log n / 2)(v_a - 1)(v_b - 1) k Π_S v_s.
 
     S, the minimal separator of a and b, is their common neighbours; "aic" has 1 for log n / 2.
+    `before` is the log-likelihood without the edge.
     """
     d = len(values)
-    before = log_likelihood(rows, classes, d, edges, weights)
     after = log_likelihood(rows, classes, d, {*edges, edge}, weights)
     shared = set(nx.common_neighbors(graph_of(d, edges), *edge)) - {CLASS}
     parameters = math.prod(values[i] - 1 for i in edge) * k * math.prod(values[s] for s in shared)
@@ -412,7 +413,8 @@ def decomposable_edges(rows, classes, k, values, max_clique, penalty, start=(), 
     data, edges = (rows, classes, k, values), [*start]
     while True:
         moves = allowed_edges(len(values), edges, max_clique)
-        gains = [penalised_gain(*data, edges, move, penalty, weights) for move in moves]
+        before = log_likelihood(rows, classes, len(values), edges, weights)
+        gains = [penalised_gain(*data, edges, move, penalty, before, weights) for move in moves]
         if max(gains, default=0) <= naive.TIE_TOL:
             return edges
         edges.append(moves[naive.first_best(gains)])
