@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import digamma, expit, polygamma
+from scipy.special import digamma, polygamma
 
+import naive_certainty
 from unnaive import AODE, HNB, KDB, TAN, AutoBayes, FullBayes, NaiveBayes, make
+from unnaive._core.certainty import quantiles
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.intervals import drawn_models
 from unnaive.models.pazzani import PazzaniNB
@@ -27,33 +29,66 @@ def rows(n=300, d=4, k=3, missing=0.0, seed=0):
     return X, y
 
 
-def naive_bayes_moments(X, y, row, k, alpha=1.0):
-    """Mean and variance of the log joint of naive Bayes, from the definition."""
-    mean, variance = [], []
-    for c in range(k):
-        inside = X[y == c]
-        m, v = digamma(len(inside) + alpha), polygamma(1, len(inside) + alpha)
-        for column, value in enumerate(row):
-            values = len(np.unique(X[:, column]))
-            a = (inside[:, column] == value).sum() + alpha
-            whole = len(inside) + alpha * values
-            m += digamma(a) - digamma(whole)
-            v += polygamma(1, a) - polygamma(1, whole)
-        mean.append(m)
-        variance.append(v)
-    return np.array(mean), np.array(variance)
+def naive_bayes_cumulants(X, y, row, k, alpha=1.0):
+    """Cumulants of the log joint of naive Bayes, from the definition; shape (3, k)."""
+    out = np.zeros((3, k))
+    for order, function in enumerate((digamma, lambda a: polygamma(1, a), lambda a: polygamma(2, a))):
+        for c in range(k):
+            inside = X[y == c]
+            out[order, c] = function(len(inside) + alpha)
+            for column, value in enumerate(row):
+                values = len(np.unique(X[:, column]))
+                a = (inside[:, column] == value).sum() + alpha
+                out[order, c] += function(a) - function(len(inside) + alpha * values)
+    return out
 
 
-def test_two_classes_have_exact_moments():
-    X, y = rows(k=2)
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_closed_form_is_its_definition(k):
+    X, y = rows(k=k)
     model = NaiveBayes(discretize=None).fit(X, y)
-    intervals = model.predict_interval(X[:20], level=0.8)
-    for place, row in enumerate(X[:20]):
-        mean, variance = naive_bayes_moments(X, y, row, 2)
-        odds, far = mean[1] - mean[0], 1.2815515655446004 * np.sqrt(variance.sum())
-        expected = expit([odds - far, odds, odds + far])
-        found = [bound[place, 1] for bound in (intervals.lower, intervals.median, intervals.upper)]
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    intervals = model.predict_interval(X[:8], level=0.8)
+    found = np.stack([intervals.lower, intervals.median, intervals.upper], axis=2)
+    for place, row in enumerate(X[:8]):
+        classes = list(map(tuple, naive_bayes_cumulants(X, y, row, k).T))
+        expected = naive_certainty.quantiles(classes, 1.2815515655446004)
+        np.testing.assert_allclose(found[place], expected, atol=1e-10)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    k=st.integers(2, 6),
+    spread=st.sampled_from([0.1, 3.0, 30.0]),
+    size=st.sampled_from([1e-9, 0.05, 1.0, 9.0]),
+    seed=st.integers(0, 10**6),
+)
+def test_the_kernel_is_its_twin(k, spread, size, seed):
+    random = np.random.default_rng(seed)
+    cumulants = np.empty((70, 3, k))
+    cumulants[:, 0] = random.normal(0, spread, (70, k))
+    cumulants[:, 1] = size * random.exponential(1.0, (70, k))
+    cumulants[:, 2] = -random.uniform(0, 2.2, (70, k)) * cumulants[:, 1] ** 1.5
+    out = np.empty((3, 70, k))
+    quantiles(cumulants, 1.6, 0, 70, out)
+    for row in (0, 1, 69):
+        expected = naive_certainty.quantiles(list(map(tuple, cumulants[row].T)), 1.6)
+        np.testing.assert_allclose(out[:, row].T, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("key", "smoothing", "k"),
+    [("nb", "laplace", 2), ("tan", "laplace", 3), ("kdb", "laplace", 2), ("kdb", "bdeu:4", 3)],
+)
+def test_closed_form_and_draws_agree(key, smoothing, k):
+    X, y = rows(n=150, k=k)
+    model = make(key, discretize=None, smoothing=smoothing).fit(X, y)
+    some, draws = X[:12], 1500
+    closed = model.predict_interval(some, method="delta")
+    models = islice(drawn_models(model, np.random.default_rng(4)), draws)
+    chances = np.stack([one.predict_proba(some) for one in models])
+    for bound, share in ((closed.lower, 0.05), (closed.median, 0.5), (closed.upper, 0.95)):
+        below = (chances < bound).mean(axis=0)
+        assert (np.abs(below - share) < 4.5 * np.sqrt(share * (1 - share) / draws) + 0.01).all()
 
 
 def log_odds(model, X, draws):
@@ -76,7 +111,7 @@ def test_moments_are_those_of_draws(key, smoothing):
     model = make(key, discretize=None, smoothing=smoothing).fit(X, y)
     some = X[:5]
     codes = model.codes_of(model.known_frame(some), 1)
-    mean, variance = model.fitted_.moments(codes)
+    mean, variance, _ = model.fitted_.cumulants(codes).transpose(1, 0, 2)
     draws = log_odds(model, some, DRAWS)
     spread = np.sqrt(variance.sum(axis=1))
     assert (np.abs(draws.mean(axis=0) - (mean[:, 0] - mean[:, 1])) < 5 * spread / DRAWS**0.5).all()
@@ -158,7 +193,8 @@ def test_calibration_and_given_priors_enter():
     tau = cooled.fitted_.calibration.temperature
     codes = plain.codes_of(plain.known_frame(X), 1)
     np.testing.assert_allclose(
-        cooled.fitted_.moments(codes)[1], tau**2 * plain.fitted_.moments(codes)[1]
+        cooled.fitted_.cumulants(codes)[:, 1:],
+        plain.fitted_.cumulants(codes)[:, 1:] * np.array([tau**2, tau**3])[:, None],
     )
 
 

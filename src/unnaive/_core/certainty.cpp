@@ -1,4 +1,10 @@
-// Intervals of posterior probabilities whose log joints are normal and independent.
+// Intervals of posterior probabilities, from three cumulants of the log joint of every class.
+//
+// A quantile of a variable with mean m, deviation s and skewness 6h is that of a gamma variable by
+// the cubic of Wilson and Hilferty, m + s (b + h b² + h² b³ / 3) with b = z − h, which increases
+// with z whatever h is. The logarithm of a sum of joints is integrated over such variables.
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -7,81 +13,261 @@
 namespace unnaive {
 namespace {
 
-INLINE double logistic(double odds) { return 1.0 / (1.0 + std::exp(-odds)); }
+constexpr i64 LANES = 64;                // rows that are computed together
+constexpr double MOST_LEAN = 2.0 / 6.0;  // skewness of an exponential variable: one cell, no rows
+constexpr double WIDE = 4.0;             // variance from which on more nodes are taken
+constexpr double MATTERS = 9.0;          // e^−9 of the largest joint changes no bound that is shown
+constexpr double LEAST = -1e9;           // instead of the logarithm of 0
 
-// The other classes of a class: mean and variance of the log of their sum of joints.
+// Nodes and weights of Gauss and Hermite for the standard normal distribution.
+template <int N> struct Nodes;
+template <> struct Nodes<3> {
+    static constexpr double z[3] = {-1.7320508075688772, 0.0, 1.7320508075688772};
+    static constexpr double weight[3] = {1.0 / 6.0, 2.0 / 3.0, 1.0 / 6.0};
+};
+template <> struct Nodes<5> {
+    static constexpr double z[5] = {-2.856970013872806, -1.355626179974266, 0.0, 1.355626179974266,
+                                    2.856970013872806};
+    static constexpr double weight[5] = {0.011257411327720689, 0.22207592200561263,
+                                         0.5333333333333333, 0.22207592200561263,
+                                         0.011257411327720689};
+};
+
+// e^x for |x| ≤ 708 to 1e-12, without a branch: 2^n times a polynomial on ± ½ log 2.
+INLINE double power(double x) {
+    constexpr double TURNS = 1.4426950408889634074, SHIFT = 6755399441055744.0;
+    constexpr double HIGH = 6.93147180369123816490e-01, LOW = 1.90821492927058770002e-10;
+    const double shifted = x * TURNS + SHIFT, turns = shifted - SHIFT;
+    const double rest = x - turns * HIGH - turns * LOW;
+    const double square = rest * rest, fourth = square * square;  // short chains of operations
+    const double low = (1.0 + rest) + square * (0.5 + rest * (1.0 / 6.0));
+    const double middle = (1.0 / 24.0 + rest * (1.0 / 120.0)) +
+                          square * (1.0 / 720.0 + rest * (1.0 / 5040.0));
+    const double high = (1.0 / 40320.0 + rest * (1.0 / 362880.0)) + square * (1.0 / 3628800.0);
+    const double sum = low + fourth * (middle + fourth * high);
+    return sum * std::bit_cast<double>((std::bit_cast<u64>(shifted) + 1023) << 52);
+}
+
+// log(1 + u) for 0 ≤ u ≤ 1 to 1e-12, without a branch: 2 artanh(u / (2 + u)).
+INLINE double log_above_one(double u) {
+    const double ratio = u / (2.0 + u), square = ratio * ratio;
+    const double fourth = square * square, eighth = fourth * fourth;
+    const double low = (1.0 + square * (1.0 / 3.0)) + fourth * (1.0 / 5.0 + square * (1.0 / 7.0));
+    const double middle =
+        (1.0 / 9.0 + square * (1.0 / 11.0)) + fourth * (1.0 / 13.0 + square * (1.0 / 15.0));
+    const double high =
+        (1.0 / 17.0 + square * (1.0 / 19.0)) + fourth * (1.0 / 21.0 + square * (1.0 / 23.0));
+    const double sum = low + eighth * (middle + eighth * high);
+    return 2.0 * ratio * sum;
+}
+
+// Variables of several rows, by their first three cumulants.
+struct Variables {
+    double mean[LANES], variance[LANES], third[LANES];
+};
+
+INLINE double lean_of(double variance, double deviation, double third) {
+    const double lean = third / (6.0 * std::max(variance * deviation, 1e-300));
+    return std::min(std::max(lean, -MOST_LEAN), MOST_LEAN);
+}
+
+INLINE double quantile(double mean, double deviation, double lean, double z) {
+    const double b = z - lean;
+    return mean + deviation * (b + lean * b * b + lean * lean * b * b * b / 3.0);
+}
+
+template <int N> INLINE void place_nodes(const Variables &one, double (*RESTRICT out)[LANES]) {
+    for (i64 row = 0; row < LANES; row++) {
+        const double deviation = std::sqrt(one.variance[row]);
+        const double lean = lean_of(one.variance[row], deviation, one.third[row]);
+        for (int node = 0; node < N; node++)
+            out[node][row] = quantile(one.mean[row], deviation, lean, Nodes<N>::z[node]);
+    }
+}
+
+INLINE double log_sum(double x, double y) {
+    const double top = std::max(x, y), gap = std::max(std::min(x, y) - top, -700.0);
+    return top + log_above_one(power(gap));
+}
+
+// Cumulants of log(e^X + e^Y) of independent X and Y, by quadrature; cost N² a row.
 //
-// log Σ exp(L_j) at the means, with shares w_j, plus ½ Σ (w_j − w_j²) v_j; variance Σ w_j² v_j.
-struct Others {
-    double mean, variance;
+// Moments are summed around the value in the middle, which is near the mean.
+template <int N>
+INLINE void log_sums_loop(std::integral_constant<int, N>, const Variables *one,
+                          const Variables *other, Variables *out) {
+    double x[N][LANES], y[N][LANES], middle[LANES], first[LANES], second[LANES], third[LANES];
+    place_nodes<N>(*one, x);
+    place_nodes<N>(*other, y);
+    for (i64 row = 0; row < LANES; row++) {
+        middle[row] = log_sum(x[N / 2][row], y[N / 2][row]);
+        first[row] = second[row] = third[row] = 0.0;
+    }
+    for (int left = 0; left < N; left++)
+        for (int right = 0; right < N; right++) {
+            const double weight = Nodes<N>::weight[left] * Nodes<N>::weight[right];
+            for (i64 row = 0; row < LANES; row++) {
+                const double away = log_sum(x[left][row], y[right][row]) - middle[row];
+                const double square = weight * away * away;
+                first[row] += weight * away;
+                second[row] += square;
+                third[row] += square * away;
+            }
+        }
+    for (i64 row = 0; row < LANES; row++) {
+        const double shift = first[row];
+        out->mean[row] = middle[row] + shift;
+        out->variance[row] = std::max(second[row] - shift * shift, 0.0);
+        out->third[row] = third[row] - shift * (3.0 * second[row] - 2.0 * shift * shift);
+    }
+}
+LEVELS(log_sums)
 
-    Others(const double *means, const double *variances, const double *chances, i64 n_classes,
-           i64 label, double peak) {
-        double total = 0.0, first = 0.0, second = 0.0;
-        for (i64 other = 0; other < n_classes; other++)
-            if (other != label) total += chances[other];
-        if (total <= 0.0) {  // all others are far below the class: only the nearest counts
-            i64 nearest = -1;
-            for (i64 other = 0; other < n_classes; other++)
-                if (other != label && (nearest < 0 || means[other] > means[nearest]))
-                    nearest = other;
-            mean = nearest < 0 ? -INF : means[nearest];
-            variance = nearest < 0 ? 0.0 : variances[nearest];
+// Bounds of P = logistic(X − Y).
+INLINE void find_bounds_loop(const Variables *one, const Variables *rest, const double *reaches,
+                             double (*RESTRICT bounds)[LANES]) {
+    for (i64 row = 0; row < LANES; row++) {
+        const double variance = one->variance[row] + rest->variance[row];
+        const double deviation = std::sqrt(variance);
+        const double mean = one->mean[row] - rest->mean[row];
+        const double lean = lean_of(variance, deviation, one->third[row] - rest->third[row]);
+        for (int bound = 0; bound < 3; bound++) {
+            const double odds = quantile(mean, deviation, lean, reaches[bound]);
+            const double safe = std::min(std::max(odds, -708.0), 708.0);
+            bounds[bound][row] = 1.0 / (1.0 + power(-safe));
+        }
+    }
+}
+LEVELS(find_bounds)
+
+// Quantiles of P(c | x) = logistic(L_c − log Σ_{j≠c} e^{L_j}); cost n·k.
+//
+// The classes of a row are put in order: first those that can matter, each by itself in the sum of
+// the others; then those whose joints are far below, which have the sum of the first for others.
+struct Bounds {
+    In3<double> cumulants;
+    double reaches[3];
+    Out3<double> out;
+    i64 start, n_classes;
+    std::vector<i64> order;  // of the classes of every row, from `start` on
+    std::vector<Variables> classes, before, others;
+
+    Bounds(In3<double> cumulants, double reach, i64 start, i64 stop, Out3<double> out)
+        : cumulants(cumulants), reaches{-reach, 0.0, reach}, out(out), start(start),
+          n_classes(cumulants.shape(2)), order(std::size_t((stop - start) * n_classes)),
+          classes(std::size_t(n_classes)), before(classes.size()), others(classes.size()) {}
+
+    // Put the classes of a row in order; the number of those that matter, + k if one is wide.
+    i64 sort(i64 row) {
+        const double *mean = &cumulants(row, 0, 0), *variance = &cumulants(row, 1, 0);
+        i64 *first = &order[std::size_t((row - start) * n_classes)], *last = first + n_classes;
+        double limit = -INF;
+        for (i64 label = 0; label < n_classes; label++)
+            limit = std::max(limit, mean[label] - 3.0 * std::sqrt(variance[label]));
+        bool wide = false;
+        i64 *next = first, *end = last;
+        for (i64 label = n_classes - 1; label >= 0; label--)
+            if (!(mean[label] + 2.0 * std::sqrt(variance[label]) >= limit - MATTERS))
+                *--end = label;
+        for (i64 label = 0, far = 0; label < n_classes; label++) {
+            if (end + far < last && end[far] == label) {
+                far++;
+                continue;
+            }
+            *next++ = label;
+            wide = wide || variance[label] > WIDE;
+        }
+        const i64 matter = next - first;
+        for (i64 *other = end; matter == 1 && other < last; other++)
+            if (mean[*other] > mean[*end]) std::swap(*other, *end);  // the nearest comes first
+        return matter + (wide && matter > 1 ? n_classes : 0);
+    }
+
+    // The last row fills what is left over.
+    void load(const i64 *chosen, i64 rows) {
+        for (i64 row = 0; row < LANES; row++) {
+            const i64 at = chosen[std::min(row, rows - 1)];
+            const double *given = &cumulants(at, 0, 0);
+            const i64 *labels = &order[std::size_t((at - start) * n_classes)];
+            for (i64 place = 0; place < n_classes; place++) {
+                const i64 label = labels[place];
+                classes[place].mean[row] = std::max(given[label], LEAST);
+                classes[place].variance[row] = std::max(given[n_classes + label], 0.0);
+                classes[place].third[row] = given[2 * n_classes + label];
+            }
+        }
+    }
+
+    // Add class by class, from both ends, so that every class is left out once; all in `before`.
+    template <int N> void leave_each_out(i64 matter) {
+        const auto sum = [](const Variables &one, const Variables &other, Variables &into) {
+            log_sums(std::integral_constant<int, N>{}, &one, &other, &into);
+        };
+        before[0] = classes[0];
+        const i64 last = matter - 1, whole = matter < n_classes ? matter : last;
+        for (i64 place = 1; place < whole; place++)
+            sum(before[place - 1], classes[place], before[place]);
+        if (last == 0) {
+            others[0] = classes[1];
             return;
         }
-        for (i64 other = 0; other < n_classes; other++) {
-            if (other == label) continue;
-            const double share = chances[other] / total;
-            first += share * (1.0 - share) * variances[other];
-            second += share * share * variances[other];
+        others[last] = before[last - 1];
+        Variables after = classes[last];
+        for (i64 place = last - 1; place > 0; place--) {
+            sum(before[place - 1], after, others[place]);
+            sum(after, classes[place], after);
         }
-        mean = peak + std::log(total) + 0.5 * first;
-        variance = second;
+        others[0] = after;
+    }
+
+    // Bounds of some rows in which as many classes matter.
+    void fill(const i64 *chosen, i64 rows, i64 kind) {
+        const bool wide = kind > n_classes;
+        const i64 matter = wide ? kind - n_classes : kind;
+        load(chosen, rows);
+        wide ? leave_each_out<5>(matter) : leave_each_out<3>(matter);
+        double bounds[3][LANES];
+        for (i64 place = 0; place < n_classes; place++) {
+            const Variables *rest = place < matter ? &others[place] : &before[matter - 1];
+            find_bounds(static_cast<const Variables *>(&classes[place]), rest,
+                        static_cast<const double *>(reaches), bounds);
+            for (i64 row = 0; row < rows; row++) {
+                const i64 at = chosen[row], label = order[(at - start) * n_classes + place];
+                for (i64 bound = 0; bound < 3; bound++) out(bound, at, label) = bounds[bound][row];
+            }
+        }
     }
 };
 
-// Quantiles of P(c | x) = logistic(L_c − log Σ_{j≠c} exp L_j), log joints L normal; cost n·k².
-//
-// `reach` is the normal quantile of the upper end; bounds are lower, median and upper (3, n, k).
-void logistic_normal(In2<double> means, In2<double> variances, double reach, i64 start, i64 stop,
-                     Out3<double> out) {
-    const char *kernel = "logistic_normal";
-    const i64 n_rows = means.shape(0), n_classes = means.shape(1);
-    require(variances.shape(0) == n_rows && variances.shape(1) == n_classes && out.shape(0) == 3 &&
-                out.shape(1) == n_rows && out.shape(2) == n_classes,
-            kernel, "means, variances and out differ in shape");
+// `cumulants` (n, 3, k) are means, variances and third cumulants of the independent log joints L
+// of rows start … stop; `reach` is the normal quantile of the upper end; out is lower, median and
+// upper (3, n, k).
+void quantiles(In3<double> cumulants, double reach, i64 start, i64 stop, Out3<double> out) {
+    const char *kernel = "quantiles";
+    const i64 n_rows = cumulants.shape(0), n_classes = cumulants.shape(2);
+    require(cumulants.shape(1) == 3 && out.shape(0) == 3 && out.shape(1) == n_rows &&
+                out.shape(2) == n_classes,
+            kernel, "cumulants and out differ in shape");
     require(0 <= start && start <= stop && stop <= n_rows, kernel, "rows beyond the last");
-    std::vector<double> chances(static_cast<std::size_t>(n_classes));
-    for (i64 row = start; row < stop; row++) {
-        const double *mean = &means(row, 0), *variance = &variances(row, 0);
-        double peak = -INF;
-        for (i64 label = 0; label < n_classes; label++) peak = std::max(peak, mean[label]);
-        if (n_classes > 2)
-            for (i64 label = 0; label < n_classes; label++)
-                chances[label] = std::exp(mean[label] - peak);
-        for (i64 label = 0; label < n_classes; label++) {
-            double odds, spread;
-            if (n_classes == 2) {
-                odds = mean[label] - mean[1 - label];
-                spread = variance[0] + variance[1];
-            } else {
-                const Others others(mean, variance, chances.data(), n_classes, label, peak);
-                odds = mean[label] - others.mean;
-                spread = variance[label] + others.variance;
-            }
-            const double far = reach * std::sqrt(spread);
-            out(0, row, label) = logistic(odds - far);
-            out(1, row, label) = logistic(odds);
-            out(2, row, label) = logistic(odds + far);
-        }
+    if (n_classes <= 1) {
+        for (i64 bound = 0; bound < 3 && n_classes; bound++)
+            std::fill(&out(bound, 0, 0) + start, &out(bound, 0, 0) + stop, 1.0);
+        return;
     }
+    Bounds bounds(cumulants, reach, start, stop, out);
+    std::vector<std::vector<i64>> alike(std::size_t(2 * n_classes + 1));
+    for (i64 row = start; row < stop; row++) alike[bounds.sort(row)].push_back(row);
+    for (std::size_t kind = 1; kind < alike.size(); kind++)
+        for (std::size_t low = 0; low < alike[kind].size(); low += LANES)
+            bounds.fill(&alike[kind][low], std::min<i64>(LANES, alike[kind].size() - low),
+                        i64(kind));
 }
 
 }  // namespace
 
 void bind_certainty(nb::module_ &room) {
-    bind(room, "logistic_normal", "Quantiles of posteriors whose log joints are normal.",
-         logistic_normal, "means", "variances", "reach", "start", "stop", "out");
+    bind(room, "quantiles", "Quantiles of posteriors by cumulants of their log joints.", quantiles,
+         "cumulants", "reach", "start", "stop", "out");
 }
 
 }  // namespace unnaive

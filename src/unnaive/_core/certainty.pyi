@@ -6,5 +6,5 @@ import numpy
 import numpy.typing
 
 
-def logistic_normal(means: Annotated[numpy.typing.NDArray[numpy.float64], 2], variances: Annotated[numpy.typing.NDArray[numpy.float64], 2], reach: float, start: int, stop: int, out: Annotated[numpy.typing.NDArray[numpy.float64], 3]) -> None:
-    """Quantiles of posteriors whose log joints are normal."""
+def quantiles(cumulants: Annotated[numpy.typing.NDArray[numpy.float64], 3], reach: float, start: int, stop: int, out: Annotated[numpy.typing.NDArray[numpy.float64], 3]) -> None:
+    """Quantiles of posteriors by cumulants of their log joints."""

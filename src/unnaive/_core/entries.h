@@ -1,6 +1,7 @@
 // Sums of table entries: rows in blocks, the classes of a cell side by side.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "levels.h"
@@ -13,39 +14,26 @@ constexpr int TOGETHER = 8;  // factors whose entries are added while a row's su
 // Add the entries of up to eight factors to the sums of a block of rows, factor by factor.
 //
 // `entries` holds the classes of a cell side by side, and behind them those of leave-one-out;
-// `cells` says where each row's begin. K is the number of classes where it is small.
+// `cells` says where each row's begin. The sums of K classes, from `low` on, stay in registers.
 template <int K, bool LEAVES_OUT>
 INLINE void add_entries_loop(std::integral_constant<int, K>, std::bool_constant<LEAVES_OUT>,
                              const double *entries, const u32 *cells, int members,
-                             const i64 *held, i64 n_classes, i64 rows, double *RESTRICT joint) {
-    const i64 k = K > 0 ? K : n_classes;
+                             const i64 *held, i64 low, i64 n_classes, i64 rows,
+                             double *RESTRICT joint) {
     for (i64 row = 0; row < rows; row++) {
-        double *sums = joint + row * k;
-        if constexpr (K > 0) {
-            std::array<double, K> sum;
-            std::array<int, K> place;
-            for (int label = 0; label < K; label++) {
-                sum[label] = sums[label];
-                place[label] = LEAVES_OUT && held[row] == label ? label + K : label;
-            }
-            for (int member = 0; member < members; member++) {
-                const double *entry = entries + cells[member * BLOCK + row];
-                for (int label = 0; label < K; label++)
-                    sum[label] += entry[LEAVES_OUT ? place[label] : label];
-            }
-            for (int label = 0; label < K; label++) sums[label] = sum[label];
-        } else if constexpr (LEAVES_OUT) {
-            for (int member = 0; member < members; member++) {
-                const double *entry = entries + cells[member * BLOCK + row];
-                for (i64 label = 0; label < k; label++)
-                    sums[label] += entry[held[row] == label ? label + k : label];
-            }
-        } else {
-            for (int member = 0; member < members; member++) {
-                const double *entry = entries + cells[member * BLOCK + row];
-                for (i64 label = 0; label < k; label++) sums[label] += entry[label];
-            }
+        double *sums = joint + row * n_classes + low;
+        std::array<double, K> sum;
+        std::array<int, K> place;
+        for (int label = 0; label < K; label++) {
+            sum[label] = sums[label];
+            place[label] = LEAVES_OUT && held[row] == low + label ? label + int(n_classes) : label;
         }
+        for (int member = 0; member < members; member++) {
+            const double *entry = entries + cells[member * BLOCK + row] + low;
+            for (int label = 0; label < K; label++)
+                sum[label] += entry[LEAVES_OUT ? place[label] : label];
+        }
+        for (int label = 0; label < K; label++) sums[label] = sum[label];
     }
 }
 LEVELS(add_entries)
@@ -53,16 +41,21 @@ LEVELS(add_entries)
 template <bool LEAVES_OUT>
 void add_block(const double *entries, const u32 *cells, int members, const i64 *held, i64 n_classes,
                i64 rows, double *joint) {
-    const auto add = [&](auto known) {
-        add_entries(known, std::bool_constant<LEAVES_OUT>{}, entries, cells, members, held,
-                    n_classes, rows, joint);
-    };
-    switch (n_classes) {
-        case 1: return add(std::integral_constant<int, 1>{});
-        case 2: return add(std::integral_constant<int, 2>{});
-        case 3: return add(std::integral_constant<int, 3>{});
-        case 4: return add(std::integral_constant<int, 4>{});
-        default: return add(std::integral_constant<int, 0>{});
+    for (i64 low = 0; low < n_classes; low += 8) {
+        const auto add = [&](auto known) {
+            add_entries(known, std::bool_constant<LEAVES_OUT>{}, entries, cells, members, held, low,
+                        n_classes, rows, joint);
+        };
+        switch (std::min<i64>(n_classes - low, 8)) {
+            case 1: add(std::integral_constant<int, 1>{}); break;
+            case 2: add(std::integral_constant<int, 2>{}); break;
+            case 3: add(std::integral_constant<int, 3>{}); break;
+            case 4: add(std::integral_constant<int, 4>{}); break;
+            case 5: add(std::integral_constant<int, 5>{}); break;
+            case 6: add(std::integral_constant<int, 6>{}); break;
+            case 7: add(std::integral_constant<int, 7>{}); break;
+            default: add(std::integral_constant<int, 8>{}); break;
+        }
     }
 }
 

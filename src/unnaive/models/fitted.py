@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from unnaive.tables.left_out import LeftOut
     from unnaive.tables.network import Network
     from unnaive.tables.posterior import View
+    from unnaive.tables.stacked import Stacked
     from unnaive.tables.terms import Terms
 
     Normalise = Callable[[FloatArray, FloatArray], None]
@@ -194,19 +195,22 @@ class Fitted:
         return self.made_by.viewed(self.counts, self.learned, view).apart()
 
     @cached_property
-    def _moment_tables(self) -> tuple[Tables, Tables]:
-        """Means and variances of the log-probabilities of all tables."""
+    def _cumulant_tables(self) -> Stacked:
+        """Means, variances and third central moments of the log-probabilities of all tables."""
         from unnaive.tables.posterior import Cumulant  # noqa: PLC0415 - loads when asked
+        from unnaive.tables.stacked import stacked  # noqa: PLC0415 - loads when asked
 
-        return self.viewed(Cumulant(1)), self.viewed(Cumulant(2))
+        return stacked(tuple(self.viewed(Cumulant(order)) for order in (1, 2, 3)))
 
-    def moments(self, codes: CodeArray, n_jobs: int | None = 1) -> tuple[FloatArray, FloatArray]:
-        """Posterior means and variances of the log joint of coded rows, calibrated; both (n, k).
+    def cumulants(self, codes: CodeArray, n_jobs: int | None = 1) -> FloatArray:
+        """Posterior means, variances and third central moments of the log joint; shape (n, 3, k).
 
-        The log joints of different classes are independent, up to a number that all share. Where a
-        missing parent is summed out, the mean is shifted by what that changes in the log joint.
+        They are calibrated. The log joints of different classes are independent, up to a number
+        that all share. Where a missing parent is summed out, the mean is shifted by what that
+        changes in the log joint.
         """
-        mean, variance = (tables.joint(codes, None, n_jobs) for tables in self._moment_tables)
+        k = len(self.labels)
+        out = self._cumulant_tables.joint(codes, n_jobs).reshape(-1, 3, k)
         apart = self.tables.apart()
         if apart is not self.tables:
             rows = np.flatnonzero((codes >= self.schema.sizes[:, None]).any(axis=0))
@@ -214,11 +218,14 @@ class Fitted:
                 some = np.ascontiguousarray(codes[:, rows])
                 summed, ignored = (one.joint(some, None, n_jobs) for one in (self.tables, apart))
                 shift = less(summed, ignored)
-                mean[rows] += np.where(np.isfinite(shift), shift, 0.0)
+                out[rows, 0] += np.where(np.isfinite(shift), shift, 0.0)
         if self.calibration is not None:
+            mean = np.ascontiguousarray(out[:, 0])
             self.calibration.apply(mean)
-            variance *= self.calibration.temperature**2
-        return mean, variance
+            out[:, 0] = mean
+            out[:, 1] *= self.calibration.temperature**2
+            out[:, 2] *= self.calibration.temperature**3
+        return out
 
     def draws(self, random: np.random.Generator, model: Classifier) -> Iterator[Fitted]:
         """Yield the model with tables drawn from their posterior, again and again."""

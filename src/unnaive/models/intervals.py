@@ -2,8 +2,7 @@ r"""Credible intervals of posterior probabilities: how sure a model can be, give
 
 The probabilities in the tables of a model are estimates from counts, and 9 rows say less than 900.
 Given the rows, every line of a table has a Dirichlet distribution, so the log joint of a class has
-an exact mean and variance (:mod:`unnaive.tables.posterior`), and P(c | x) an interval
-(Mathematics 15.11).
+exact moments (:mod:`unnaive.tables.posterior`), and P(c | x) an interval (Mathematics 15.11).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.certainty import logistic_normal
+from unnaive._core.certainty import quantiles
 from unnaive._core.tables import posterior
 from unnaive._dataclasses import dataclass
 from unnaive._html import html_table
@@ -26,7 +25,7 @@ from unnaive.models.blocks import in_blocks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unnaive._typing import AnyArray, FloatArray
+    from unnaive._typing import AnyArray, BoolArray, FloatArray
     from unnaive.io.frames import Frame
     from unnaive.models.classifier import Classifier
 
@@ -34,6 +33,7 @@ _ROWS_A_TASK = 1 << 12
 _METHODS = ("auto", "delta", "sample")
 _STRUCTURES = ("given", "bootstrap")
 _LEAST = 1e-300  # instead of probability 0, where odds are taken
+_TOO_WIDE = 25.0  # variance of a log joint from which on sums of joints have no good closed form
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,33 +159,41 @@ def _bounds(  # noqa: PLR0917 - what predict_interval was given
         raise UnnaiveError(
             f"{type(model).__name__} has no intervals in closed form; use method='sample'"
         )
-    if closed and method != "sample":
-        return _logistic_normal(model, frame, level)
-    models = islice(drawn_models(model, random), draws)
-    return _sampled(_posteriors(models, frame), level)
+    if not closed or method == "sample":
+        models = islice(drawn_models(model, random), draws)
+        return _sampled(_posteriors(models, frame), level)
+    bounds, wide = _closed(model, frame, level)
+    if method == "auto" and wide.any():
+        models = islice(drawn_models(model, random), draws)
+        bounds[:, wide] = _sampled(_posteriors(models, frame.take(wide)), level)
+    return bounds
 
 
-def _logistic_normal(model: Any, frame: Frame, level: float) -> FloatArray:
-    """Bounds from the moments of the log joint, block by block; shape (3, n, k)."""
+def _closed(model: Any, frame: Frame, level: float) -> tuple[FloatArray, BoolArray]:
+    """Bounds from the cumulants of the log joint (3, n, k), and where they are too rough (n,)."""
     from statistics import NormalDist  # noqa: PLC0415 - slow to import
 
     fitted, reach = model.fitted_, NormalDist().inv_cdf((1 + level) / 2)
     out = np.empty((3, frame.n_rows, len(fitted.labels)))
+    wide = np.zeros(frame.n_rows, dtype=bool)
 
     def bound_block(rows: tuple[int, int], n_jobs: int | None) -> None:
         codes = model.codes_of(frame.block(*rows), n_jobs, fitted.schema)
-        mean, variance = fitted.moments(codes, n_jobs)
+        cumulants = fitted.cumulants(codes, n_jobs)
         within = out[:, slice(*rows)]
         bounds = within if within.flags.c_contiguous else np.empty(within.shape)
         _parallel.run(
-            lambda part: logistic_normal(mean, variance, reach, *part, bounds),
-            _parallel.row_blocks(len(mean), _ROWS_A_TASK),
+            lambda part: quantiles(cumulants, reach, *part, bounds),
+            _parallel.row_blocks(len(cumulants), _ROWS_A_TASK),
             n_jobs,
         )
-        within[...] = bounds
+        if bounds is not within:
+            within[...] = bounds
+        if cumulants.shape[2] > 2 and cumulants[:, 1].max(initial=0.0) > _TOO_WIDE:
+            wide[slice(*rows)] = (cumulants[:, 1] > _TOO_WIDE).any(axis=1)
 
     in_blocks(frame, bound_block, model.n_jobs)
-    return out
+    return out, wide
 
 
 def drawn_models(model: Classifier, random: np.random.Generator) -> Iterator[Classifier]:

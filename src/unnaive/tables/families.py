@@ -82,7 +82,7 @@ class FamilyTables(Tables):
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         joint = np.empty((codes.shape[1], self.counts.n_classes))
         fill_priors(self._priors, held, joint)
-        columns, gapped = self._columns, np.empty(codes.shape[1], dtype=bool)
+        columns, gapped = self.slots, np.empty(codes.shape[1], dtype=bool)
         if not mark_missing(codes, columns, columns[:, 2].copy(), gapped):
             joint += self._sum_all(codes, held, n_jobs)
             return joint
@@ -210,17 +210,17 @@ class FamilyTables(Tables):
 
     def _sum_all(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log product of all factors of rows without missing cells; shape (n, k)."""
-        out, flat = np.empty((codes.shape[1], self.counts.n_classes)), self._flat
+        out, flat = np.empty((codes.shape[1], self.counts.n_classes)), self.flat
 
         def look_up(rows: tuple[int, int]) -> None:
             part = np.ascontiguousarray(codes[:, slice(*rows)])
             sum_families(part, *flat, held[slice(*rows)], out[slice(*rows)])
 
         _parallel.run(look_up, _parallel.row_blocks(codes.shape[1], ROWS_A_TASK), n_jobs)
-        return out + self._product(self._wide, codes, held) if self._wide else out
+        return out + self._product(self.wide, codes, held) if self.wide else out
 
     @cached_property
-    def _wide(self) -> list[Family]:
+    def wide(self) -> list[Family]:
         """Families whose tables the kernel does not read."""
         families = [family.columns for family in self.counts.families]
         return [family for family in families if self._is_wide(self._table(family))]
@@ -231,7 +231,7 @@ class FamilyTables(Tables):
         return isinstance(table, CellTable) or large
 
     @cached_property
-    def _columns(self) -> IntArray:
+    def slots(self) -> IntArray:
         """Parent (none), slots and index of every column, as the kernel reads them; (d, 3)."""
         column = np.arange(len(self.sizes))
         return np.stack([np.full(len(column), -1), self.sizes + 1, column], axis=1)
@@ -242,7 +242,7 @@ class FamilyTables(Tables):
         return np.ascontiguousarray(self.prior.reshape(-1, 1))
 
     @cached_property
-    def _flat(self) -> tuple[IntArray, IntArray, IntArray, FloatArray, int]:
+    def flat(self) -> tuple[IntArray, IntArray, IntArray, FloatArray, int]:
         """All tables as the kernel reads them, see ``_core/families.cpp``."""
         every = [(family.columns, self._table(family.columns)) for family in self.counts.families]
         tables = [

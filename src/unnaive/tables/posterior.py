@@ -6,7 +6,10 @@ smoothing. Its mean is what models predict with. A line is made of independent g
 :math:`p_x = G_x / \sum_y G_y`, whose sum is independent of p, so that (Mathematics 15.11)
 
 .. math:: E \log p_x = \psi(a_x) - \psi(A), \qquad
-          \mathrm{Var} \log p_x = \psi'(a_x) - \psi'(A), \qquad A = \sum_x a_x.
+          \mathrm{Var} \log p_x = \psi'(a_x) - \psi'(A), \qquad A = \sum_x a_x,
+
+and likewise :math:`\psi''(a_x) - \psi''(A)` for the third central moment, which is negative: few
+rows leave room below an estimate rather than above it.
 
 A :class:`View` is one way to look at these lines. It travels with the smoothing policy, so the
 functions that make tables of log-probabilities also make tables of their means, variances, random
@@ -78,26 +81,26 @@ def shapes_of(counts: CountArray, alpha: FloatArray | float) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Cumulant(View):
-    """Means (order 1) or variances (order 2) of log-probabilities.
+    """Means (order 1), variances (2) or third central moments (3) of log-probabilities.
 
     Attributes
     ----------
     order : int
-        1 or 2.
+        1, 2 or 3.
     """
 
     order: int
 
     def parts(self, counts: CountArray, alpha: FloatArray | float) -> FloatArray:
-        """Digamma or trigamma of the parameters."""
+        """Polygamma functions of the parameters."""
         return gamma_cumulant(shapes_of(counts, alpha), self.order)
 
     def totals(self, parts: FloatArray, shapes: FloatArray, whole: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Digamma or trigamma of the sums of the parameters."""
+        """Polygamma functions of the sums of the parameters."""
         return gamma_cumulant(whole, self.order)
 
     def fixed(self, logs: FloatArray) -> FloatArray:
-        """Return the logarithms; their variance is 0."""
+        """Return the logarithms; their other cumulants are 0."""
         return logs if self.order == 1 else np.zeros_like(logs)
 
 
@@ -234,7 +237,9 @@ def log_moments(shapes: FloatArray, whole: FloatArray) -> tuple[FloatArray, Floa
 
 
 def gamma_cumulant(shapes: FloatArray, order: int) -> FloatArray:
-    """Mean (order 1) or variance (order 2) of the logarithm of gamma variables."""
+    """Mean (order 1), variance (2) or third cumulant (3) of the logarithm of gamma variables."""
     from scipy.special import digamma, zeta  # noqa: PLC0415 - loads when asked
 
-    return np.asarray(digamma(shapes) if order == 1 else zeta(2.0, shapes))
+    if order == 1:
+        return np.asarray(digamma(shapes))
+    return np.asarray(zeta(2.0, shapes) if order == 2 else -2.0 * zeta(3.0, shapes))
