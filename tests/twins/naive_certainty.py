@@ -49,7 +49,9 @@ def quantiles(classes, reach):
     def others(label):
         members = [c for c in near if c != label]
         if not members:
-            members = [max((c for c in range(len(classes)) if c != label), key=lambda c: classes[c])]
+            members = [
+                max((c for c in range(len(classes)) if c != label), key=lambda c: classes[c])
+            ]
         before = [c for c in members if c < label]
         after = [c for c in reversed(members) if c > label]
         sums = []
