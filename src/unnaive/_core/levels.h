@@ -29,7 +29,7 @@ Level best_level();
 
 // LEVELS(name) makes `name(…)` of an always inlined template `name_loop(…)`: the same loop,
 // compiled for each level. Arguments are passed by value: pointers, views and numbers.
-#if UNNAIVE_X86
+#if UNNAIVE_X86 && !defined(UNNAIVE_ONE_LEVEL)
 #define LEVELS(name)                                                               \
     template <class... Args> AVX2 void name##_avx2(Args... args) {                 \
         name##_loop(args...);                                                      \
