@@ -13,6 +13,7 @@ from unnaive import TAN, ConformalClassifier, FullBayes, NaiveBayes, load
 from unnaive.evaluate import risk_coverage
 from unnaive.exceptions import ModelFileError, UnnaiveError
 from unnaive.models.sets import scores_of
+from unnaive.models.trial import folds_of, left_out_afresh
 
 
 def rows(n=400, d=4, k=3, seed=0):
@@ -47,6 +48,26 @@ def test_sets_are_those_of_the_textbook(kind):
     np.testing.assert_array_equal(found.included, expected)
     wrapped = ConformalClassifier(model, conformity=kind).fit(X, y).predict_set(X, 0.8)
     np.testing.assert_array_equal(wrapped.included, expected)
+
+
+def test_left_out_scores_have_no_say_in_bins_and_structure():
+    random = np.random.default_rng(2)
+    y = random.integers(0, 2, 60)
+    X = np.column_stack([random.normal(size=(60, 3)) + y[:, None], random.integers(0, 3, 60)])
+    model = TAN().fit(X, y)
+    given = model._given(X, y, None, first=False)
+    found, fold = left_out_afresh(model, given, 3), folds_of(y, 3)
+    for number in range(3):
+        rest = TAN().fit(X[fold != number], y[fold != number])
+        codes = rest.codes_of(rest.known_frame(X), 1)
+        parents = [int(p) if p >= 0 else None for p in rest.structure_.parents]
+        names = [list(range(size)) for size in rest.schema_.sizes]
+        for row in np.flatnonzero(fold == number)[:6]:
+            others = np.arange(60) != row
+            coded = TAN(parents=parents, discretize=None, categories=names)
+            coded.fit(codes.T[others].astype(int), y[others])
+            expected = coded.predict_proba(codes.T[[row]].astype(int))
+            np.testing.assert_allclose(found[row], expected[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("method", ["loo", "cross", "split"])

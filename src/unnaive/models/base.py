@@ -16,7 +16,7 @@ from unnaive.discretize import discretizer
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import is_few_rows, is_mappings
 from unnaive.models import likelihood
-from unnaive.models.blocks import counted, in_blocks, left_out_posteriors
+from unnaive.models.blocks import coded_batch, counted, in_blocks, left_out_posteriors
 from unnaive.models.classifier import Classifier
 from unnaive.models.docstrings import REPEATS_OF_COUNTS
 from unnaive.models.fitted import Fitting, Names, Shown, calibrate
@@ -230,7 +230,8 @@ class CountsClassifier(Classifier):
             rows, labels = self.coded(batch, classes)
             return self._fit_rows(rows, labels, batch.names, keep_all=True)
         require_same_classes(classes, self.schema_)
-        return self._refit(self._counts_to_change() + counted(self, batch))
+        known = self._counts_to_change()
+        return self._refit(known + counted(known, coded_batch(self, batch, known.schema)))
 
     def forget(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Unlearn samples: the model becomes what it would be without them.
@@ -255,7 +256,8 @@ class CountsClassifier(Classifier):
         check_is_fitted(self)
         self._check()
         batch = self._given(X, y, sample_weight, first=False)
-        return self._refit(self._counts_to_change() - counted(self, batch))
+        known = self._counts_to_change()
+        return self._refit(known - counted(known, coded_batch(self, batch, known.schema)))
 
     def _counts_to_change(self) -> JointCounts:
         """Return the counts; raises if they lack pairs that other samples could need."""

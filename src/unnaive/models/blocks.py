@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Frame
     from unnaive.models.base import CountsClassifier
     from unnaive.models.inputs import Given
+    from unnaive.schema import Schema
 
 _BLOCK_ROWS = 1 << 13
 _FEW_ROWS = 1 << 7  # predicted sooner than a second thread starts
@@ -62,12 +63,15 @@ def left_out_posteriors(model: CountsClassifier, batch: Given) -> FloatArray:
     return chances
 
 
-def counted(model: CountsClassifier, batch: Given) -> JointCounts:
-    """Count samples in the tables that ``counts_`` of a model has."""
-    known = model.counts_
-    codes = model.codes_of(batch.frame, model.n_jobs, known.schema)
-    classes = known.schema.encode_target(batch.target)
-    rows = CodedRows(known.schema, codes, classes, batch.weights, model.n_jobs)
+def coded_batch(model: CountsClassifier, batch: Given, schema: Schema) -> CodedRows:
+    """Code samples by known categories and bin edges."""
+    codes = model.codes_of(batch.frame, model.n_jobs, schema)
+    classes = schema.encode_target(batch.target)
+    return CodedRows(schema, codes, classes, batch.weights, model.n_jobs)
+
+
+def counted(known: JointCounts, rows: CodedRows) -> JointCounts:
+    """Count rows in the tables that other counts have."""
     families = rows.count_families([family.columns for family in known.families])
     triples = None if known.triples is None else rows.count_triples()
     return replace(rows.select(known.pair_columns), families=families, triples=triples)

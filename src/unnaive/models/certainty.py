@@ -119,16 +119,16 @@ def predict_set(
 ) -> PredictionSets:
     """Predict sets of classes that contain the true class with a stated probability.
 
-    With the training samples, the sets are calibrated by exact leave-one-out: no sample is given
-    up, and nothing is fitted again. Without, they are the most probable classes that together
-    have the probability ``coverage`` by the model itself, which holds if the model is calibrated.
-    :class:`~unnaive.ConformalClassifier` keeps the scores, so that it predicts and is saved without
-    the samples, and has other ways of calibration.
+    With the training samples, the sets are calibrated by leave-one-out: no sample is given up.
+    Bins and structure are learned five times, each time without a fifth of the samples, so that no
+    sample has a say in those that it is scored by. Without training samples, the sets are the most
+    probable classes that together have the probability ``coverage`` by the model itself, which
+    holds if the model is calibrated. :class:`~unnaive.ConformalClassifier` keeps the scores, so
+    that it predicts and is saved without the samples, and has other ways of calibration.
 
-    What is guaranteed: leave-one-out scores come from the structure and the bins of all samples,
-    so the coverage is asymptotic. With TAN and bins learned by MDLP, sets of 90 % covered 88.4 % on
-    average on 25 data sets of the papers; with few samples use
-    ``ConformalClassifier(model, method="cross")``.
+    What is guaranteed: as for the jackknife, nothing for a finite number of samples; 90.1 % were
+    covered for 90 % on average on 36 data sets. ``ConformalClassifier(model, method="split")`` has
+    a guarantee.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from unnaive.models.sets import (
     scores_of,
     sets_of,
 )
-from unnaive.models.trial import Trial, folds_of
+from unnaive.models.trial import MOST_ROWS, Trial, folds_of, leaves_out, left_out_afresh
 from unnaive.parameters import check_parameters, number, one_of, whole
 from unnaive.schema import learn_target
 
@@ -59,16 +59,19 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ========  ==============================  ============================================
     method    scores of                       guarantee, for exchangeable samples
     ========  ==============================  ============================================
-    "loo"     all samples, by leave-one-out   asymptotic, since structure and bins are those
-              from counts; one fit            of all samples; none for finite numbers
+    "loo"     all samples, by leave-one-out   none for finite numbers, as for the jackknife;
+              from counts; bins and structure near 1 − α: 90.1 % for 90 % on 36 data sets
+              without their fold
     "cross"   all samples, by models without  coverage ≥ 1 − 2α (up to 2(1 − 1/K)/(n/K + 1)),
               their fold; folds + 1 fits      usually near 1 − α
     "split"   samples that are held out and   coverage ≥ 1 − α
               given up; one fit
     ========  ==============================  ============================================
 
-    Models without leave-one-out in closed form, such as Gaussian ones, use held-out folds for
-    "loo". Copies of samples are not exchangeable with new ones: remove them first.
+    With more than 20,000 samples, bins and structure of "loo" are those of all samples, on which a
+    single one has no influence to speak of, and 20,000 samples are scored. Models without
+    leave-one-out in closed form, such as Gaussian ones, use held-out folds for "loo". Copies of
+    samples are not exchangeable with new ones: remove them first.
 
     Parameters
     ----------
@@ -89,7 +92,8 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     penalty : float, default=0.1
         See ``conformity="raps"``.
     folds : int, default=5
-        Number of folds of ``method="cross"``.
+        Number of folds of ``method="cross"``, and of those without which "loo" learns bins and
+        structure.
     calibration_size : float, default=0.25
         Share of the samples that ``method="split"`` holds out.
     random_state : int, default=0
@@ -173,10 +177,17 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return model
 
     def _left_out(self, model: Classifier, given: Given) -> list[Fold]:
-        joint, chosen, classes = model.fit_and_leave_out(Trial(given))
-        chances = np.empty_like(joint)
-        posterior(joint, chances)
-        groups = self._groups_of(model, given.frame)[chosen]
+        if leaves_out(model) and given.frame.n_rows <= MOST_ROWS:
+            model.fit(given.frame, given.target, given.weights)
+            model._fitted = replace(model.fitted_, names=given.names)
+            chances = left_out_afresh(model, given, self.folds)
+            classes = model.schema_.encode_target(given.target)
+            groups = self._groups_of(model, given.frame)
+        else:
+            joint, chosen, classes = model.fit_and_leave_out(Trial(given))
+            chances = np.empty_like(joint)
+            posterior(joint, chances)
+            groups = self._groups_of(model, given.frame)[chosen]
         return [Fold(self._scored(chances, classes, groups), model)]
 
     def _crossed(self, model: Classifier, given: Given) -> list[Fold]:

@@ -25,6 +25,7 @@ from unnaive._dataclasses import dataclass
 from unnaive._html import html_table
 from unnaive._scikit import check_is_fitted
 from unnaive.exceptions import UnnaiveError
+from unnaive.models.trial import FOLDS, leaves_out, left_out_afresh
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
@@ -233,22 +234,17 @@ def set_of(
         included = np.empty(chances.shape, dtype=bool)
         np.put_along_axis(included, order, before < coverage - _ROUNDING, axis=1)
         return PredictionSets(included, self.classes_, coverage)
-    left_out = getattr(self, "loo_predict_proba", None)
-    if left_out is None:
+    if not leaves_out(self):
         raise UnnaiveError(
             f"{type(self).__name__} has no leave-one-out in closed form; use "
             'ConformalClassifier(model, method="cross")'
         )
-    held, classes = left_out(*training), self.schema_.encode_target(_target(self, training))
+    X, y, *rest = training
+    given = self._given(X, y, rest[0] if rest else None, first=False, keep_all=True)
+    held, classes = left_out_afresh(self, given, FOLDS), self.schema_.encode_target(given.target)
     scores = scores_of(held, conformity)[np.arange(len(held)), classes]
     none = np.zeros(len(classes), dtype=np.int64)
     scored, weights = Scored(scores, classes, none), np.ones(len(self.classes_))
     folds = [(scored, scores_of(chances, conformity))]
     own = np.zeros(len(chances), dtype=np.int64)
     return sets_of(p_values_of(folds, own, weights, by_class=by_class), self.classes_, coverage)
-
-
-def _target(model: Classifier, training: tuple[Any, ...]) -> Any:
-    """Return the target of training samples, as ``loo_predict_proba`` reads it."""
-    X, y, *rest = training
-    return model._given(X, y, rest[0] if rest else None, first=False, keep_all=True).target

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from unnaive._core.tables import log_posterior
+from unnaive._core.tables import log_posterior, posterior
 from unnaive._core.weighting import mixture_shares
 from unnaive._dataclasses import dataclass
 from unnaive._scikit import clone
 from unnaive._ties import first_best
+from unnaive.models.blocks import coded_batch, counted
 from unnaive.models.classifier import Classifier, first_of_the_best
 from unnaive.models.fitted import MOST_WEIGHTS, calibrate
 from unnaive.models.gaussian_folds import NumberFolds, fit_and_leave_out
@@ -21,7 +22,7 @@ from unnaive.tables.calibration import Calibration, calibrated
 from unnaive.tables.left_out import some_rows
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray, State
     from unnaive.counts import CodedRows
     from unnaive.io.frames import Frame
     from unnaive.models.base import CountsClassifier
@@ -168,6 +169,52 @@ class Trial:
             joint[inside] = other._predict_rows(frame.take(inside), log_posterior)
         chosen = some_rows(classes, MOST_ROWS)
         return LeftOutRows(joint[chosen], chosen, classes[chosen])
+
+
+def leaves_out(model: Any) -> bool:
+    """Whether a model's tables can be made without a row."""
+    counts = hasattr(model, "loo_predict_proba")
+    return counts and model.recipe().tables.leaves_out
+
+
+def left_out_afresh(model: Any, given: Given, folds: int) -> FloatArray:
+    """Leave-one-out posteriors of all samples of a fitted model; shape (n, k).
+
+    Each sample is left out of the tables, as in ``loo_predict_proba``. Bins and structure are
+    learned without the samples of its fold, so that it has no say in them either; the tables
+    count all other samples.
+    """
+    labels = model.classes_
+    classes = model.schema_.encode_target(given.target)
+    fold, out = folds_of(classes, folds), np.empty((len(classes), len(labels)))
+    for number in range(folds):
+        inside, outside = fold == number, fold != number
+        other = clone(model)
+        rest, _ = other.coded(_some(given, outside), labels.tolist())
+        held, fitting = (
+            coded_batch(other, _some(given, inside), rest.schema),
+            other.fitting(rest.schema),
+        )
+        counts, learned = fitting.learned_of_rows(rest)
+        every = counts + counted(counts, held)
+        fitted = fitting.of_counts(every, learned, given.names, labels)
+        joint = fitted.left_out_joint(held, MOST_WEIGHTS)
+        if model.calibrate is not None:
+            before = fitting.of_counts(counts, learned, given.names, labels)
+            left_out = before.left_out_joint(rest, MOST_WEIGHTS)
+            calibrated(left_out, rest.classes, rest.weights, rest.n_jobs).apply(joint)
+        chances = np.empty_like(joint)
+        posterior(joint, chances)
+        out[inside] = chances
+    return out
+
+
+def _some(given: Given, chosen: BoolArray) -> Given:
+    """Return the chosen samples."""
+    weights = None if given.weights is None else given.weights[chosen]
+    return given._replace(
+        frame=given.frame.take(chosen), target=given.target.take(chosen), weights=weights
+    )
 
 
 def folds_of(classes: IntArray, folds: int = FOLDS) -> IntArray:
