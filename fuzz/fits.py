@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     Settings = dict[str, object]
 
 ROUNDING = 1e-8  # largest difference of probabilities that is due to rounding
-PRECISION = 1e-5  # the same for covariances of samples with missing values, which EM estimates
 FITTED = {"wanbia", "weighted-tan", "weighted-pairs"}  # weights by a minimization
 GAUSSIAN = {"gaussian-nb", "full-bayes", "k-naive", "gaussian-tan", "gaussian-kdb"}
 SUMS = {"nb", "aode", "waode", "hnb"}  # no choice among features, so that their order only rounds
@@ -194,9 +193,8 @@ def promises(key: str, chosen: Settings, *, gaps: bool, special: bool) -> Promis
     if chosen.get("calibrate") is not None:
         return Promise(ROUNDING, None, None, None)
     if key in FITTED or key in GAUSSIAN:
-        estimated = gaps and key in GAUSSIAN - {"gaussian-nb"}
-        close = PRECISION if estimated else ROUNDING
-        return Promise(close, close, None, None if estimated else ROUNDING)
+        estimated = gaps and key in GAUSSIAN - {"gaussian-nb"}  # by fit, not by partial_fit
+        return Promise(ROUNDING, ROUNDING, None, None if estimated else ROUNDING)
     if key in {"apnbc", "apnbc-eda"}:
         return Promise(0.0, None)
     return Promise(0.0, 0.0, ROUNDING if key in SUMS else None)

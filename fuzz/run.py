@@ -177,7 +177,7 @@ def _child(
     while chosen and left and time.monotonic() < end:
         for number, (key, subject) in enumerate(chosen.items()):
             turn = time.process_time() + TURN
-            while left and time.process_time() < turn:
+            while left and time.process_time() < turn and time.monotonic() < end:
                 seed, left = budget.seed + tally.tried[key], left - 1
                 now[:] = _NOW.pack(seed, number)
                 tally.tried[key] += 1

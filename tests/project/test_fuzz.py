@@ -78,6 +78,10 @@ def test_names_and_cells_stay_text(tmp_path):
         ("tan", range(8)),
         ("gaussian-tan", range(8)),
         ("cherry", [27]),  # many values, many missing: took more than 5 seconds
+        ("full-bayes", [100069]),  # copies of columns: weight 2 was not the same sample twice
+        ("k-naive", [1010022, 1020042, 1020049]),  # the same, and after samples were forgotten
+        ("gaussian-kdb", [1020016]),  # a column without values was a category in lists of rows
+        pytest.param("ienb", [100034], marks=pytest.mark.long),  # more than 5 seconds
     ],
 )
 def test_hostile_fits(key, seeds, tmp_path):

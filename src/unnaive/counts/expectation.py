@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive.counts.distinct import distinct_rows
+
 if TYPE_CHECKING:
     from unnaive._typing import BoolArray, FloatArray, IntArray
 
@@ -42,6 +44,7 @@ def maximum_likelihood(
     Dempster, Laird & Rubin, "Maximum likelihood from incomplete data via the EM algorithm",
     Journal of the Royal Statistical Society B 39, 1977.
     """
+    X, weights = distinct_rows(X, weights)  # of which no sum depends on their order
     empty = np.isnan(X)
     patterns, pattern = np.unique(empty, axis=0, return_inverse=True)
     order = np.argsort(pattern.reshape(-1), kind="stable")  # rows of a pattern side by side

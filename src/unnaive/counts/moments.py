@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import operator
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unnaive._dataclasses import dataclass
+from unnaive.counts.precise import NumberColumns, Total
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.schema import Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from unnaive._typing import FloatArray, IntArray, State
 
@@ -43,6 +44,9 @@ class Moments:
         Sum of column i over these rows.
     products : ndarray of shape (k, d, d)
         Sum of the product of columns i and j over these rows.
+    rests : pair of ndarray of shape (k, d, d), default=None
+        What rounding took from the sums and products, so that rows that are added and removed
+        again leave nothing behind; None: nothing.
 
     Examples
     --------
@@ -62,6 +66,7 @@ class Moments:
     weights: FloatArray
     sums: FloatArray
     products: FloatArray
+    rests: tuple[FloatArray, FloatArray] | None = None
 
     @cached_property
     def complete(self) -> bool:
@@ -122,12 +127,12 @@ class Moments:
         return covariance
 
     def __add__(self, other: Moments) -> Moments:
-        return self._combined(other, np.add)
+        return self._combined(other, operator.add)
 
     def __sub__(self, other: Moments) -> Moments:
-        return self._combined(other, np.subtract)
+        return self._combined(other, operator.sub)
 
-    def _combined(self, other: Moments, combine: np.ufunc) -> Moments:
+    def _combined(self, other: Moments, combine: Callable[[Any, Any], Any]) -> Moments:
         self.schema.require_same(other.schema)
         if (other.origin != self.origin).any():
             raise SchemaMismatch(
@@ -135,30 +140,40 @@ class Moments:
                 "origin=first.origin)"
             )
         slack = 0.0
-        if combine is np.subtract:
+        if combine is operator.sub:
             slack = 1e-9 * max(float(self.class_weights.max(initial=0.0)), 1.0)
         rows = _left(combine(self.class_weights, other.class_weights), slack)
-        products = combine(self.products, other.products)
+        sums, products = (combine(*both) for both in zip(self._totals, other._totals, strict=True))
         if self.complete and other.complete:
-            mine, theirs = (np.einsum("kii->ki", one.sums) for one in (self, other))
-            return complete_moments(self.schema, rows, self.origin, combine(mine, theirs), products)
-        weights = _left(combine(self.weights, other.weights), slack)
-        sums = combine(self.sums, other.sums)
-        return Moments(self.schema, rows, self.origin, weights, sums, products)
+            lines = Total(*(np.einsum("kii->ki", array) for array in sums))
+            return complete_moments(self.schema, rows, self.origin, lines, products)
+        weights, rests = (
+            _left(combine(self.weights, other.weights), slack),
+            (sums.rest, products.rest),
+        )
+        return Moments(self.schema, rows, self.origin, weights, sums.value, products.value, rests)
+
+    @property
+    def _totals(self) -> tuple[Total, Total]:
+        """Sums and products, with what they lack."""
+        rests = self.rests or (np.zeros_like(self.sums), np.zeros_like(self.products))
+        return Total(self.sums, rests[0]), Total(self.products, rests[1])
 
     def state(self) -> State:
         """Plain values and arrays for the store."""
         names = ("class_weights", "origin", "weights", "sums", "products")
-        return {"schema": self.schema.state(), **{name: getattr(self, name) for name in names}}
+        state = {"schema": self.schema.state(), **{name: getattr(self, name) for name in names}}
+        return state if self.rests is None else {**state, "rests": np.stack(self.rests)}
 
     @classmethod
     def from_state(cls, state: State) -> Moments:
         """Restore the moments from :meth:`state`."""
-        moments = cls(**{**state, "schema": Schema.from_state(state["schema"])})
-        k, d = len(moments.schema.classes), len(moments.schema.names)
-        square = {moments.weights.shape, moments.sums.shape, moments.products.shape}
+        schema, rests = Schema.from_state(state["schema"]), state.get("rests")
+        moments = cls(**{**state, "schema": schema, "rests": None if rests is None else (*rests,)})
+        k, d = len(schema.classes), len(schema.names)
+        square = [moments.weights, moments.sums, moments.products, *(moments.rests or ())]
         lines = (moments.class_weights.shape, moments.origin.shape)
-        if square != {(k, d, d)} or lines != ((k,), (d,)):
+        if {array.shape for array in square} != {(k, d, d)} or lines != ((k,), (d,)):
             raise UnnaiveError("the moments do not fit the columns and classes")
         return moments
 
@@ -170,50 +185,40 @@ def moments_of(
     weights: FloatArray | None = None,
     origin: FloatArray | None = None,
 ) -> Moments:
-    """Compute the moments of rows (n, d), with NaN for missing values; cost n·d²."""
+    """Compute the moments of rows (n, d), with NaN for missing values; cost n·d².
+
+    The order of the rows does not matter, and a row of weight 2 is the same row twice: sums are so
+    precise that their rounding does not reach the result.
+    """
     k, d = len(schema.classes), X.shape[1]
-    observed = ~np.isnan(X)
-    origin = origin_of(X) if origin is None else origin
-    members = [np.flatnonzero(classes == label) for label in range(k)]
-    shares = [np.ones(len(rows)) if weights is None else weights[rows] for rows in members]
-    totals = np.array([share.sum() for share in shares], dtype=np.float64)
-    sums, products = np.zeros((k, d)), np.zeros((k, d, d))
-    for label, rows in enumerate(members):
-        away = np.where(observed[rows], X[rows] - origin, 0.0)
-        weighted = away if weights is None else shares[label][:, None] * away
-        sums[label], products[label] = weighted.sum(axis=0), weighted.T @ away
-    moments = complete_moments(schema, totals, origin, sums, products)
-    return moments if observed.all() else _with_missing(moments, X, members, shares)
+    columns = NumberColumns.of(X, weights, origin)
+    parts = [columns.sums(np.flatnonzero(classes == label)) for label in range(k)]
+    totals = np.array([part.weight for part in parts], dtype=np.float64)
+    products = _stacked([part.products for part in parts], (k, d, d))
+    first = [part.first for part in parts if part.first is not None]
+    if not first:
+        sums = _stacked([part.columns for part in parts], (k, d))
+        return complete_moments(schema, totals, columns.origin, sums, products)
+    both = np.stack([part.both for part in parts if part.both is not None])
+    sums = _stacked(first, (k, d, d))
+    rests = (sums.rest, products.rest)
+    return Moments(schema, totals, columns.origin, both, sums.value, products.value, rests)
 
 
-def origin_of(X: FloatArray) -> FloatArray:
-    """Mean of the observed values of every column, a good origin; shape (d,)."""
-    observed = ~np.isnan(X)
-    return _ratio(np.where(observed, X, 0.0).sum(axis=0), observed.sum(axis=0))
+def _stacked(totals: Sequence[Total], shape: tuple[int, ...]) -> Total:
+    """Totals of all classes, side by side."""
+    value, rest = (np.reshape([total[part] for total in totals], shape) for part in range(2))
+    return Total(value, rest)
 
 
 def complete_moments(
-    schema: Schema, totals: FloatArray, origin: FloatArray, sums: FloatArray, products: FloatArray
+    schema: Schema, totals: FloatArray, origin: FloatArray, sums: Total, products: Total
 ) -> Moments:
     """Moments of rows without missing values, from one weight and d sums per class."""
-    weights = np.broadcast_to(totals[:, None, None], products.shape)
-    all_sums = np.broadcast_to(sums[:, :, None], products.shape)
-    return Moments(schema, totals, origin, weights, all_sums, products)
-
-
-def _with_missing(
-    complete: Moments, X: FloatArray, members: list[IntArray], shares: list[FloatArray]
-) -> Moments:
-    """Correct the weights and sums of pairs: only rows in which both columns are observed."""
-    both, sums = complete.weights.copy(), complete.sums.copy()
-    for label, (rows, share) in enumerate(zip(members, shares, strict=True)):
-        missing = np.isnan(X[rows])
-        if missing.any():
-            seen = (~missing).astype(np.float64)
-            away = np.where(missing, 0.0, X[rows] - complete.origin)
-            both[label] = (share[:, None] * seen).T @ seen
-            sums[label] = (share[:, None] * away).T @ seen
-    return replace(complete, weights=both, sums=sums)
+    shape = products.value.shape
+    weights = np.broadcast_to(totals[:, None, None], shape)
+    value, rest = (np.broadcast_to(array[:, :, None], shape) for array in sums)
+    return Moments(schema, totals, origin, weights, value, products.value, (rest, products.rest))
 
 
 def all_and_without_each(parts: Sequence[Moments]) -> tuple[Moments, list[Moments]]:

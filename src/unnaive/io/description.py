@@ -207,7 +207,9 @@ MOMENTS = Record(
         "weights": Array(("k", "d", "d"), "f", least=0),
         "sums": Array(("k", "d", "d"), "f"),
         "products": Array(("k", "d", "d"), "f"),
-    }
+        "rests": Array((2, "k", "d", "d"), "f"),
+    },
+    may=("rests",),
 )
 
 

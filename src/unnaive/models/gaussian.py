@@ -80,8 +80,8 @@ class GaussianClassifier(Classifier):
     family: ClassVar[str] = "gaussian"
     repeats: ClassVar[str] = (
         "Two fits to the same samples agree exactly. Up to rounding, the order of the samples does "
-        "not matter, and a sample of weight 2 counts like the same sample twice; where covariances "
-        "are estimated from samples with missing values, up to the precision of that estimate."
+        "not matter, and a sample of weight 2 counts like the same sample twice, also with missing "
+        "values: sums over samples are more precise than their results."
     )
 
     @abstractmethod

@@ -9,7 +9,8 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._core.tables import log_posterior
 from unnaive._dataclasses import dataclass
-from unnaive.counts.moments import Moments, all_and_without_each, moments_of, origin_of
+from unnaive.counts.moments import Moments, all_and_without_each, moments_of
+from unnaive.counts.precise import NumberColumns
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.gaussian_parts import NumberRows
 from unnaive.schema import Schema, learn_target
@@ -61,7 +62,7 @@ class NumberFolds:
         schema = Schema.of_numbers(frame.names, labels.tolist(), target.name)
         if not fold.any():
             raise UnnaiveError("without the rows of the only fold there are none; give more rows")
-        origin, moments = origin_of(rows.X), []
+        origin, moments = NumberColumns.of(rows.X).origin, []
         with _parallel.one_thread_each():
             for number in range(int(fold.max()) + 1):
                 part = _some(rows, fold == number)

@@ -94,7 +94,9 @@ class MixedClassifier(GaussianClassifier):
                 'categorical_features="auto" is for models of counts; here numeric columns stay '
                 "numeric unless they are named"
             )
-        text = np.array([frame.column(index).is_text for index in range(len(frame.names))])
+        cells = [frame.column(index) for index in range(len(frame.names))]
+        # A column without values is a number, whatever kind of table it comes from.
+        text = np.array([c.is_text and (c.declared or not c.missing.all()) for c in cells])
         declared = np.isin(frame.names, list(declared_categories(self.categories, frame.names)))
         numeric = ~(text | chosen | declared)
         every = isinstance(self.missing_as_category, bool)

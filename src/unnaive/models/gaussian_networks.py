@@ -184,8 +184,8 @@ class GaussianTAN(MixedNetwork):
     categorical feature depends on one other. These dependences form a tree.
 
     Up to rounding, the order of the samples does not matter, and a sample of weight 2 counts like
-    the same sample twice; with missing values, up to the precision of the estimated covariances. If
-    two trees are equally informative, rounding may decide between them.
+    the same sample twice, also with missing values. If two trees are equally informative, rounding
+    may decide between them.
 
     References
     ----------

@@ -114,7 +114,8 @@ class Tuning:
         genes = rows.n_classes * (1 + cells)
         require_few_genes(rows.schema, genes, how.model)
         most = max(5, min(UMDAc.max_generations, _MOST_DRAWS // (UMDAc.offspring * genes)))
-        default = UMDAc.paper() if by.paper else UMDAc(max_generations=most)
+        limit = UMDAc.max_generations if by.paper else most
+        default = (UMDAc.paper if by.paper else UMDAc)(max_generations=limit)
         algorithm = by.algorithm or default
         require_algorithm("algorithm", algorithm, Box)
         data = (rows.codes, rows.classes, rows.weights)
@@ -194,6 +195,8 @@ class IENB(CountsClassifier):
         than 800 probabilities are tuned: 80 000 divided by their number, but at least 5.
     paper : bool, default=False
         The setting of Robles et al.: 500 individuals, 1000 offspring, naive Bayes not among them.
+        They give no stopping rule; the search ends with the first generation that adds nothing, and
+        after at most 100.
     random_state : int, Generator, RandomState or None, default=0
         Random seed of the search. With the default, two fits to the same samples agree. None
         searches with a new seed in every fit, as in scikit-learn.

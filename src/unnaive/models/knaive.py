@@ -109,7 +109,7 @@ class KNaiveBayes(ShrinkingClassifier):
     them are treated as independent: those whose neglected dependences cancel out best.
 
     Up to rounding, the order of the samples does not matter, and a sample of weight 2 counts like
-    the same sample twice; with missing values, up to the precision of the estimated covariances.
+    the same sample twice, also with missing values.
     With ``k="cv"`` neither holds, since the folds depend on the positions of the samples and weigh
     each sample once when they are drawn.
 
