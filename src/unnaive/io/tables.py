@@ -9,6 +9,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 
 from unnaive.io.frames import Column, Frame, from_objects, unsupported
+from unnaive.io.sources import is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,8 +26,9 @@ def from_table(X: object) -> Frame | None:
     if nw.dependencies.is_pandas_dataframe(X):  # the error of narwhals has no cure
         _refuse_duplicates(X.columns)
     table = nw.from_native(X, pass_through=True, eager_only=False)
-    if isinstance(table, nw.LazyFrame):
-        raise TypeError("X is a lazy frame; call .collect() first (Dask: .compute())")
+    if isinstance(table, nw.LazyFrame) or is_stream(X):
+        cure = "take its rows into memory first, by .collect(), .compute() or .to_arrow_table()"
+        raise TypeError(f"X is a {type(X).__name__}, whose rows are read as a stream; {cure}")
     if not isinstance(table, nw.DataFrame):
         return None
     names = tuple(str(name) for name in table.columns)

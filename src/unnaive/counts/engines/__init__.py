@@ -6,8 +6,11 @@ imported before one of its frames is used.
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from unnaive.io.sources import is_stream
 
 if TYPE_CHECKING:
     from unnaive.counts.engines.dispatch import Engine
@@ -25,9 +28,15 @@ def engine_of(source: object) -> Engine | None:
     True
     """
     some = source[0] if isinstance(source, list | tuple) and source else source
-    for kind in type(some).__mro__:
-        name = _HOLDERS.get(kind.__module__.partition(".")[0])
-        if name is not None:
-            engine: Engine = import_module(f"unnaive.counts.engines.{name}").engine(source)
-            return engine
-    return None
+    kind: Any = type(some)
+    name = _holder(kind) or ("streams" if is_stream(source) else None)
+    if name is None:
+        return None
+    engine: Engine = import_module(f"unnaive.counts.engines.{name}").engine(source)
+    return engine
+
+
+@cache
+def _holder(kind: type) -> str | None:
+    modules = (base.__module__.partition(".")[0] for base in kind.__mro__)
+    return next((_HOLDERS[module] for module in modules if module in _HOLDERS), None)

@@ -166,7 +166,7 @@ def _learn(files: Files, settings: SketchSettings) -> Schema:
             for name in tuple(files.kept.rows):
                 files.kept.drop(name)
     if not run.total.n_rows:
-        raise UnnaiveError(f"there are no rows in {len(files.entries)} files; nothing to learn")
+        raise UnnaiveError(f"there are no rows in {files.named}; nothing to learn")
     schema = run.total.schema()
     _warn_of_rough(run.total)
     files.notes.memory = {}
@@ -251,7 +251,7 @@ def _count_all(files: Files, schema: Schema, pairs: str | None) -> JointCounts:
     told = schema.cell_kinds | {schema.target: schema.target_kind}
     files.fold(run, files.open(files.notes.counted), told)
     if run.total is None:
-        raise UnnaiveError(f"there are no rows in {len(files.entries)} files; nothing to count")
+        raise UnnaiveError(f"there are no rows in {files.named}; nothing to count")
     return run.total
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from unnaive._dataclasses import dataclass
 from unnaive.counts.cells import by_context
+from unnaive.counts.engines.answers import new_names, with_answers
 from unnaive.counts.engines.dispatch import KNOWN_ERRORS, Counting, Sketching, located
 from unnaive.counts.families import FamilyCounts
 from unnaive.counts.joint import JointCounts, all_pairs, all_triples
@@ -92,12 +93,7 @@ class SparkEngine:
     def predict(self, prediction: Prediction) -> DataFrame:
         """Add predictions to the frame as new columns."""
         types = import_module("pyspark.sql.types")
-        names = [prediction.kind]
-        if prediction.empty.ndim == 2:
-            names = [f"{prediction.kind}_{label}" for label in prediction.labels]
-        taken = [name for name in names if name in self.names]
-        if taken:
-            raise UnnaiveError(f"the frame has a column {taken[0]!r} already; drop or rename it")
+        names = new_names(prediction, self.names)
         kinds = {"f": "DoubleType", "b": "BooleanType", "i": "LongType", "u": "LongType"}
         kind = getattr(types, kinds.get(prediction.empty.dtype.kind, "StringType"))
         fields = [*self.source.schema.fields, *(types.StructField(n, kind()) for n in names)]
@@ -290,18 +286,7 @@ def _predict(
     prediction = sent.get()
     for batch in batches:
         table = arrow.Table.from_batches([batch])
-        answers = prediction(table.select(features))
-        for name, column in zip(names, answers.reshape(len(table), -1).T, strict=True):
-            table = table.append_column(name, arrow.array(_plain(column)))
-        yield from table.to_batches()
-
-
-def _plain(answers: AnyArray) -> AnyArray | list[str]:
-    """Convert predictions to types that Spark has."""
-    kind = answers.dtype.kind
-    if kind in "fiub":
-        return answers.astype({"f": np.float64, "b": np.bool_}.get(kind, np.int64))
-    return [str(answer) for answer in answers]
+        yield from with_answers(table, prediction(table.select(features)), names).to_batches()
 
 
 def _gathered(batches: Batches) -> Batches:

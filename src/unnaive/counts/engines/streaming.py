@@ -15,6 +15,7 @@ from unnaive._dataclasses import dataclass
 from unnaive.counts.engines.dispatch import KNOWN_ERRORS, features_of
 from unnaive.exceptions import DataFileError, DataWarning
 from unnaive.io.frames import Frame
+from unnaive.io.parts.streams import StreamPart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -101,9 +102,13 @@ def _narrow(column: Column) -> Column:
 
 
 def _bytes_of(rows: Rows) -> int:
-    columns = (*rows.frame.columns, rows.target)
     weights = 0 if rows.weights is None else rows.weights.nbytes
-    return weights + sum(column.values.nbytes for column in columns)
+    return weights + bytes_of(*rows.frame.columns, rows.target)
+
+
+def bytes_of(*columns: Column) -> int:
+    """Memory that the values of columns take."""
+    return sum(column.values.nbytes for column in columns)
 
 
 @dataclass
@@ -125,6 +130,11 @@ class Files:
     names: tuple[str, ...] = ()
     rows: int = 0
     parts: dict[str, Part] = field(default_factory=dict)
+
+    @property
+    def named(self) -> str:
+        """The only file by its name, or the number of files."""
+        return self.entries[0].name if len(self.entries) == 1 else f"{len(self.entries)} files"
 
     def open(self, done: list[str]) -> list[Part]:
         """Open all unfinished files first, so that a bad one is found before hours of work."""
@@ -193,10 +203,12 @@ class Files:
             run.begin()
         else:
             first, rows = item
-            with _located(part.name, first, rows.frame.n_rows):
+            with located(part.name, first, rows.frame.n_rows):
                 run.add(rows)
             if run.stage == "schema":
                 self.kept.add(part.name, first, rows)
+                if isinstance(part, StreamPart) and part.once and part.name not in self.kept.rows:
+                    raise part.is_read_once()
             self.rows += rows.frame.n_rows
 
     def _progress(self, stage: str, name: str) -> CountProgress:
@@ -222,7 +234,7 @@ class Files:
                         first = 0
                         yield part, frame
                         continue
-                    with _located(part.name, first, frame.n_rows):
+                    with located(part.name, first, frame.n_rows):
                         rows = work.read(frame)
                     if rows is not None:
                         yield part, (first, rows)
@@ -233,7 +245,7 @@ class Files:
 
 
 @contextmanager
-def _located(name: str, first: int, rows: int) -> Iterator[None]:
+def located(name: str, first: int, rows: int) -> Iterator[None]:
     """Add the file and its rows to an error."""
     try:
         yield

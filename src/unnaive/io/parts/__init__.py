@@ -15,8 +15,10 @@ from unnaive.io.content import ENDINGS, checked_ending
 from unnaive.io.parts.base import RESTART, Part
 from unnaive.io.parts.parquet import FragmentPart, ParquetPart, WholePart
 from unnaive.io.parts.plain import ExcelPart, JsonPart
+from unnaive.io.parts.streams import StreamPart
 from unnaive.io.parts.text import CsvPart
 from unnaive.io.reading import Reading
+from unnaive.io.sources import is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,8 +31,8 @@ __all__ = ["RESTART", "Entry", "Part", "entries", "is_dataset", "is_files", "lis
 
 
 def is_files(source: object) -> bool:
-    """Whether a source is a path, a pattern, a list of paths, or a ``pyarrow.dataset``."""
-    if isinstance(source, str | PathLike) or is_dataset(source):
+    """Whether a source is a path, a pattern, a list of paths, a ``pyarrow.dataset``, a stream."""
+    if isinstance(source, str | PathLike) or is_dataset(source) or is_stream(source):
         return True
     if not isinstance(source, list | tuple) or not source:
         return False
@@ -107,6 +109,9 @@ def entries(
     """List the files or fragments of a source, in order."""
     if is_dataset(source):
         return _fragments(source)
+    if is_stream(source):
+        part = StreamPart(source)
+        return [Entry(part.name, lambda: part, _no_stamp)]
     paths = list_files(source)
     return [Entry(str(p), partial(open_part, p, reading), partial(_look, p)) for p in paths]
 
@@ -162,6 +167,6 @@ def _look_far(fragment: dataset.Fragment) -> tuple[int, int]:
 
 def _no_stamp() -> tuple[int, int]:
     raise DataFileError(
-        "a checkpoint needs files, and this dataset is in memory or filtered; count it without "
-        "checkpoint="
+        "a checkpoint needs files, and these rows are a stream, filtered or in memory; count "
+        "without checkpoint="
     )

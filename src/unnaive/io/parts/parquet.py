@@ -28,7 +28,7 @@ class ArrowPart(Part):
     """Rows that pyarrow reads in batches, with a known schema."""
 
     def __init__(self, name: str, schema: pa.Schema) -> None:
-        self.name, self._schema = name, schema
+        self.name, self.schema = name, schema
         with naming(name):
             self.columns, self.kinds = column_names(schema), kinds_of(schema)
         self._text = text_names(schema)
@@ -38,6 +38,10 @@ class ArrowPart(Part):
         """Yield batches of rows; ``how`` has the batch size, the columns and the use of threads."""
 
     def read(self, rows: int, columns: list[str], threads: bool, _: Told) -> Frames:
+        """Yield a frame per batch."""
+        yield from self.plain(rows, columns, threads)
+
+    def plain(self, rows: int, columns: list[str], threads: bool) -> Iterator[Frame]:
         """Yield a frame per batch."""
         with naming(self.name):
             for batch in self.batches(batch_size=rows, columns=columns, use_threads=threads):
@@ -75,7 +79,7 @@ class FragmentPart(ArrowPart):
     def batches(self, **how: int | list[str]) -> Iterator[pa.RecordBatch]:
         """Yield batches of the fragment."""
         is_whole = hasattr(self._fragment, "get_fragments")  # a dataset has its schema
-        known = {} if is_whole else {"schema": self._schema}
+        known = {} if is_whole else {"schema": self.schema}
         known |= {"batch_readahead": 1, "fragment_readahead": 1}
         yield from self._fragment.to_batches(**how, **known)
 

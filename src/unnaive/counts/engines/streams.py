@@ -1,0 +1,95 @@
+"""Streams of arrow batches: models learn from them batch by batch, and predict lazily."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeVar
+
+from unnaive.counts.engines.answers import arrow_array, new_names, with_answers
+from unnaive.counts.engines.streaming import bytes_of, located, read_ahead
+from unnaive.exceptions import UnnaiveError
+from unnaive.io.parts.streams import BATCH_ROWS, StreamPart
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    import pyarrow as pa
+
+    from unnaive.counts.engines.dispatch import Prediction, Work
+    from unnaive.io.frames import Frame
+
+Result = TypeVar("Result")
+FAN_IN = 8  # results that wait to be merged
+ROOM = 1 << 28  # bytes of the rows that are held of a stream that can be read only once
+
+
+def engine(source: object) -> StreamEngine:
+    """Make an engine of a stream."""
+    return StreamEngine(StreamPart(source))
+
+
+@dataclass
+class StreamEngine:
+    """Batches of a stream; the rows of one that cannot be read again are held, if they are few."""
+
+    part: StreamPart
+    keeps_columns: bool = True
+    held: list[Frame] = field(default_factory=list)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the stream."""
+        return self.part.columns
+
+    def fold(
+        self, work: Work[Result], labels: object = None, weights: object = None
+    ) -> Result | None:
+        """Run the work on every batch and merge the results."""
+        for series, what in ((labels, "y"), (weights, "sample_weight")):
+            if series is not None:
+                raise UnnaiveError(f"{what} of a stream is the name of one of its columns")
+        results: list[Result | None] = []
+        first = 0
+        with closing(read_ahead(self._frames())) as frames:
+            for frame in frames:
+                with located(self.part.name, first, frame.n_rows):
+                    results.append(work.run_part(frame))
+                first += frame.n_rows
+                if len(results) == FAN_IN:
+                    results = [work.merge(results)]
+        return work.merge(results)
+
+    def _frames(self) -> Generator[Frame]:
+        """Yield the rows, and hold those of a stream that can be read only once."""
+        if self.held:
+            yield from self.held
+            return
+        room = ROOM
+        for frame in self.part.plain(BATCH_ROWS, list(self.names), threads=True):
+            if self.part.once:
+                room -= bytes_of(*frame.columns)
+                self.held.append(frame)
+            if room < 0:
+                self.held.clear()
+                raise self.part.is_read_once()
+            yield frame
+
+    def predict(self, prediction: Prediction) -> pa.RecordBatchReader:
+        """Add predictions to the stream as new columns, batch by batch, when it is read."""
+        arrow = import_module("pyarrow")
+        features = list(prediction.columns_of(self.names))
+        names = new_names(prediction, self.names)
+        schema = self.part.schema
+        kind = arrow_array(prediction.empty.ravel()).type
+        fields = [*schema, *(arrow.field(name, kind) for name in names)]
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            columns = list(self.names)
+            for batch in self.part.batches(batch_size=BATCH_ROWS, columns=columns):
+                table = arrow.Table.from_batches([batch])
+                answers = prediction(table.select(features))
+                yield from with_answers(table, answers, names).to_batches()
+
+        return arrow.RecordBatchReader.from_batches(arrow.schema(fields), batches())

@@ -1,0 +1,124 @@
+"""Rows that come as arrow record batches: queries, lazy frames, readers, cursors."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from unnaive.exceptions import DataFileError, UnnaiveError
+from unnaive.io.content import one_line
+from unnaive.io.parts.parquet import ArrowPart
+from unnaive.io.sources import AGAIN, ONCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+BATCH_ROWS = 1 << 17
+
+
+class StreamPart(ArrowPart):
+    """The rows of a stream, and how to read them again.
+
+    Attributes
+    ----------
+    once : bool
+        Whether the stream can be read only once, as a cursor.
+    n_read : int
+        Rows read so far.
+    """
+
+    def __init__(self, source: Any) -> None:
+        self._source, kind = source, type(source)
+        again = any(hasattr(kind, name) for name in AGAIN)
+        self.once = not again and any(hasattr(kind, name) for name in ONCE)
+        self.n_read = 0
+        name = f"the {kind.__name__}"
+        with _breaking_off(name, self):
+            self._first: pa.RecordBatchReader | None = _open(source)
+            schema = self._first.schema
+        super().__init__(name, schema)
+
+    def batches(self, **how: Any) -> Iterator[pa.RecordBatch]:
+        """Yield batches of about the size that is asked for."""
+        reader, self._first, self.n_read = self._first, None, 0
+        if reader is None:
+            reader = self._again()
+        waiting: list[pa.RecordBatch] = []
+        while True:
+            with _breaking_off(self.name, self):
+                batch = next(reader, None)
+            if batch is not None:
+                waiting.append(batch.select(how["columns"]))
+                self.n_read += batch.num_rows
+            ready = sum(one.num_rows for one in waiting)
+            if waiting and (batch is None or ready >= how["batch_size"]):
+                yield from _joined(waiting, how["batch_size"])
+                waiting = []
+            if batch is None:
+                return
+
+    def _again(self) -> pa.RecordBatchReader:
+        """Open the source a second time."""
+        if self.once:
+            raise self.is_read_once()
+        try:
+            return _open(self._source)
+        except Exception as error:
+            raise self.is_read_once(f" ({one_line(error)})") from error
+
+    def is_read_once(self, why: str = "") -> UnnaiveError:
+        """Return the error of a source that is needed a second time."""
+        return UnnaiveError(
+            f"{self.name} can be read only once{why}, and its rows do not fit into memory; count "
+            "with a schema=, so that one pass is enough, or give a source that can be read again, "
+            "such as a query, a lazy frame, or a Parquet file"
+        )
+
+
+def _open(source: Any) -> pa.RecordBatchReader:
+    """Start to read a source from its beginning."""
+    if hasattr(source, "collect_batches"):
+        return _of_lazy_frame(source)
+    for name in (*AGAIN, "fetch_record_batch"):
+        if hasattr(source, name):
+            rows = (BATCH_ROWS,) if name == "to_arrow_reader" else ()
+            return getattr(source, name)(*rows)
+    if hasattr(source, "read_next_batch"):
+        return source
+    if hasattr(source, "to_pyarrow_dataset"):
+        return source.to_pyarrow_dataset().scanner().to_reader()
+    return import_module("pyarrow").RecordBatchReader.from_stream(source)
+
+
+def _of_lazy_frame(frame: Any) -> pa.RecordBatchReader:
+    """Read a lazy frame of polars by its streaming engine, with strings that all libraries know."""
+    plain = import_module("polars").CompatLevel.oldest()
+    schema = frame.head(0).collect().to_arrow(compat_level=plain).schema
+    frames = frame.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
+    batches = (
+        batch.cast(schema)
+        for one in frames
+        for batch in one.to_arrow(compat_level=plain).to_batches()
+    )
+    return import_module("pyarrow").RecordBatchReader.from_batches(schema, batches)
+
+
+def _joined(batches: list[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Join short batches and cut long ones."""
+    table = import_module("pyarrow").Table.from_batches(batches)
+    yield from (table if len(batches) == 1 else table.combine_chunks()).to_batches(rows)
+
+
+@contextmanager
+def _breaking_off(name: str, part: StreamPart) -> Iterator[None]:
+    """Name the source in an error of whatever library reads it."""
+    try:
+        yield
+    except (MemoryError, UnnaiveError):
+        raise
+    except Exception as error:
+        when = f"broke off after {part.n_read:,} rows" if part.n_read else "cannot be read"
+        raise DataFileError(f"{name} {when}: {one_line(error)}") from error

@@ -1,0 +1,36 @@
+"""Sources of rows that are streams of arrow batches, recognized by what their type offers."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+# Methods that start to read from the beginning again: of DuckDB, Iceberg, scanners of pyarrow.
+AGAIN = ("to_arrow_reader", "to_arrow_batch_reader", "to_reader")
+ONCE = ("fetch_record_batch", "read_next_batch")  # of cursors of ADBC, of readers of pyarrow
+_LAZY = {("polars", "LazyFrame"), ("pyarrow", "RecordBatchReader"), ("pyarrow", "Scanner")}
+_HELD = {"numpy", "pandas", "polars", "pyarrow", "modin", "cudf", "unnaive", "dask", "pyspark"}
+
+
+def is_stream(source: object) -> bool:
+    """Whether rows are read from a source as a stream; tables in memory are no streams.
+
+    Examples
+    --------
+    >>> from unnaive.io.sources import is_stream
+    >>> is_stream([[1, 2], [3, 4]])
+    False
+    """
+    kind: Any = type(source)
+    return _gives_batches(kind)
+
+
+@cache
+def _gives_batches(kind: type) -> bool:
+    names = {(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__}
+    if names & _LAZY:
+        return True
+    if any(module in _HELD for module, _ in names):
+        return False
+    offers = (*AGAIN, *ONCE, "to_pyarrow_dataset", "__arrow_c_stream__")
+    return any(hasattr(kind, name) for name in offers)

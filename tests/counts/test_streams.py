@@ -1,0 +1,145 @@
+"""Streams of arrow batches give the counts of rows in memory bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import dataset
+
+import unnaive
+from partitions import features, in_memory, patients
+from unnaive.counts.engines import streams
+from unnaive.exceptions import DataFileError, UnnaiveError
+
+TABLE = pa.Table.from_pandas(patients(), preserve_index=False)
+
+
+def reader(rows=700):
+    return pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches(rows))
+
+
+class Capsule:
+    """A source of another library that has nothing but the arrow interface."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return reader().__arrow_c_stream__(requested_schema)
+
+
+@pytest.fixture(scope="module")
+def relation():
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    with duckdb.connect() as connection:
+        yield connection.from_arrow(TABLE)
+
+
+@pytest.fixture(scope="module")
+def lazy():
+    return pytest.importorskip("polars", reason="polars is not installed").from_arrow(TABLE).lazy()
+
+
+@pytest.fixture
+def cursor():
+    dbapi = pytest.importorskip("adbc_driver_sqlite.dbapi", reason="adbc is not installed")
+    with dbapi.connect() as connection, connection.cursor() as cursor:
+        plain = TABLE.set_column(4, "treated", TABLE["treated"].cast("int8").cast("string"))
+        cursor.adbc_ingest("patients", plain)
+        cursor.execute("select * from patients")
+        yield cursor
+
+
+@pytest.mark.parametrize(
+    "source",
+    [reader, lambda: reader(1), Capsule, lambda: dataset.dataset(TABLE).scanner()],
+    ids=["reader", "rows one by one", "capsule", "scanner"],
+)
+def test_streams_of_arrow(source):
+    assert unnaive.count(source(), "ill") == in_memory()
+    assert unnaive.count(source(), "ill", schema=in_memory().schema) == in_memory()
+
+
+def test_duckdb_and_polars(relation, lazy):
+    for source in (relation, relation.filter("true"), lazy):
+        assert unnaive.count(source, "ill") == in_memory()
+        assert unnaive.count(source, "ill", schema=in_memory().schema) == in_memory()
+
+
+def test_a_cursor_of_a_database(cursor):
+    rows = patients().assign(treated=TABLE["treated"].cast("int8").cast("string").to_pandas())
+    assert unnaive.count(cursor, "ill") == unnaive.count(rows, "ill")
+
+
+@pytest.mark.parametrize("name", ["nb", "tan", "kdb", "aode", "a2de", "hnb", "atan"])
+def test_models_learn_from_streams(name, relation, lazy):
+    """Also what needs a second or third pass, and a stream that can be read only once."""
+    expected = unnaive.make(name).fit(features(patients()), patients()["ill"])
+    for source in (relation, lazy, reader()):
+        model = unnaive.make(name).fit(source, "ill")
+        answers = model.predict_proba(features(patients()))
+        assert np.array_equal(answers, expected.predict_proba(features(patients())))
+
+
+def test_predictions_are_a_stream_beside_the_columns(relation, lazy):
+    model = unnaive.TAN().fit(relation, "ill")
+    expected = model.predict_proba(features(patients()))
+    for source in (relation, lazy, reader()):
+        answers = model.predict_proba(source)
+        assert isinstance(answers, pa.RecordBatchReader)
+        table = answers.read_all()
+        assert table.column_names == [*TABLE.column_names, "probability_no", "probability_yes"]
+        assert np.array_equal(table["probability_yes"].to_numpy(), expected[:, 1])
+        assert table["visits"].equals(TABLE["visits"])
+    assert model.predict(relation).read_all()["prediction"].to_pylist() == list(
+        model.predict(features(patients()))
+    )
+    named = TABLE.append_column("prediction", TABLE["ill"])
+    with pytest.raises(UnnaiveError, match="a column 'prediction' already"):
+        model.predict(pa.RecordBatchReader.from_batches(named.schema, named.to_batches()))
+
+
+def test_a_stream_that_can_be_read_once_and_does_not_fit(monkeypatch, lazy):
+    monkeypatch.setattr(streams, "ROOM", 1000)
+    with pytest.raises(UnnaiveError, match=r"RecordBatchReader can be read only once.*schema="):
+        unnaive.TAN().fit(reader(), "ill")
+    with pytest.raises(UnnaiveError, match=r"RecordBatchReader can be read only once.*schema="):
+        unnaive.count(reader(), "ill", max_memory=200_000)
+    few = unnaive.count(reader(), "ill", max_memory=200_000, schema=in_memory().schema)
+    assert few == in_memory()
+    unnaive.TAN().fit(lazy, "ill")
+
+
+def test_a_stream_that_breaks_off():
+    def batches():
+        yield from TABLE.to_batches(1000)[:2]
+        raise ConnectionResetError("connection lost")
+
+    broken = pa.RecordBatchReader.from_batches(TABLE.schema, batches())
+    with pytest.raises(DataFileError, match=r"broke off after 2,000 rows: .*connection lost"):
+        unnaive.count(broken, "ill")
+
+
+def test_a_query_that_fails(relation):
+    with pytest.raises(DataFileError, match=r"DuckDBPyRelation .*Conversion"):
+        unnaive.count(relation.project("cast(smoker as integer) as s, ill"), "ill")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: unnaive.TAN().fit(s, patients()["ill"]), "y of a stream is the name"),
+        (lambda s: unnaive.TAN().fit(s, "nothing"), "there is no column 'nothing'"),
+        (lambda s: unnaive.TAN().fit(s, "ill", np.ones(3)), "sample_weight of a stream"),
+        (lambda s: unnaive.GaussianNaiveBayes().fit(s, "ill"), "read as a stream; take its rows"),
+        (lambda s: unnaive.count(s, "ill", checkpoint="x"), "a checkpoint needs files"),
+    ],
+)
+def test_mistakes(call, message, relation):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call(relation)
+
+
+def test_no_rows(relation):
+    with pytest.raises(UnnaiveError, match="no rows in the DuckDBPyRelation"):
+        unnaive.count(relation.limit(0), "ill")
+    with pytest.raises(UnnaiveError, match="there is nothing to learn from"):
+        unnaive.TAN().fit(relation.limit(0), "ill")
