@@ -23,6 +23,8 @@ void bind_weighting(nb::module_ &room);
 }  // namespace unnaive
 
 NB_MODULE(_core, core) {
+    // At exit, objects that a traceback or another library still holds are no fault to report.
+    nanobind::set_leak_warnings(false);
     core.doc() = "The loops over rows and tables, compiled; one submodule for each room.";
     core.def("level", [] { return int(unnaive::level); },
              "Instructions in use: 0 plain, 1 AVX2, 2 AVX-512 with its population count.");

@@ -58,11 +58,12 @@ def count(
 
     Parameters
     ----------
-    source : array, data frame, path, pattern, list of paths, or dataset
+    source : array, data frame, path, pattern, list of paths, dataset, or stream
         The samples. A folder, a pattern such as ``"visits/*.parquet"``, a list of files and a
         ``pyarrow.dataset`` are counted in batches, in memory that does not grow with the number
-        of samples. The same holds for a single file of more than 256 MB. Dask and Spark frames
-        are counted on their workers.
+        of samples. The same holds for a single file of more than 256 MB, and for streams of arrow
+        batches: DuckDB relations, lazy frames of polars, readers of pyarrow, cursors of ADBC, and
+        whatever has ``__arrow_c_stream__``. Dask and Spark frames are counted on their workers.
     target : str or array
         Name of the target column in ``source``, or the class labels.
     schema : Schema, default=None

@@ -172,14 +172,15 @@ class CountsClassifier(Classifier):
 
         Parameters
         ----------
-        X : array, pandas, polars or pyarrow table of shape (n, d), Dask or Spark frame
-            Features. Missing values (NaN, None, NA, null) are allowed.
+        X : array, pandas, polars or pyarrow table of shape (n, d), Dask or Spark frame, stream
+            Features. Missing values (NaN, None, NA, null) are allowed. Streams of arrow batches,
+            as DuckDB and polars give them, are read several times, see :func:`unnaive.count`.
         y : array of shape (n,), or str
-            Class labels: strings, integers, floats or booleans. With a Dask or Spark frame, the
-            name of its target column.
+            Class labels: strings, integers, floats or booleans. With a Dask or Spark frame or a
+            stream, the name of its target column.
         sample_weight : array of shape (n,), or str, default=None
-            Weights of the samples; counts are then sums of weights. With a Dask or Spark frame,
-            the name of the column of weights.
+            Weights of the samples; counts are then sums of weights. With a Dask or Spark frame or
+            a stream, the name of the column of weights.
 
         Returns
         -------

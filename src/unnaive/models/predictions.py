@@ -26,8 +26,8 @@ def predict_joint_log_proba(self: Classifier, X: object) -> FloatArray:
 
     Parameters
     ----------
-    X : array or table of shape (n, d), list of mappings, Dask or Spark frame
-        Samples.
+    X : array or table of shape (n, d), list of mappings, Dask or Spark frame, stream
+        Samples. The predictions of a stream are a stream, with new columns beside its own.
 
     Returns
     -------

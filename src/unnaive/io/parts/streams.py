@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +37,10 @@ class StreamPart(ArrowPart):
         self.n_read = 0
         name = f"the {kind.__name__}"
         with _breaking_off(name, self):
-            self._first: pa.RecordBatchReader | None = _open(source)
-            schema = self._first.schema
+            reader = _open(source)
+            schema = reader.schema
+        # A connection can have only one open result, so a query that can run again is closed.
+        self._first: pa.RecordBatchReader | None = reader if self.once else reader.close()
         super().__init__(name, schema)
 
     def batches(self, **how: Any) -> Iterator[pa.RecordBatch]:
@@ -47,18 +49,19 @@ class StreamPart(ArrowPart):
         if reader is None:
             reader = self._again()
         waiting: list[pa.RecordBatch] = []
-        while True:
-            with _breaking_off(self.name, self):
-                batch = next(reader, None)
-            if batch is not None:
-                waiting.append(batch.select(how["columns"]))
-                self.n_read += batch.num_rows
-            ready = sum(one.num_rows for one in waiting)
-            if waiting and (batch is None or ready >= how["batch_size"]):
-                yield from _joined(waiting, how["batch_size"])
-                waiting = []
-            if batch is None:
-                return
+        with closing(reader):
+            while True:
+                with _breaking_off(self.name, self):
+                    batch = next(reader, None)
+                if batch is not None:
+                    waiting.append(batch.select(how["columns"]))
+                    self.n_read += batch.num_rows
+                ready = sum(one.num_rows for one in waiting)
+                if waiting and (batch is None or ready >= how["batch_size"]):
+                    yield from _joined(waiting, how["batch_size"])
+                    waiting = []
+                if batch is None:
+                    return
 
     def _again(self) -> pa.RecordBatchReader:
         """Open the source a second time."""
