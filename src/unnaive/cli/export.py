@@ -54,6 +54,9 @@ def export(
     key: Annotated[
         str | None, option("--key", "COLUMN", "Column to return with predictions, for SQL.")
     ] = None,
+    explain: Annotated[
+        int, option("--explain", "N", "Contributions to return with predictions, for SQL.", min=0)
+    ] = 0,
     json: options.AsJson = False,
 ) -> None:
     """Write a model as a file for another program.
@@ -66,6 +69,7 @@ def export(
     unnaive export patients.unb -o patients.onnx
     unnaive export patients.unb -o patients.js
     unnaive export patients.unb -o patients.sql --dialect postgres --table clinic.visits --key id
+    unnaive export patients.unb -o patients.sql --table patients --explain 3
     """
     from unnaive.export import write  # noqa: PLC0415 - see app.py
     from unnaive.export.targets import FORMATS  # noqa: PLC0415
@@ -78,7 +82,7 @@ def export(
         )
     with progress(f"exporting {model.name}"):
         classifier = unnaive.load(model)
-        write(classifier, output, to, table=table, key=key, dialect=str(dialect))
+        write(classifier, output, to, table=table, key=key, dialect=str(dialect), explain=explain)
     if json:
         print_json({"model": str(model), "file": str(output), "bytes": output.stat().st_size})
     else:

@@ -12,6 +12,7 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.export import sql_words as sql
 from unnaive.export.checks import kind_of_values, require_doubles, values_of_categories
 from unnaive.export.reading import readings_of
+from unnaive.export.sql_explain import Explainer, require_positive, strongest
 from unnaive.export.sql_kinds import Compiler
 from unnaive.export.sql_stages import DIALECTS, Stages
 from unnaive.export.sql_words import column, exp, number, plus, when
@@ -26,10 +27,12 @@ _SIMPLE = re.compile(r"[\w .-]{1,40}")
 _LARGEST = sys.float_info.max
 
 
-def select_of(document: State, table: str, key: str | None, dialect: str) -> str:
+def select_of(document: State, table: str, key: str | None, dialect: str, explain: int = 0) -> str:
     """Write the query of a document; :func:`unnaive.export.to_sql` explains it."""
     if dialect not in DIALECTS:
         raise ValueError(f"dialect={dialect!r}; it must be one of {', '.join(DIALECTS)}")
+    if explain < 0:
+        raise ValueError(f"explain={explain}; it must be 0 or more")
     require_doubles(document, "SQL")
     _require_text(document)
     stages = Stages(dialect)
@@ -38,7 +41,10 @@ def select_of(document: State, table: str, key: str | None, dialect: str) -> str
     compiler, joint = members[0]
     if "members" in document:
         joint = _blended(document, members, stages)
-    query = stages.query(source.select(key), _answers(document, compiler, joint, key))
+    answers, best = _answers(document, compiler, joint, key)
+    if explain:
+        answers |= _explained(document, [own for own, _ in members], best, explain)
+    query = stages.query(source.select(key), answers)
     return str(query.sql(dialect, comments=False, copy=False))
 
 
@@ -234,8 +240,8 @@ def _blended(
 
 def _answers(
     document: State, compiler: Compiler, joint: list[str], key: str | None
-) -> dict[str, Expression]:
-    """Return the columns of the result: key, label, probabilities."""
+) -> tuple[dict[str, Expression], str]:
+    """Return key, label and probabilities by name, and a column with the label's position."""
     stages = compiler.stages
     logs = compiler.normalised(joint)
     chances = stages.put_all(stages.exponential(column(name)) for name in logs)
@@ -252,13 +258,38 @@ def _answers(
         least = sql.minus(column(best), number(TIE_TOLERANCE))
     labels = [_label(label) for label in document["labels"]]
     branches = [
-        (exp.GTE(this=column(score), expression=least.copy()), label)
-        for score, label in zip(scores, labels, strict=True)
+        (exp.GTE(this=column(score), expression=least.copy()), sql.whole(place))
+        for place, score in enumerate(scores[:-1])
     ]
-    label = when(*branches[:-1], otherwise=labels[-1]) if len(labels) > 1 else labels[0]
+    last = sql.whole(len(labels) - 1)
+    place = stages.put(when(*branches, otherwise=last) if branches else last)
     found: dict[str, Expression] = {} if key is None else {key: column("the_key")}
-    found["label"] = label
-    return found | {name: column(p) for name, p in zip(_names(document), chances, strict=True)}
+    found["label"] = stages.pick_expression(labels, column(place))
+    chosen = zip(_names(document), chances, strict=True)
+    return found | {name: column(p) for name, p in chosen}, place
+
+
+def _explained(
+    document: State, compilers: list[Compiler], best: str, most: int
+) -> dict[str, Expression]:
+    """Return the columns of the largest contributions to the log-odds of the label."""
+    require_positive(document, compilers[0].reading)
+    splits = []
+    for compiler in compilers:
+        explainer, single = Explainer(compiler), compiler.reading.single
+        split = explainer.split(single["tables"])
+        for scale in (single["calibration"], single.get("scale")):
+            if scale is not None:
+                bias = compiler.reading.exact(scale["bias"])
+                split = explainer.scaled(split, scale["temperature"], bias)
+        splits.append(split)
+    split = splits[0]
+    if "members" in document:
+        logs = [math.log(member["weight"]) for member in document["members"]]
+        weights = compilers[0].stages.put_all(map(number, logs))
+        split = explainer.mixed([explainer.posterior(own) for own in splits], weights)
+    names = [column["name"] for column in document["columns"]]
+    return strongest(compilers[0].stages, explainer.odds(split, best), names, most)
 
 
 def _label(label: Label) -> Expression:

@@ -47,15 +47,8 @@ def gaussian(compiler: Compiler, spec: State) -> list[str]:
     reading, columns = compiler.reading, spec["columns"]
     base, k, m = reading.logs(spec["base"]), compiler.k, len(columns)
     if spec["forms"] == "independent":
-        means = reading.exact(spec["means"]).reshape(k, m)
-        variances = reading.exact(spec["covariances"]).reshape(k, m)
-        away = [_away(compiler, columns, [number(mean) for mean in line]) for line in means]
-        return [
-            compiler.stages.put(
-                plus([number(base[c]), *_alone(compiler, columns, away[c], variances[c])])
-            )
-            for c in range(k)
-        ]
+        terms = densities_alone(compiler, spec)
+        return [compiler.stages.put(plus([number(base[c]), *terms[c]])) for c in range(k)]
     if k * m**3 / 3 > _MOST_STEPS:
         names = ", ".join(repr(reading.columns[place]["name"]) for place in columns[:3])
         raise UnnaiveError(
@@ -68,6 +61,16 @@ def gaussian(compiler: Compiler, spec: State) -> list[str]:
         distances = _away(compiler, columns, centre)
         found.append(_class(compiler, spec, float(base[c]), distances, spread))
     return found
+
+
+def densities_alone(compiler: Compiler, spec: State) -> list[list[Expression]]:
+    """Return, for each class, log densities of columns that depend only on the class."""
+    columns = spec["columns"]
+    shape = (compiler.k, len(columns))
+    means = compiler.reading.exact(spec["means"]).reshape(shape)
+    variances = compiler.reading.exact(spec["covariances"]).reshape(shape)
+    away = [_away(compiler, columns, [number(mean) for mean in line]) for line in means]
+    return [_alone(compiler, columns, away[c], variances[c]) for c in range(compiler.k)]
 
 
 def _away(compiler: Compiler, columns: list[int], means: list[Expression]) -> list[Expression]:

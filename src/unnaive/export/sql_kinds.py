@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from math import log, pi, prod
-from typing import TYPE_CHECKING
+from itertools import product
+from math import log, prod
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,7 +25,25 @@ if TYPE_CHECKING:
     from unnaive.export.sql_words import Expression
 
 _MOST_CELLS = 4000  # joint values that one step may enumerate
-_LOG_TWO_PI = log(2 * pi)
+
+
+class Voter(NamedTuple):
+    """A super-parent: columns of its weight and of the sum of weights, log tables by column."""
+
+    columns: list[int]
+    weight: str
+    total: str
+    terms: list[dict[int, Expression]]
+
+    @property
+    def votes(self) -> Expression:
+        """Whether its cells are observed and frequent."""
+        return sql.exp.GT(this=column(self.weight), expression=number(0.0))
+
+    @property
+    def log_share(self) -> Expression:
+        """Log of its share in the mean, where it votes."""
+        return sql.function("LN", sql.divided(column(self.weight), column(self.total)))
 
 
 class Compiler:
@@ -200,46 +219,47 @@ class Compiler:
 
     # ---- means over super-parents -------------------------------------------------------------
 
-    def _average(self, spec: State) -> tuple[list[str], Expression]:
+    def voters(self, spec: State) -> list[Voter]:
+        """Return what every super-parent of an average says, and when it votes."""
         reading, sizes, starts = self.reading, self.reading.sizes, self.reading.starts
         weights, rows = reading.exact(spec["weights"]), 0
         table = reading.logs(spec["table"]).reshape(self.k, len(weights), starts[-1])
         inner = Compiler(reading, self.stages, self._resolved(spec))
-        voters, joints = [], []
+        found = []
         for members in spec["members"]:
             lines = slice(rows, rows := rows + prod(sizes[c] for c in members))
             weight = self.stages.put(or_zero(inner.entry(weights[lines], members)))
-            voters.append(weight)
-            shapes = [sizes[c] for c in members]
-            own = []
-            for c in range(self.k):
-                terms = []
-                for i in (i for i in range(len(sizes)) if sizes[i] and i not in members[1:]):
-                    values = table[c, lines, starts[i] : starts[i + 1]]
-                    if i in members:
-                        at = tuple(
-                            np.indices([sizes[m] for m in members]).reshape(len(members), -1)
-                        )
-                        terms.append(inner.entry(values[np.arange(len(values)), at[0]], members))
-                        continue
-                    index = inner.index([*members, i], [*shapes, sizes[i]])
-                    terms.append(or_zero(self.stages.look_up(values.reshape(-1), index)))
-                own.append(terms)
-            joints.append((weight, own))
-        total = self.stages.put(plus(map(column, voters)))
+            terms: list[dict[int, Expression]] = [{} for _ in range(self.k)]
+            for c, i in product(range(self.k), range(len(sizes))):
+                if not sizes[i] or i in members[1:]:
+                    continue
+                values = table[c, lines, starts[i] : starts[i + 1]]
+                if i in members:
+                    shape = [sizes[m] for m in members]
+                    own = np.indices(shape).reshape(len(members), -1)[0]
+                    terms[c][i] = inner.entry(values[np.arange(len(values)), own], members)
+                else:
+                    index = inner.index([*members, i])
+                    terms[c][i] = or_zero(self.stages.look_up(values.reshape(-1), index))
+            found.append((members, weight, terms))
+        total = self.stages.put(plus(column(weight) for _, weight, _ in found))
+        return [Voter(members, weight, total, terms) for members, weight, terms in found]
+
+    def _average(self, spec: State) -> tuple[list[str], Expression]:
+        voters = self.voters(spec)
         found = []
         for c in range(self.k):
-            logs = []
-            for weight, own in joints:
-                share = sql.function("LN", sql.divided(column(weight), column(total)))
-                voting = sql.exp.GT(this=column(weight), expression=number(0.0))
-                logs.append(
-                    self.stages.put(
-                        when((voting, plus([*own[c], share])), otherwise=sql.log_zero())
-                    )
+            logs = self.stages.put_all(
+                when(
+                    (voter.votes, plus([*voter.terms[c].values(), voter.log_share])),
+                    otherwise=sql.log_zero(),
                 )
+                for voter in voters
+            )
             found.append(self.stages.log_sum(logs) if logs else self.stages.put(sql.log_zero()))
-        return found, sql.exp.GT(this=column(total), expression=number(0.0))
+        if not voters:
+            return found, sql.exp.false()
+        return found, sql.exp.GT(this=column(voters[0].total), expression=number(0.0))
 
     def _resolved(self, spec: State) -> list[str | None]:
         r"""Return the cells without those that another cell of the row implies.
@@ -277,10 +297,16 @@ class Compiler:
     # ---- hidden parents -----------------------------------------------------------------------
 
     def _hidden(self, spec: State) -> list[str]:
+        base, terms = self.reading.logs(spec["base"]), self.hidden_terms(spec)
+        return self.stages.put_all(
+            plus([number(base[c]), *map(column, terms[c].values())]) for c in range(self.k)
+        )
+
+    def hidden_terms(self, spec: State) -> list[dict[int, str]]:
+        """Return, for each class, the logarithm of every column's factor; 0 where missing."""
         reading, sizes, starts = self.reading, self.reading.sizes, self.reading.starts
-        base = reading.logs(spec["base"])
         alone = reading.logs(spec["alone"]).reshape(self.k, -1)
-        terms: list[list[str]] = [[] for _ in range(self.k)]
+        terms: list[dict[int, str]] = [{} for _ in range(self.k)]
         for i, bag in enumerate(spec["bags"]):
             if not sizes[i]:
                 continue
@@ -311,10 +337,8 @@ class Compiler:
                     (heard.copy(), through),
                     otherwise=own,
                 )
-                terms[c].append(self.stages.put(chosen))
-        return self.stages.put_all(
-            plus([number(base[c]), *map(column, terms[c])]) for c in range(self.k)
-        )
+                terms[c][i] = self.stages.put(chosen)
+        return terms
 
     # ---- several of these ---------------------------------------------------------------------
 

@@ -167,7 +167,7 @@ class Stages:
         """
         entries = [number(entry) for entry in table.tolist()]
         if self.dialect == "sqlite":
-            return self._pick(entries, index)
+            return self.pick_expression(entries, index)
         if self.dialect in _ONE_BASED:
             index = exp.Add(this=index, expression=whole(1))
         kind = exp.DataType.build("array<double>", dialect="bigquery")
@@ -197,9 +197,12 @@ class Stages:
         Expression
             A CASE that finds the column by halves.
         """
-        return self._pick([column(name) for name in names], index)
+        return self.pick_expression([column(name) for name in names], index)
 
-    def _pick(self, entries: Sequence[Expression], index: Expression, first: int = 0) -> Expression:
+    def pick_expression(
+        self, entries: Sequence[Expression], index: Expression, first: int = 0
+    ) -> Expression:
+        """Return the expression that an index names, found by halves; NULL if it is NULL."""
         if len(entries) <= _FEW:
             branches = [
                 (exp.EQ(this=index.copy(), expression=whole(first + place)), entry)
@@ -208,8 +211,10 @@ class Stages:
             return when(*branches, otherwise=None)
         half = len(entries) // 2
         below = exp.LT(this=index.copy(), expression=whole(first + half))
-        lower = self._pick(entries[:half], index, first)
-        return when((below, lower), otherwise=self._pick(entries[half:], index, first + half))
+        lower = self.pick_expression(entries[:half], index, first)
+        return when(
+            (below, lower), otherwise=self.pick_expression(entries[half:], index, first + half)
+        )
 
     # ---- the query ----------------------------------------------------------------------------
 

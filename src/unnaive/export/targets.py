@@ -27,6 +27,7 @@ def to_sql(
     *,
     key: str | None = None,
     dialect: str = "duckdb",
+    explain: int = 0,
     max_bytes: int = 10_000_000,
 ) -> str:
     """Write a model as one SELECT that returns the class and the probabilities of every row.
@@ -46,6 +47,10 @@ def to_sql(
         Column that is returned with every prediction, such as "id"; None: none.
     dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"}
         Database. Queries for "bigquery" and "snowflake" are parsed by the tests, but never run.
+    explain : int, default=0
+        Number of contributions to return: ``column_1``, ``contribution_1`` and so on are the
+        columns that add most to the log-odds of the label, the strongest first, as in
+        ``model.explain(X).log_odds(positive=labels)``; NULL where no other column adds anything.
     max_bytes : int, default=10_000_000
         Limit for the tables of the model, and for the query, as text.
 
@@ -77,7 +82,7 @@ def to_sql(
     """
     from unnaive.export.sql import select_of  # noqa: PLC0415 - optional, see the extra "sql"
 
-    query = select_of(exported(model, max_bytes), table, key, dialect)
+    query = select_of(exported(model, max_bytes), table, key, dialect, explain)
     if len(query) > max_bytes:
         raise UnnaiveError(
             f"the query of this {type(model).__name__} has {len(query) / 1e6:,.0f} MB, more than "
@@ -139,6 +144,7 @@ def write(
     table: str = "rows",
     key: str | None = None,
     dialect: str = "duckdb",
+    explain: int = 0,
 ) -> None:
     """Write a model to a file for another program.
 
@@ -154,7 +160,7 @@ def write(
     to : {"json", "js", "sql", "onnx"}, default=None
         The format; None: by the name of the file, ``.json``, ``.js`` or ``.mjs``, ``.sql``,
         ``.onnx``.
-    table, key, dialect : str
+    table, key, dialect, explain
         For SQL, see :func:`to_sql`.
 
     See Also
@@ -177,7 +183,7 @@ def write(
     if to == "onnx":
         content: bytes = to_onnx(model).SerializeToString()
     elif to == "sql":
-        content = (to_sql(model, table, key=key, dialect=dialect) + ";\n").encode()
+        content = (to_sql(model, table, key=key, dialect=dialect, explain=explain) + ";\n").encode()
     elif to == "js":
         content = to_javascript(model).encode()
         types = ".d.mts" if path.suffix == ".mjs" else ".d.ts"

@@ -39,7 +39,14 @@ def to_javascript(self: Classifier) -> str:
     return export.to_javascript(self)
 
 
-def to_sql(self: Classifier, table: str, *, key: str | None = None, dialect: str = "duckdb") -> str:
+def to_sql(
+    self: Classifier,
+    table: str,
+    *,
+    key: str | None = None,
+    dialect: str = "duckdb",
+    explain: int = 0,
+) -> str:
     """Write the model as one SELECT that returns the class and the probabilities of every row.
 
     Parameters
@@ -50,6 +57,8 @@ def to_sql(self: Classifier, table: str, *, key: str | None = None, dialect: str
         Column that is returned with every prediction; None: none.
     dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"}
         Database.
+    explain : int, default=0
+        Number of contributions to return, the strongest first.
 
     Returns
     -------
@@ -58,7 +67,7 @@ def to_sql(self: Classifier, table: str, *, key: str | None = None, dialect: str
     """
     from unnaive import export  # noqa: PLC0415 - loads when asked
 
-    return export.to_sql(self, table, key=key, dialect=dialect)
+    return export.to_sql(self, table, key=key, dialect=dialect, explain=explain)
 
 
 def to_onnx(self: Classifier) -> ModelProto:
