@@ -117,12 +117,18 @@ class Database(Engine):
         """Write a name as standard SQL does."""
         return '"' + name.replace('"', '""') + '"'
 
-    def score(self, model: Any, X: pd.DataFrame) -> Answer:
-        """Score rows by a query."""
-        query = model.to_sql(self.table, key=KEY, dialect=self.dialect)
+    @abstractmethod
+    def execute(self, statement: str) -> None:
+        """Run a statement that returns nothing."""
+
+    def score(self, model: Any, X: pd.DataFrame, **options: Any) -> Answer:
+        """Score rows by a query; options are those of ``to_sql``."""
+        query = model.to_sql(self.table, key=KEY, dialect=self.dialect, **options)
         self.load(X)
+        for statement in query.tables:
+            self.execute(statement)
         start = time.perf_counter()
-        rows = self.run(query)
+        rows = self.run(query.select)
         seconds = time.perf_counter() - start
         rows = sorted(rows, key=lambda row: int(row[0]))
         if [int(row[0]) for row in rows] != list(range(len(X))):
@@ -166,6 +172,10 @@ class DuckDB(Database):
             f"CREATE OR REPLACE TABLE {self.quoted(name)} AS SELECT {columns} FROM given"
         )
 
+    def execute(self, statement: str) -> None:
+        """Run a statement."""
+        self.connection.execute(statement)
+
     def run(self, query: str) -> list[tuple[Any, ...]]:
         """Run a query."""
         rows: list[tuple[Any, ...]] = self.connection.execute(query).fetchall()
@@ -192,6 +202,10 @@ class SQLite(Database):
         marks = ", ".join("?" * len(names))
         rows = [[*row, place] for place, row in enumerate(plain_rows(X))]
         self.connection.executemany(f"INSERT INTO {self.quoted(name)} VALUES ({marks})", rows)
+
+    def execute(self, statement: str) -> None:
+        """Run a statement."""
+        self.connection.execute(statement)
 
     def run(self, query: str) -> list[tuple[Any, ...]]:
         """Run a query."""
@@ -259,6 +273,10 @@ class PostgreSQL(Database):
             f"COPY {table} FROM STDIN;\n" + "".join(f"{line}\n" for line in lines) + "\\.\n"
         )
 
+    def execute(self, statement: str) -> None:
+        """Run a statement."""
+        self.psql(f"SET client_min_messages = error;\n{statement};\n")
+
     def run(self, query: str) -> list[tuple[Any, ...]]:
         """Run a query."""
         answer = self.psql(f"SET client_min_messages = error;\nCOPY ({query}) TO STDOUT;\n")
@@ -317,6 +335,10 @@ class Spark(Database):
         rows = [(*row, place) for place, row in enumerate(plain_rows(X))]
         view = self.session.createDataFrame(rows, schema)
         view.createOrReplaceTempView(name.replace(" ", "_"))
+
+    def execute(self, statement: str) -> None:
+        """Run a statement."""
+        self.session.sql(statement)
 
     def run(self, query: str) -> list[tuple[Any, ...]]:
         """Run a query."""

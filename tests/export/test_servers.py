@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exports import assert_scored, fitted, started
+from exports import assert_predictions, assert_scored, fitted, started
 
 pytest.importorskip("sqlglot")
 pytestmark = pytest.mark.long  # servers
@@ -28,3 +28,7 @@ def test_predictions_are_those_of_python(name):
     with started(name) as engine:
         for key in KEYS[name]:
             assert_scored(engine, *fitted(key, seed=1))
+        if name == "PostgreSQL":
+            model, X = fitted("tan", seed=2)
+            answer = engine.score(model, X, inline=3)
+            assert_predictions(model, X, answer.labels, answer.probabilities)

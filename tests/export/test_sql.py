@@ -83,6 +83,41 @@ def test_many_categories_are_joined(databases):
         assert_scored(database, model, some)
 
 
+@pytest.mark.parametrize("key", ["tan", "aode", "hnb"])
+def test_large_tables_are_made_in_the_database(databases, key):
+    model, X = fitted(key, k=2)
+    for database in databases:
+        query = model.to_sql("my rows", dialect=database.dialect, inline=3)
+        assert query == ";\n".join([*query.tables, query.select])
+        assert not model.to_sql("my rows", dialect=database.dialect).tables
+        for _ in range(2):  # tables of an earlier run are replaced
+            answer = database.score(model, X, inline=3)
+            assert_predictions(model, X, answer.labels, answer.probabilities)
+
+
+@pytest.mark.long
+def test_ten_thousand_categories(databases):
+    values = np.array([f"code {place}" for place in range(10_000)])
+    X = pd.DataFrame({"code": values[np.arange(20_000) % 10_000], "other": np.arange(20_000) % 2})
+    model = unnaive.TAN(root=1, categorical_features=[0, 1]).fit(X, np.arange(20_000) // 3 % 2)
+    some = X.iloc[::97].astype(object).reset_index(drop=True)
+    some.loc[3, "code"], some.loc[5, "other"], some.loc[7] = "never seen", None, None
+    some["other"] = some["other"].astype(float)
+    for database in databases:
+        query = model.to_sql("my rows", dialect=database.dialect)
+        assert any(statement.startswith("CREATE TABLE unnaive_") for statement in query.tables)
+        assert len(query.select) < 20_000
+        assert_scored(database, model, some)
+
+
+def test_more_joins_than_sqlite_allows(databases):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.integers(45, size=(300, 70)).astype(str)).rename(columns=str)
+    model = unnaive.NaiveBayes().fit(X, random.integers(2, size=300))
+    answer = databases[1].score(model, X, inline=10)
+    assert_predictions(model, X, answer.labels, answer.probabilities)
+
+
 @pytest.mark.parametrize("labels", [[True, False], [3, 1], [2.0, -1.0], ["a'b", 'A"B']])
 def test_labels_of_every_type(databases, labels):
     X, y = clinic(2, 2)

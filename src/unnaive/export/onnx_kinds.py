@@ -356,7 +356,7 @@ class _Summing:
             raise UnnaiveError(
                 f"where values are missing, {compiler.reading.document['model']} sums over all "
                 f"joint values of the columns {', '.join(map(repr, names))}, too many for ONNX; "
-                "export to JavaScript or JSON, or fit a simpler model, such as TAN"
+                "export to JavaScript or JSON, or fit a model with fewer values or parents"
             )
 
     def messages(self) -> list[str]:

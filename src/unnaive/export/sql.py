@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 import sys
@@ -11,10 +13,12 @@ from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import UnnaiveError
 from unnaive.export import sql_words as sql
 from unnaive.export.checks import kind_of_values, require_doubles, values_of_categories
+from unnaive.export.query import Query
 from unnaive.export.reading import readings_of
 from unnaive.export.sql_explain import Explainer, require_positive, strongest
 from unnaive.export.sql_kinds import Compiler
-from unnaive.export.sql_stages import DIALECTS, Stages
+from unnaive.export.sql_stages import DIALECTS, MOST_JOINS, Stages
+from unnaive.export.sql_tables import RealTables, constant
 from unnaive.export.sql_words import column, exp, number, plus, when
 
 if TYPE_CHECKING:
@@ -27,7 +31,9 @@ _SIMPLE = re.compile(r"[\w .-]{1,40}")
 _LARGEST = sys.float_info.max
 
 
-def select_of(document: State, table: str, key: str | None, dialect: str, explain: int = 0) -> str:
+def select_of(  # noqa: PLR0917 - the options of to_sql
+    document: State, table: str, key: str | None, dialect: str, explain: int, inline: int
+) -> Query:
     """Write the query of a document; :func:`unnaive.export.to_sql` explains it."""
     if dialect not in DIALECTS:
         raise ValueError(f"dialect={dialect!r}; it must be one of {', '.join(DIALECTS)}")
@@ -35,7 +41,8 @@ def select_of(document: State, table: str, key: str | None, dialect: str, explai
         raise ValueError(f"explain={explain}; it must be 0 or more")
     require_doubles(document, "SQL")
     _require_text(document)
-    stages = Stages(dialect)
+    tables = RealTables(f"unnaive_{_digest(document)}", inline)
+    stages = Stages(dialect, tables)
     source = _Source(document, table, stages)
     members = [_joint(reading, source, stages) for reading in readings_of(document)]
     compiler, joint = members[0]
@@ -45,7 +52,13 @@ def select_of(document: State, table: str, key: str | None, dialect: str, explai
     if explain:
         answers |= _explained(document, [own for own, _ in members], best, explain)
     query = stages.query(source.select(key), answers)
-    return str(query.sql(dialect, comments=False, copy=False))
+    text = str(query.sql(dialect, comments=False, copy=False))
+    return Query(text, list(tables.statements(dialect)))
+
+
+def _digest(document: State) -> str:
+    """Return a few letters that tell a model from others."""
+    return hashlib.blake2b(json.dumps(document).encode(), digest_size=5).hexdigest()
 
 
 def _require_text(document: State) -> None:
@@ -80,15 +93,19 @@ class _Source:
             catalog=names[-3] if len(names) > 2 else None,
             alias=exp.TableAlias(this=exp.to_identifier("source")),
         )
-        self.joined: list[tuple[str, exp.Select, Expression]] = []
+        self.joined: list[tuple[str, exp.Select | exp.Table, Expression]] = []
         self._made: dict[str, str] = {}
 
     def select(self, key: str | None) -> exp.Select:
         """Select nothing yet from the table and the tables of values."""
         found = exp.select().from_(self.table)
-        for name, values, condition in self.joined:
-            found = found.with_(name, as_=values, copy=False)
-            found = found.join(exp.to_table(name), on=condition, join_type="left", copy=False)
+        for alias, values, condition in self.joined:
+            if isinstance(values, exp.Table):
+                joined = exp.alias_(values, alias, table=True)
+            else:
+                found = found.with_(alias, as_=values, copy=False)
+                joined = exp.to_table(alias)
+            found = found.join(joined, on=condition, join_type="left", copy=False)
         if key is not None:
             self.stages.given("the_key", self._value(key))
         return found
@@ -158,7 +175,7 @@ class _Source:
                 (value.copy() if v else exp.Not(this=value.copy()), c) for v, c in codes_of.items()
             ]
             found = when(*((test, sql.whole(code)) for test, code in branches), otherwise=None)
-        elif len(values) > _FEW_VALUES:
+        elif len(values) > _FEW_VALUES and len(self.joined) < MOST_JOINS:
             found = self._joined_code(value, values, codes)
         else:
             found = when(
@@ -181,37 +198,29 @@ class _Source:
         return exp.EQ(this=value, expression=exp.Literal.string(constant))
 
     def _joined_code(self, value: Expression, values: list[Label], codes: list[int]) -> Expression:
-        """Find codes by a join with a table of values."""
-        name = f"values_{len(self.joined)}"
-        rows = [
-            exp.Tuple(
-                expressions=[
-                    exp.Literal.string(v) if isinstance(v, str) else number(v),
-                    sql.whole(code),
-                ]
-            )
-            for v, code in zip(values, codes, strict=True)
-        ]
-        given = ("column1", "column2") if self.stages.dialect == "sqlite" else ("value", "code")
-        alias = exp.TableAlias(
-            this=exp.to_identifier("t"),
-            columns=[] if self.stages.dialect == "sqlite" else list(map(exp.to_identifier, given)),
-        )
-        listed = exp.Values(expressions=rows, alias=alias)
-        selected = exp.select(
-            *(
-                exp.alias_(exp.column(own), new)
-                for own, new in zip(given, ("value", "code"), strict=True)
-            )
-        ).from_(listed)
-        condition = exp.EQ(this=value, expression=exp.column("value", table=name))
+        """Find codes by a join with a table of values, a real one if there are very many."""
+        alias = f"values_{len(self.joined)}"
+        selected: exp.Select | exp.Table
+        if len(values) > self.stages.tables.inline:
+            selected = exp.to_table(self.stages.tables.of_values(values, codes))
+        else:
+            selected = self._listed(values, codes)
         if self.stages.dialect == "sqlite" and isinstance(values[0], str):
-            condition = exp.EQ(
-                this=exp.Collate(this=value, expression=exp.var("BINARY")),
-                expression=exp.column("value", table=name),
-            )
-        self.joined.append((name, selected, condition))
-        return exp.column("code", table=name)
+            value = exp.Collate(this=value, expression=exp.var("BINARY"))
+        condition = exp.EQ(this=value, expression=exp.column("value", table=alias))
+        self.joined.append((alias, selected, condition))
+        return exp.column("code", table=alias)
+
+    def _listed(self, values: list[Label], codes: list[int]) -> exp.Select:
+        """Select from a list of values and codes."""
+        pairs = zip(values, codes, strict=True)
+        rows = [exp.Tuple(expressions=[constant(v), sql.whole(code)]) for v, code in pairs]
+        own = ("column1", "column2") if self.stages.dialect == "sqlite" else ("value", "code")
+        names = [] if self.stages.dialect == "sqlite" else list(map(exp.to_identifier, own))
+        alias = exp.TableAlias(this=exp.to_identifier("t"), columns=names)
+        renamed = zip(own, ("value", "code"), strict=True)
+        chosen = (exp.alias_(exp.column(given), new) for given, new in renamed)
+        return exp.select(*chosen).from_(exp.Values(expressions=rows, alias=alias))
 
 
 def _joint(reading: Reading, source: _Source, stages: Stages) -> tuple[Compiler, list[str]]:

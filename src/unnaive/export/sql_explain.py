@@ -112,8 +112,9 @@ class Explainer:
                 before = before or compiler.joint(prefix)
                 after = compiler.joint({**spec, "factors": spec["factors"][: place + 1]})
             dense = [(t["columns"], reading.dense(t)) for t in factor["tables"]]
+            looked = [compiler.entries(values, columns) for columns, values in dense]
             for c in range(self.k):
-                entries = [compiler.entry(values[c], columns) for columns, values in dense]
+                entries = [of_table[c] for of_table in looked]
                 if opened and before is not None:
                     entries.append(minus(column(after[c]), column(before[c])))
                 whole = sql.function("COALESCE", *entries) if len(entries) > 1 else entries[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from math import log, prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -161,6 +160,12 @@ class Compiler:
             return number(float(table))
         return self.stages.look_up(table.reshape(-1), self.index(columns))
 
+    def entries(self, values: FloatArray, columns: Sequence[int]) -> list[Expression]:
+        """Look up a table of every class, whose first axis is the class; see :meth:`entry`."""
+        if not columns:
+            return [number(float(value)) for value in values]
+        return self.stages.look_up_all(values.reshape(self.k, -1), self.index(columns))
+
     # ---- products -----------------------------------------------------------------------------
 
     def _product(self, spec: State) -> list[str]:
@@ -169,14 +174,12 @@ class Compiler:
             [(t["columns"], self.reading.dense(t)) for t in factor["tables"]]
             for factor in spec["factors"]
         ]
-        known = [
-            [
-                or_zero(sql.function("COALESCE", *entries) if len(entries) > 1 else entries[0])
-                for own in tables
-                if (entries := [self.entry(values[c], columns) for columns, values in own])
-            ]
-            for c in range(self.k)
-        ]
+        known: list[list[Expression]] = [[] for _ in range(self.k)]
+        for own in tables:
+            entries = [self.entries(values, columns) for columns, values in own]
+            for c in range(self.k if own else 0):
+                first, *rest = (of_table[c] for of_table in entries)
+                known[c].append(or_zero(sql.function("COALESCE", first, *rest) if rest else first))
         plan = plan_of(spec["factors"], self.reading.sizes)
         added = self._summed_out(spec, tables, plan) if spec["marginalize"] and plan.steps else None
         total = []
@@ -208,7 +211,7 @@ class Compiler:
             raise UnnaiveError(
                 f"where values are missing, {self.reading.document['model']} sums over all joint "
                 f"values of the columns {', '.join(map(repr, names))}, too many for SQL; export to "
-                "JavaScript or JSON, or fit a simpler model, such as TAN"
+                "JavaScript or JSON, or fit a model with fewer values or parents"
             )
         free, weights = conditions(self, spec["factors"], plan)
         open_row = self.stages.put(
@@ -230,17 +233,16 @@ class Compiler:
             lines = slice(rows, rows := rows + prod(sizes[c] for c in members))
             weight = self.stages.put(or_zero(inner.entry(weights[lines], members)))
             terms: list[dict[int, Expression]] = [{} for _ in range(self.k)]
-            for c, i in product(range(self.k), range(len(sizes))):
-                if not sizes[i] or i in members[1:]:
-                    continue
-                values = table[c, lines, starts[i] : starts[i + 1]]
+            for i in (i for i in range(len(sizes)) if sizes[i] and i not in members[1:]):
+                values = table[:, lines, starts[i] : starts[i + 1]]
                 if i in members:
                     shape = [sizes[m] for m in members]
                     own = np.indices(shape).reshape(len(members), -1)[0]
-                    terms[c][i] = inner.entry(values[np.arange(len(values)), own], members)
+                    entries = inner.entries(values[:, np.arange(len(own)), own], members)
                 else:
-                    index = inner.index([*members, i])
-                    terms[c][i] = or_zero(self.stages.look_up(values.reshape(-1), index))
+                    entries = list(map(or_zero, inner.entries(values, [*members, i])))
+                for c in range(self.k):
+                    terms[c][i] = entries[c]
             found.append((members, weight, terms))
         total = self.stages.put(plus(column(weight) for _, weight, _ in found))
         return [Voter(members, weight, total, terms) for members, weight, terms in found]
@@ -321,21 +323,23 @@ class Compiler:
                 some(sql.is_known(self.cell(m)) for m in members) if members else sql.exp.false()
             )
             weight = self.stages.put(plus(map(or_zero, shown)))
+            chances: list[list[Expression]] = [[] for _ in range(self.k)]
+            offset = 0
+            for m in members:
+                values = table[:, :, offset : offset + sizes[m]]
+                offset += sizes[m]
+                for c, entry in enumerate(self.entries(values, [i, m])):
+                    chances[c].append(or_zero(entry))
+            alone_here = self.entries(alone[:, starts[i] : starts[i + 1]], [i])
             for c in range(self.k):
-                offset, chances = 0, []
-                for m in members:
-                    values = table[c, :, offset : offset + sizes[m]]
-                    offset += sizes[m]
-                    chances.append(or_zero(self.entry(values, [i, m])))
-                value = self.stages.put(plus(chances))
+                value = self.stages.put(plus(chances[c]))
                 positive = sql.exp.GT(this=column(value), expression=number(0.0))
                 share = sql.function("LN", sql.divided(column(value), column(weight)))
-                own = self.entry(alone[c, starts[i] : starts[i + 1]], [i])
                 through = when((positive, share), otherwise=sql.log_zero())
                 chosen = when(
                     (sql.is_missing(self.cell(i)), number(0.0)),
                     (heard.copy(), through),
-                    otherwise=own,
+                    otherwise=alone_here[c],
                 )
                 terms[c][i] = self.stages.put(chosen)
         return terms

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from unnaive.exceptions import UnnaiveError
 from unnaive.export.sql_words import column, exp, function, minus, number, plus, when, whole
 
@@ -11,12 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from unnaive._typing import FloatArray
+    from unnaive.export.sql_tables import RealTables
     from unnaive.export.sql_words import Expression
 
 DIALECTS = ("duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake")
 _ONE_BASED = {"duckdb", "postgres"}  # the first entry of an array has the number 1
 _KEPT = {"postgres", "sqlite"}  # which would copy the columns of a stage into the next one
 _MOST_COLUMNS = 1500  # of a stage; PostgreSQL has 1,600, SQLite 2,000
+MOST_JOINS = 50  # of a stage; SQLite joins 64 tables at most
 _FEW = 4  # branches of a CASE that are tried one after the other
 
 
@@ -27,10 +31,13 @@ class Stages:
     ----------
     dialect : str
         One of :data:`DIALECTS`.
+    tables : RealTables
+        Where large tables are made.
     """
 
-    def __init__(self, dialect: str) -> None:
-        self.dialect = dialect
+    def __init__(self, dialect: str, tables: RealTables) -> None:
+        self.dialect, self.tables = dialect, tables
+        self._joins: dict[int, list[tuple[str, str, str]]] = {}  # by stage: table, alias, index
         self.columns: list[dict[str, Expression]] = [{}]
         self._stage: dict[str, int] = {}
         self._used: dict[str, set[str]] = {}  # by each column, of earlier stages
@@ -182,6 +189,41 @@ class Stages:
             return exp.Cast(this=entry, to=exp.DataType.build("double"))
         return entry
 
+    def look_up_all(self, tables: FloatArray, index: Expression) -> list[Expression]:
+        """Return the entries of several tables of doubles at one place; NULL if it is NULL.
+
+        Parameters
+        ----------
+        tables : ndarray of shape (m, n)
+            The entries of m tables.
+        index : Expression
+            Position, from 0.
+
+        Returns
+        -------
+        list of Expression
+            An entry of each; columns of a joined table where n is beyond the limit.
+        """
+        if tables.shape[1] <= self.tables.inline:
+            return [self.look_up(table, index.copy()) for table in tables]
+        place = self.put(index)
+        stage, used = self._stage[place] + 1, {place}
+        while len(self._joins.get(stage, ())) >= MOST_JOINS:
+            stage += 1
+        while len(self.columns) <= stage:
+            self.columns.append({})
+        name = self.tables.of_numbers(np.ascontiguousarray(tables))
+        joins = self._joins.setdefault(stage, [])
+        alias = f"j{stage}_{len(joins)}"
+        joins.append((name, alias, place))
+        found: list[Expression] = []
+        for at in range(len(tables)):
+            own = f"v{len(self._stage)}"
+            self.columns[stage][own] = exp.column(f"c{at}", table=alias)
+            self._stage[own], self._used[own] = stage, used
+            found.append(column(own))
+        return found
+
     def pick(self, names: Sequence[str], index: Expression) -> Expression:
         """Return the column that an index names; NULL if the index is NULL.
 
@@ -250,6 +292,10 @@ class Stages:
                 for name in names
             ] or [exp.alias_(whole(1), "one", quoted=False)]
             before = source if stage == 0 else _from(exp.Select(), stage - 1)
+            for name, alias, place in self._joins.get(stage, ()):
+                same = exp.EQ(this=exp.column("place", table=alias), expression=column(place))
+                table = exp.to_table(name, alias=alias)
+                before = before.join(table, on=same, join_type="left", copy=False)
             query = self._joined(query, before.select(*chosen, copy=False), f"s{stage}")
         assert query is not None  # noqa: S101 - there is a first stage
         answers = [exp.alias_(v, name, quoted=True, copy=False) for name, v in last.items()]

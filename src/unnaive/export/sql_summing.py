@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from itertools import product as cells_of
+from math import prod
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from unnaive.export import sql_words as sql
 from unnaive.export.sql_words import column, number, or_zero, plus, some, when
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, State
+    from unnaive._typing import AnyArray, FloatArray, State
     from unnaive.export.reading import Plan, Step
     from unnaive.export.sql_kinds import Compiler
     from unnaive.export.sql_words import Expression
@@ -92,6 +95,7 @@ class Summing:
         self.compiler, self.plan, self.tables = compiler, plan, tables
         self.weights, self.free, self.open_row = weights, free, open_row
         self.sizes = compiler.reading.sizes
+        self._looked: dict[int, AnyArray] = {}
 
     def messages(self, label: int) -> list[str]:
         """Return the columns that the last steps leave, which have no columns left."""
@@ -146,8 +150,13 @@ class Summing:
         for place in step.factors:
             (columns, values), *_ = self.tables[place]
             others = [c for c in columns if c not in at]
-            index = tuple(at[c] if c in at else slice(None) for c in columns)
-            entry = self.compiler.entry(values[label][index], others)
+            inner = tuple(at[c] for c in columns if c in at)
+            entry = (
+                self._large(place, others)[label, *inner].copy() if self._is_large(others) else None
+            )
+            if entry is None:
+                index = tuple(at[c] if c in at else slice(None) for c in columns)
+                entry = self.compiler.entry(values[label][index], others)
             taking_part = sql.is_known(column(self.weights[place]))
             found.append(
                 when((taking_part, or_zero(entry) if others else entry), otherwise=number(0.0))
@@ -156,3 +165,21 @@ class Summing:
             rest = self.plan.steps[message].rest
             found.append(column(made[message][tuple(at[c] for c in rest)]))
         return found
+
+    def _is_large(self, columns: list[int]) -> bool:
+        return prod(self.sizes[c] for c in columns) > self.compiler.stages.tables.inline
+
+    def _large(self, place: int, others: list[int]) -> AnyArray:
+        """Entries of a large factor, by class and values of its enumerated columns."""
+        if place not in self._looked:
+            (columns, values), *_ = self.tables[place]
+            inner = [at for at, c in enumerate(columns, start=1) if c not in others]
+            outer = [at for at, c in enumerate(columns, start=1) if c in others]
+            turned = values.transpose(0, *inner, *outer)
+            shape = turned.shape[: 1 + len(inner)]
+            index = self.compiler.index(others)
+            entries = self.compiler.stages.look_up_all(turned.reshape(prod(shape), -1), index)
+            found = np.empty(len(entries), dtype=object)
+            found[:] = entries
+            self._looked[place] = found.reshape(shape)
+        return self._looked[place]

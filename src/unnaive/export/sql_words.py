@@ -38,8 +38,13 @@ def number(value: float) -> Expression:
     >>> number(0.5).sql()
     '0.5e0'
     """
+    return exp.Literal(this=double(value), is_string=False)
+
+
+def double(value: float) -> str:
+    """Write a double as text, with an exponent."""
     text = repr(float(value))
-    return exp.Literal(this=text if "e" in text else f"{text}e0", is_string=False)
+    return text if "e" in text else f"{text}e0"
 
 
 def whole(value: int) -> Expression:

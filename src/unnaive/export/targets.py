@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
+    from unnaive.export.query import Query
     from unnaive.models.classifier import Classifier
 
 FORMATS = {".json": "json", ".js": "js", ".mjs": "js", ".sql": "sql", ".onnx": "onnx"}
@@ -28,8 +29,9 @@ def to_sql(
     key: str | None = None,
     dialect: str = "duckdb",
     explain: int = 0,
-    max_bytes: int = 10_000_000,
-) -> str:
+    inline: int = 5000,
+    max_bytes: int = 100_000_000,
+) -> Query:
     """Write a model as one SELECT that returns the class and the probabilities of every row.
 
     The query computes with logarithms until the last line. Probabilities are those of
@@ -51,14 +53,19 @@ def to_sql(
         Number of contributions to return: ``column_1``, ``contribution_1`` and so on are the
         columns that add most to the log-odds of the label, the strongest first, as in
         ``model.explain(X).log_odds(positive=labels)``; NULL where no other column adds anything.
-    max_bytes : int, default=10_000_000
+    inline : int, default=5000
+        Largest number of values of a column, and of entries of a table for each class, that is
+        written into the SELECT. Of a larger model, statements before the SELECT make tables in the
+        database (``unnaive_`` and a digest of the model), which it joins.
+    max_bytes : int, default=100_000_000
         Limit for the tables of the model, and for the query, as text.
 
     Returns
     -------
-    str
-        The query. Its columns are the key, "label", and one for every class: ``p_`` and the class,
-        or its position if some class is not a simple word.
+    Query
+        The query, a text; ``query.tables`` and ``query.select`` are its parts. Its columns are the
+        key, "label", and one for every class: ``p_`` and the class, or its position if some class
+        is not a simple word.
 
     Raises
     ------
@@ -82,7 +89,7 @@ def to_sql(
     """
     from unnaive.export.sql import select_of  # noqa: PLC0415 - optional, see the extra "sql"
 
-    query = select_of(exported(model, max_bytes), table, key, dialect, explain)
+    query = select_of(exported(model, max_bytes), table, key, dialect, explain, inline)
     if len(query) > max_bytes:
         raise UnnaiveError(
             f"the query of this {type(model).__name__} has {len(query) / 1e6:,.0f} MB, more than "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+    from unnaive.export.query import Query
     from unnaive.models.classifier import Classifier
 
 
@@ -46,7 +47,8 @@ def to_sql(
     key: str | None = None,
     dialect: str = "duckdb",
     explain: int = 0,
-) -> str:
+    inline: int = 5000,
+) -> Query:
     """Write the model as one SELECT that returns the class and the probabilities of every row.
 
     Parameters
@@ -59,15 +61,17 @@ def to_sql(
         Database.
     explain : int, default=0
         Number of contributions to return, the strongest first.
+    inline : int, default=5000
+        Largest table that is written into the SELECT; larger ones are made by statements before it.
 
     Returns
     -------
-    str
+    Query
         The query; see :func:`unnaive.export.to_sql`.
     """
     from unnaive import export  # noqa: PLC0415 - loads when asked
 
-    return export.to_sql(self, table, key=key, dialect=dialect, explain=explain)
+    return export.to_sql(self, table, key=key, dialect=dialect, explain=explain, inline=inline)
 
 
 def to_onnx(self: Classifier) -> ModelProto:
