@@ -369,7 +369,10 @@ class ONNXRuntime(Engine):
         for entry in session.get_inputs():
             cells = X[entry.name]
             if entry.type == "tensor(string)":
-                texts = ["" if pd.isna(cell) else cell for cell in cells]
+                # Any text that is no category is missing; the empty one where that is a category.
+                known = model.schema_.columns[model.schema_.names.index(entry.name)]
+                gap = "never seen" if "" in getattr(known, "categories", ()) else ""
+                texts = [gap if pd.isna(cell) else cell for cell in cells]
                 given[entry.name] = np.array(texts, dtype=object)[:, None]
             else:
                 numbers = cells.astype("Float64").to_numpy(float, na_value=np.nan)

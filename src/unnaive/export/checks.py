@@ -53,6 +53,17 @@ def require_doubles(document: State, target: str) -> None:
             )
 
 
+def kind_of_labels(document: State, target: str) -> str:
+    """Return "str", "bool", "int" or "float": the type of all classes."""
+    kinds = {type(label).__name__ for label in document["labels"]}
+    kind = "float" if kinds == {"int", "float"} else kinds.pop() if len(kinds) == 1 else ""
+    if kind not in {"str", "bool", "int", "float"}:
+        raise UnnaiveError(
+            f"the classes are of different types, and {target} needs one; convert them to strings"
+        )
+    return kind
+
+
 def kind_of_values(column: State, target: str) -> type:
     """Return str, bool or float: the type of all values of a column; float for numbers."""
     kinds = {

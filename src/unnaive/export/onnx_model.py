@@ -10,7 +10,7 @@ import numpy as np
 
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import UnnaiveError
-from unnaive.export.checks import kind_of_values, models_of, require_doubles
+from unnaive.export.checks import kind_of_labels, kind_of_values, models_of, require_doubles
 from unnaive.export.onnx_graph import Graph
 from unnaive.export.onnx_kinds import Compiler
 from unnaive.export.reading import readings_of
@@ -158,9 +158,6 @@ def _label(document: State, reading: Reading, graph: Graph, chances: str) -> tup
     tied = graph.node("Cast", graph.node("GreaterOrEqual", scores, least), to=6)
     place = graph.node("ArgMax", tied, axis=1, keepdims=0)
     labels = document["labels"]
-    kinds = {type(label).__name__ for label in labels}
-    kind = kinds.pop() if len(kinds) == 1 else "float" if kinds <= {"int", "float"} else "str"
-    if kind == "str" and not all(isinstance(label, str) for label in labels):
-        raise UnnaiveError("the classes are of different types; ONNX needs one: convert them")
+    kind = kind_of_labels(document, "ONNX")
     types = {"str": object, "float": np.float64, "int": np.int64, "bool": np.bool_}
     return graph.node("Gather", graph.constant(np.array(labels, dtype=types[kind])), place), kind

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import UnnaiveError
 from unnaive.export import sql_words as sql
-from unnaive.export.checks import kind_of_values, require_doubles, values_of_categories
+from unnaive.export.checks import (
+    kind_of_labels,
+    kind_of_values,
+    require_doubles,
+    values_of_categories,
+)
 from unnaive.export.query import Query
 from unnaive.export.reading import readings_of
 from unnaive.export.sql_explain import Explainer, require_positive, strongest
@@ -29,6 +34,8 @@ if TYPE_CHECKING:
 _FEW_VALUES = 40  # that a CASE compares; more are joined
 _SIMPLE = re.compile(r"[\w .-]{1,40}")
 _LARGEST = sys.float_info.max
+_EXACT_NAMES = {"postgres", "snowflake"}  # in which quoted names that differ in case differ
+_POSTGRES_BYTES = 63  # of a name that PostgreSQL keeps
 
 
 def select_of(  # noqa: PLR0917 - the options of to_sql
@@ -40,7 +47,9 @@ def select_of(  # noqa: PLR0917 - the options of to_sql
     if explain < 0:
         raise ValueError(f"explain={explain}; it must be 0 or more")
     require_doubles(document, "SQL")
+    kind_of_labels(document, "SQL")
     _require_text(document)
+    _require_names(document, dialect)
     tables = RealTables(f"unnaive_{_digest(document)}", inline)
     stages = Stages(dialect, tables)
     source = _Source(document, table, stages)
@@ -48,9 +57,13 @@ def select_of(  # noqa: PLR0917 - the options of to_sql
     compiler, joint = members[0]
     if "members" in document:
         joint = _blended(document, members, stages)
-    answers, best = _answers(document, compiler, joint, key)
+    answers, best = _answers(document, compiler, joint)
     if explain:
         answers |= _explained(document, [own for own, _ in members], best, explain)
+    if key is not None:
+        if key.casefold() in map(str.casefold, answers):
+            raise UnnaiveError(f"key={key!r} is also a column of the result; rename it first")
+        answers = {key: column("the_key"), **answers}
     query = stages.query(source.select(key), answers)
     text = str(query.sql(dialect, comments=False, copy=False))
     return Query(text, list(tables.statements(dialect)))
@@ -71,6 +84,29 @@ def _require_text(document: State) -> None:
             raise UnnaiveError(
                 f"{where} has the text {text!r}, which SQL cannot hold; replace its characters"
             )
+
+
+def _require_names(document: State, dialect: str) -> None:
+    """Raise an error if a column has no name, or two columns have one name in the database."""
+    seen: dict[str, str] = {}
+    for name in (own["name"] for own in document["columns"] if own["used"]):
+        if not name:
+            raise UnnaiveError("a column has no name, which SQL needs; name it")
+        known = name if dialect in _EXACT_NAMES else _folded(name)
+        if dialect == "postgres":
+            known = name.encode()[:_POSTGRES_BYTES].decode(errors="ignore")
+        if known in seen:
+            how = f"after {_POSTGRES_BYTES} bytes" if dialect == "postgres" else "in case"
+            raise UnnaiveError(
+                f"the columns {seen[known]!r} and {name!r} differ only {how}, which {dialect} does "
+                "not tell apart; rename one of them before the fit"
+            )
+        seen[known] = name
+
+
+def _folded(name: str) -> str:
+    """Return a name without its case, as widely as any database does."""
+    return name.casefold().upper().lower().casefold()
 
 
 def _encodable(text: str) -> bool:
@@ -248,9 +284,9 @@ def _blended(
 
 
 def _answers(
-    document: State, compiler: Compiler, joint: list[str], key: str | None
+    document: State, compiler: Compiler, joint: list[str]
 ) -> tuple[dict[str, Expression], str]:
-    """Return key, label and probabilities by name, and a column with the label's position."""
+    """Return label and probabilities by name, and a column with the label's position."""
     stages = compiler.stages
     logs = compiler.normalised(joint)
     chances = stages.put_all(stages.exponential(column(name)) for name in logs)
@@ -272,10 +308,9 @@ def _answers(
     ]
     last = sql.whole(len(labels) - 1)
     place = stages.put(when(*branches, otherwise=last) if branches else last)
-    found: dict[str, Expression] = {} if key is None else {key: column("the_key")}
-    found["label"] = stages.pick_expression(labels, column(place))
-    chosen = zip(_names(document), chances, strict=True)
-    return found | {name: column(p) for name, p in chosen}, place
+    named = zip(_names(document), chances, strict=True)
+    label = stages.pick_expression(labels, column(place))
+    return {"label": label, **{name: column(p) for name, p in named}}, place
 
 
 def _explained(
@@ -312,7 +347,7 @@ def _label(label: Label) -> Expression:
 def _names(document: State) -> list[str]:
     """Names of the probabilities: classes if these are simple words, else their positions."""
     names = document["classes"]
-    simple = all(_SIMPLE.fullmatch(name) for name in names)
+    simple = all(_SIMPLE.fullmatch(name) and len(name.encode()) <= 40 for name in names)
     if simple and len({name.casefold() for name in names}) == len(names):
         return [f"p_{name}" for name in names]
     return [f"p_{place}" for place in range(len(names))]
