@@ -81,3 +81,11 @@ def test_files_of_every_format(tmp_path):
     with pytest.raises(UnnaiveError, match="handle_unknown"):
         export.write(model, tmp_path / "n.js")
     assert not list(tmp_path.glob("n.*"))
+
+
+@pytest.mark.parametrize("blocked", ["m.js", "m.d.ts"])
+def test_a_module_and_its_types_are_written_together(tmp_path, blocked):
+    (tmp_path / blocked).mkdir()
+    with pytest.raises(PermissionError):
+        export.write(fitted("nb")[0], tmp_path / "m.js")
+    assert [path.name for path in tmp_path.iterdir()] == [blocked]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -167,7 +168,9 @@ def write(
     to : {"json", "js", "sql", "onnx"}, default=None
         The format; None: by the name of the file, ``.json``, ``.js`` or ``.mjs``, ``.sql``,
         ``.onnx``.
-    table, key, dialect, explain
+    table, key, dialect : str
+        For SQL, see :func:`to_sql`.
+    explain : int, default=0
         For SQL, see :func:`to_sql`.
 
     See Also
@@ -187,20 +190,25 @@ def write(
     """
     path = Path(path)
     to = FORMATS.get(path.suffix.lower()) if to is None else to
+    others: dict[Path, str] = {}
     if to == "onnx":
         content: bytes = to_onnx(model).SerializeToString()
     elif to == "sql":
         content = (to_sql(model, table, key=key, dialect=dialect, explain=explain) + ";\n").encode()
     elif to == "js":
         content = to_javascript(model).encode()
-        types = ".d.mts" if path.suffix == ".mjs" else ".d.ts"
-        with replacing(path.with_suffix(types)) as stream:
-            stream.write(javascript_types().encode())
+        others[path.with_suffix(".d.mts" if path.suffix == ".mjs" else ".d.ts")] = (
+            javascript_types()
+        )
     elif to == "json":
         content = to_json(model).encode()
     else:
         raise ValueError(
             f"the format of {path.name!r} is not known; pass to='json', 'js', 'sql' or 'onnx'"
         )
-    with replacing(path) as stream:
-        stream.write(content)
+    contents = {path: content, **{other: text.encode() for other, text in others.items()}}
+    with ExitStack() as stack:  # all are written before the first replaces an old file
+        for file, data in contents.items():
+            stream = stack.enter_context(replacing(file))
+            stream.write(data)
+            stream.flush()
