@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import importlib
 from pathlib import Path
 
@@ -93,9 +92,3 @@ def test_the_path_begins_at_full_and_ends_at_naive_bayes(between):
     assert found["weak"][10] == found["strong"][10] < found["weak"][0]
     assert all(score > 0.9 for of_size in found.values() for score in of_size.values())
     assert len(set(between.sets_of_folds(folds=4, repeats=1))) > 1
-
-
-@pytest.mark.long
-def test_the_page_of_the_documentation():
-    page = ROOT / "docs" / "between-naive-and-full.md"
-    assert doctest.testfile(str(page), module_relative=False).failed == 0
