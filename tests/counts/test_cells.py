@@ -167,14 +167,16 @@ def test_mostly_empty_tables_are_stored_by_cells() -> None:
     assert np.array_equal(unpacked(packed(table * 0.5), table.shape), table * 0.5)
 
 
-def test_few_large_counts_do_not_widen_the_others() -> None:
-    table = np.random.default_rng(0).integers(1, 9, size=(2, 9000))
+@pytest.mark.parametrize(("key", "most", "bits"), [("low", 250, 8), ("half", 16, 4)])
+def test_few_large_counts_do_not_widen_the_others(key, most, bits) -> None:
+    table = np.random.default_rng(0).integers(1, most, size=(3, 9001))
     table[1, 7:9] = [256, 2**40]
     stored = packed(table)
-    assert stored["low"].dtype == np.uint8
-    assert stored["counts"].tolist() == [1, 2**32]
+    assert stored[key].dtype == np.uint8
+    assert stored[key].nbytes == (table.size * bits + 7) // 8
+    assert stored["counts"].tolist() == [256 >> bits, 2**40 >> bits]
     assert np.array_equal(unpacked(stored, table.shape), table)
-    for wrong in ({"low": stored["low"][:1]}, {"counts": stored["counts"] << 30}):
+    for wrong in ({key: stored[key][:1]}, {"counts": stored["counts"] << (22 + bits)}):
         with pytest.raises(UnnaiveError, match="do not fit"):
             unpacked({**stored, **wrong}, table.shape)
 

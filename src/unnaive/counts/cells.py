@@ -36,8 +36,9 @@ _LARGEST_KEY = 2**62
 _LEAST_STORED = 1 << 13  # a larger table is stored by the cells that occurred,
 _STORED_SHARE = 4  # if it has that many times more cells
 _NARROW = ("values", "triples")
-_LOW_BITS = 8  # of every count of a table in which few counts have more
-_LARGEST_HIGH = 2 ** (63 - _LOW_BITS) - 1
+_BYTE = 8  # bits
+_LOW_BITS = {_BYTE // 2: "half", _BYTE: "low"}  # of all counts of a table in which few have more
+_LARGEST_HIGH = 2 ** (63 - _BYTE) - 1
 _MOST_FILLED = 1 << 27  # cells of a table that is asked for as a whole: 1 GiB
 
 
@@ -374,10 +375,26 @@ def packed(table: CountArray) -> CountArray | State:
         return _by_steps(table)
     if table.dtype.kind == "i" and table.any() and table.min() >= 0:
         whole: IntArray = np.asarray(table, dtype=np.int64)
-        high = whole >> _LOW_BITS
-        if high.any() and is_sparse(high):  # few large counts among many small ones
-            return {"low": (whole - (high << _LOW_BITS)).astype(np.uint8), **_by_steps(high)}
+        for bits, key in _LOW_BITS.items():  # few large counts among many small ones
+            high = whole >> bits
+            if is_sparse(high) and (high.any() or bits < _BYTE):
+                low = (whole - (high << bits)).astype(np.uint8)
+                return {key: low if bits == _BYTE else _halves(low), **_by_steps(high)}
     return narrow(table)
+
+
+def _halves(low: AnyArray) -> AnyArray:
+    """Two numbers below 16 in a byte, the first in its lower half; shape (n + 1) // 2."""
+    flat = np.append(low.reshape(-1), np.zeros(low.size % 2, dtype=np.uint8))
+    return flat[::2] | (flat[1::2] << np.uint8(_BYTE // 2))
+
+
+def _whole(halves: AnyArray, shape: tuple[int, int]) -> AnyArray:
+    """Undo :func:`_halves`."""
+    if halves.shape != ((math.prod(shape) + 1) // 2,) or halves.dtype != np.uint8:
+        raise UnnaiveError("the counts do not fit their schema")
+    both = np.stack([halves & np.uint8(15), halves >> np.uint8(_BYTE // 2)], axis=1)
+    return both.reshape(-1)[: math.prod(shape)].reshape(shape)
 
 
 def _by_steps(table: CountArray) -> State:
@@ -394,15 +411,16 @@ def unpacked(stored: CountArray | State, shape: tuple[int, int]) -> CountArray:
     if math.prod(shape) > _MOST_FILLED:
         raise UnnaiveError("the counts do not fit their schema")
     counts, places = widened(stored["counts"]), np.cumsum(stored["steps"], dtype=np.int64)
-    low = stored.get("low")
-    if low is None:
+    bits = next((bits for bits, key in _LOW_BITS.items() if stored.get(key) is not None), None)
+    if bits is None:
         table = np.zeros(math.prod(shape), dtype=counts.dtype)
         table[places] = counts
         return table.reshape(shape)
+    low = stored["low"] if bits == _BYTE else _whole(stored[_LOW_BITS[bits]], shape)
     if low.shape != shape or counts.dtype.kind != "i" or counts.max(initial=0) > _LARGEST_HIGH:
         raise UnnaiveError("the counts do not fit their schema")
     whole: IntArray = low.reshape(-1).astype(np.int64)
-    whole[places] += counts << _LOW_BITS
+    whole[places] += counts << bits
     return whole.reshape(shape)
 
 

@@ -179,10 +179,12 @@ def family(value: object, place: str, sizes: Sizes) -> None:
 def pairs(value: object, place: str, sizes: Sizes) -> None:
     """Check the tables of pairs: all cells, or positions and counts of those that occurred.
 
-    With ``low``, the lowest byte of every count, the others are counts divided by 256.
+    With ``low``, the lowest byte of every count, the others are counts divided by 256; with
+    ``half``, which has two lower halves of a byte in each entry, counts divided by 16.
     """
     steps = {key: check for key, check in CELLS.entries.items() if key != "columns"}
-    by_cells = Record({**steps, "low": TABLE}, may=("low",))
+    lower = {"low": TABLE, "half": Array((None,), "i", least=0, narrow=True)}
+    by_cells = Record({**steps, **lower}, may=tuple(lower))
     (by_cells if isinstance(value, dict) else TABLE)(value, place, sizes)
 
 
