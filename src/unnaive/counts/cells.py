@@ -386,7 +386,7 @@ def packed(table: CountArray) -> CountArray | State:
 def _halves(low: AnyArray) -> AnyArray:
     """Two numbers below 16 in a byte, the first in its lower half; shape (n + 1) // 2."""
     flat = np.append(low.reshape(-1), np.zeros(low.size % 2, dtype=np.uint8))
-    return flat[::2] | (flat[1::2] << np.uint8(_BYTE // 2))
+    return np.asarray(flat[::2] | (flat[1::2] << np.uint8(_BYTE // 2)))
 
 
 def _whole(halves: AnyArray, shape: tuple[int, int]) -> AnyArray:
