@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-# Methods that start to read from the beginning again: of DuckDB, Iceberg, scanners of pyarrow.
-AGAIN = ("to_arrow_reader", "to_arrow_batch_reader", "to_reader")
+# Methods that start to read from the beginning again: of DuckDB (two), Iceberg, scanners of pyarrow
+AGAIN = ("to_arrow_reader", "fetch_arrow_reader", "to_arrow_batch_reader", "to_reader")
 ONCE = ("fetch_record_batch", "read_next_batch")  # of cursors of ADBC, of readers of pyarrow
 _LAZY = {("polars", "LazyFrame"), ("pyarrow", "RecordBatchReader"), ("pyarrow", "Scanner")}
 _HELD = {"numpy", "pandas", "polars", "pyarrow", "modin", "cudf", "unnaive", "dask", "pyspark"}

@@ -83,12 +83,13 @@ class StreamPart(ArrowPart):
 
 def _open(source: Any) -> pa.RecordBatchReader:
     """Start to read a source from its beginning."""
-    if hasattr(source, "collect_batches"):
+    if hasattr(source, "collect_schema"):
         return _of_lazy_frame(source)
     for name in (*AGAIN, "fetch_record_batch"):
         if hasattr(source, name):
-            rows = (BATCH_ROWS,) if name == "to_arrow_reader" else ()
-            return getattr(source, name)(*rows)
+            if not name.endswith("_arrow_reader"):
+                return getattr(source, name)()
+            return getattr(source.project("*"), name)(BATCH_ROWS)  # a relation keeps its result
     if hasattr(source, "read_next_batch"):
         return source
     if hasattr(source, "to_pyarrow_dataset"):
@@ -100,7 +101,10 @@ def _of_lazy_frame(frame: Any) -> pa.RecordBatchReader:
     """Read a lazy frame of polars by its streaming engine, with strings that all libraries know."""
     plain = import_module("polars").CompatLevel.oldest()
     schema = frame.head(0).collect().to_arrow(compat_level=plain).schema
-    frames = frame.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
+    if hasattr(frame, "collect_batches"):
+        frames = frame.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
+    else:  # polars before 1.34
+        frames = [frame.collect()]
     batches = (
         batch.cast(schema)
         for one in frames
