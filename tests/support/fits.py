@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 
-from unnaive.models.blocks import counted
+from unnaive.models.blocks import coded_batch, counted
 
 
 def with_counts(model, counts, structure=None):
@@ -23,7 +23,8 @@ def without_row(model, X, y, row, weights=None):
     one = slice(row, row + 1)
     some = None if weights is None else weights[one]
     given = model._given(X[one], y[one], some, first=False)
-    return with_counts(model, model.counts_ - counted(model, given))
+    counts = model.counts_
+    return with_counts(model, counts - counted(counts, coded_batch(model, given, counts.schema)))
 
 
 def tables_of(model, held_out=None):
