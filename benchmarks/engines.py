@@ -388,14 +388,16 @@ class Node(Engine):
     script = """
 import { createInterface } from "node:readline";
 for await (const line of createInterface({ input: process.stdin })) {
-  const { module, rows, explained } = JSON.parse(line);
+  const { module, rows, explained, level } = JSON.parse(line);
   try {
-    const { classes, columns, predict, explain } = await import(module);
+    const { classes, columns, predict, explain, interval } = await import(module);
     const start = process.hrtime.bigint();
     const predicted = rows.map(predict);
     const seconds = Number(process.hrtime.bigint() - start) / 1e9;
     const told = rows.slice(0, explained).map((row) => explain(row));
-    console.log(JSON.stringify({ classes, columns, predicted, seconds, explained: told }));
+    const intervals = level === null ? null : rows.map((row) => interval(row, level));
+    const answer = { classes, columns, predicted, seconds, explained: told, intervals };
+    console.log(JSON.stringify(answer));
   } catch (error) {
     console.log(JSON.stringify({ error: String(error) }));
   }
@@ -412,12 +414,14 @@ for await (const line of createInterface({ input: process.stdin })) {
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
         )
 
-    def ask(self, module: str, rows: list[Any], explained: int = 0) -> dict[str, Any]:
+    def ask(
+        self, module: str, rows: list[Any], explained: int = 0, level: float | None = None
+    ) -> dict[str, Any]:
         """Run a module on rows; returns what it exports, predicts and explains."""
         path = Path(self.folder) / f"model{self.models}.mjs"
         self.models += 1
         path.write_text(module, encoding="utf-8")
-        task = {"module": path.as_uri(), "rows": rows, "explained": explained}
+        task = {"module": path.as_uri(), "rows": rows, "explained": explained, "level": level}
         if self.process.stdin is None or self.process.stdout is None:
             raise RuntimeError("the process has no pipes")
         self.process.stdin.write(json.dumps(task) + "\n")

@@ -102,7 +102,7 @@ def test_digits_of_probabilities(model, data):
 
 def test_predict_intervals_and_sets(data, model, tmp_path):
     """Bounds and sets of the command line are those of Python."""
-    flags = ("--interval", 0.8, "--set", 0.9, "--precision", 17)
+    flags = ("--interval", 0.8, "--prediction-set", 0.9, "--precision", 17)
     lines = list(csv.DictReader(run("predict", model, data, *flags).stdout.splitlines()))
     loaded, frame = unnaive.load(model), read(data)
     matched = match(data, frame, loaded)
@@ -123,8 +123,24 @@ def test_predict_intervals_and_sets(data, model, tmp_path):
         matched, frame.column(frame.names.index("diagnosis"))
     )
     conformal.save(tmp_path / "sets.unb")
-    shown = run("predict", tmp_path / "sets.unb", data, "--set", 0.9).stdout.splitlines()[1:]
+    shown = run(
+        "predict", tmp_path / "sets.unb", data, "--prediction-set", 0.9
+    ).stdout.splitlines()[1:]
     calibrated = conformal.predict_set(matched, 0.9)
     assert [line[1] for line in csv.reader(shown)] == [
         "|".join(map(str, calibrated.labels(row))) for row in range(len(calibrated))
     ]
+
+
+def test_fit_calibrates_sets(data, tmp_path):
+    """A model with prediction sets is fitted, explained and read by the other commands."""
+    path = tmp_path / "with.unb"
+    fitted = ("fit", data, "-t", "diagnosis", "-m", "nb", "-o", path, "--prediction-sets")
+    run(*fitted)
+    loaded = unnaive.load(path)
+    assert isinstance(loaded, ConformalClassifier)
+    shown = run("explain", path, data).stdout
+    assert "how sure: " in shown
+    assert "rows behind the terms: " in shown
+    told = json.loads(run("explain", path, data, "--json").stdout)["rows"][0]["certainty"]
+    assert len(told["lower"]) == len(loaded.classes_)

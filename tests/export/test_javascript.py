@@ -36,6 +36,30 @@ def test_predictions_are_those_of_python(node, key):
         assert total == pytest.approx(odds.base[row] + odds.contributions[row].sum(), abs=1e-9)
 
 
+CLOSED = ("nb", "tan", "kdb", "tan-multinet", "gnb-a", "cherry", "spode", "fssj", "apnbc", "odanb")
+
+
+@pytest.mark.parametrize(
+    "key", [*CLOSED[:3], *(pytest.param(k, marks=pytest.mark.long) for k in CLOSED[3:])]
+)
+def test_intervals_are_those_of_python(node, key):
+    model, X = fitted(key, seed=2)
+    for level in (0.5, 0.9):
+        found = node.ask(model.to_javascript(intervals=True), plain_rows(X), level=level)
+        expected = model.predict_interval(X, level, method="delta")
+        for bound in ("lower", "median", "upper"):
+            told = [row[bound] for row in found["intervals"]]
+            np.testing.assert_allclose(told, getattr(expected, bound), rtol=0, atol=1e-9)
+
+
+def test_models_without_intervals_say_so(node):
+    model, X = fitted("aode")
+    with pytest.raises(UnnaiveError, match="closed form"):
+        model.to_javascript(intervals=True)
+    with pytest.raises(RuntimeError, match="without intervals"):
+        node.ask(model.to_javascript(), plain_rows(X[:1]), level=0.9)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("key", sorted(unnaive.all_models()))
 def test_every_model(node, key):

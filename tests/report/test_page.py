@@ -113,10 +113,18 @@ def posterior(page):
     return {
         int(line.get_attribute("data-class")): (
             float(line.get_attribute("data-probability")),
-            line.locator("td.n").inner_text(),
+            line.locator("td.n").inner_text().split("\n")[0],
         )
         for line in lines
     }
+
+
+def intervals(page):
+    """Ends of the intervals that the page shows, by class."""
+    lines = page.locator("#posterior tr[data-lower]").all()
+    names = ("data-class", "data-lower", "data-upper")
+    found = [[float(line.get_attribute(name)) for name in names] for line in lines]
+    return {int(code): (low, high) for code, low, high in found}
 
 
 def set_field(page, column, known, cell):
@@ -162,8 +170,13 @@ def test_the_explorer_answers_as_python_does(name, pages, browsers):
         cells = random_cells(X, random)
         for column, known in enumerate(model.schema_.columns):
             set_field(page, column, known, cells[column])
-        _, wanted = answer_of(model, X, cells)
+        frame, wanted = answer_of(model, X, cells)
         shown = posterior(page)
+        if page.locator("#posterior tr[data-lower]").count():
+            bounds = model.predict_interval(frame, method="delta")
+            for code, found in intervals(page).items():
+                expected = (bounds.lower[0, code], bounds.upper[0, code])
+                assert found == pytest.approx(expected, abs=1e-9)
         assert len(shown) == (7 if len(wanted) > 8 else len(wanted))
         for code, (chance, text) in shown.items():
             assert chance == pytest.approx(wanted[code], abs=1e-9)

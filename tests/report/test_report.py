@@ -21,7 +21,9 @@ from unnaive.datasets import load_wdbc
 from unnaive.evaluate import cross_validate
 from unnaive.exceptions import SchemaMismatch
 from unnaive.io.frames import to_frame
+from unnaive.models.sets import Scored, p_values_of, scores_of, sets_of
 from unnaive.report import budget, performance
+from unnaive.report.certainty import least_probability
 from unnaive.report.drawing import draw_structure
 from unnaive.report.html import _environment
 from unnaive.report.rows import report_rows
@@ -466,3 +468,17 @@ def test_without_jinja(fitted, patients, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r'pip install "unnaive\[report\]"'):
         report.write(fitted, *patients, tmp_path / "report.html", folds=2)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_limit_of_sets_is_that_of_p_values():
+    random = np.random.default_rng(3)
+    for n, coverage in ((5, 0.9), (40, 0.9), (199, 0.8), (300, 0.95)):
+        chances = random.dirichlet(np.ones(3), n).round(2)
+        codes = random.integers(0, 3, n)
+        scores = scores_of(chances, "lac")
+        scored = Scored(scores[np.arange(n), codes], codes, np.zeros(n, dtype=np.int64))
+        own = np.zeros(n, dtype=np.int64)
+        p_values = p_values_of([(scored, scores)], own, np.ones(3), by_class=False)
+        expected = sets_of(p_values, np.arange(3), coverage).included
+        least = least_probability(chances[np.arange(n), codes], coverage)
+        np.testing.assert_array_equal(chances >= least, expected)

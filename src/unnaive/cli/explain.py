@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import unnaive
 from unnaive.cli import options
 from unnaive.cli.options import flag, option
 from unnaive.cli.rows import match, text_columns
 from unnaive.cli.terminal import note, print_json, progress, tell
 
 if TYPE_CHECKING:
+    from unnaive.explain.certainty import Certainty
     from unnaive.io.frames import Frame
     from unnaive.io.reading import Reading
     from unnaive.models import Classifier
@@ -73,7 +73,7 @@ def _chosen_rows(
     """Return the model, the rows of the file, and the numbers of the rows to explain."""
     from unnaive.io.files import read  # noqa: PLC0415 - see app.py
 
-    classifier = unnaive.load(model)
+    classifier = options.loaded(model)
     labels = text_columns(classifier.schema_)
     frame = match(data, read(data, labels=labels, reading=reading), classifier)
     if rows is None and frame.n_rows > 1:
@@ -111,15 +111,29 @@ class Explained:
 
         self.number, self.positive = number, positive
         self.explanation = model.explain(row)
+        combines = getattr(model.fitted_, "combines", str)()
+        self.certainty = self.explanation.certainty() if combines == "product" else None
         self.change = what_if(model, row) if changes else None
         self.questions = ask_next(model, row) if ask else None
 
     def text(self) -> str:
         """Return the explanation in words."""
-        from unnaive.explain.questions import questions_in_words  # noqa: PLC0415 - see app.py
+        from unnaive.explain.certainty import (  # noqa: PLC0415 - see app.py
+            rows_in_words,
+            sure_in_words,
+        )
+        from unnaive.explain.questions import questions_in_words  # noqa: PLC0415
 
         explanation = self.explanation
         parts = [f"row {self.number}", explanation.text(0, self.positive)]
+        if self.certainty is not None:
+            sure = sure_in_words(explanation, self.certainty, 0, self.positive)
+            counted = rows_in_words(explanation, self.certainty, 0)
+            parts += [
+                "",
+                f"how sure: {sure}",
+                *([f"rows behind the terms: {counted}"] if counted else []),
+            ]
         if self.change is not None:
             parts += ["", self.change.text()]
         if self.questions is not None:
@@ -127,6 +141,20 @@ class Explained:
             asked = questions_in_words(self.questions, target, classes, self.positive)
             parts += ["", "what to ask next", asked]
         return "\n".join(parts)
+
+    def _certainty_state(self, known: "Certainty") -> dict[str, object]:
+        """Return intervals and the numbers of rows behind every term, in plain values."""
+        explanation, bounds = self.explanation, known.intervals
+        named = explanation.names
+        return {
+            "level": bounds.level,
+            "lower": bounds.lower[0],
+            "upper": bounds.upper[0],
+            "rows": [
+                {"columns": [named[c] for c in (*term.columns, *term.through)], "rows": counts}
+                for term, counts in zip(explanation.terms, known.rows[0].T.tolist(), strict=True)
+            ],
+        }
 
     def state(self) -> dict[str, object]:
         """Return the explanation in plain values."""
@@ -148,6 +176,8 @@ class Explained:
                 for name, cell, share in columns
             ],
         }
+        if self.certainty is not None:
+            described["certainty"] = self._certainty_state(self.certainty)
         if self.change is not None:
             changes = [entry._asdict() for entry in self.change.changes]
             described["what_if"] = {**asdict(self.change), "changes": changes}

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-import unnaive
 from unnaive.cli import options
 from unnaive.cli.options import option
 from unnaive.cli.output import require_writable, size_of
@@ -41,6 +40,9 @@ To = Annotated[
 ]
 
 
+Intervals = Annotated[bool, options.flag("--intervals", "Also export intervals, for json and js.")]
+
+
 @options.expand
 def export(
     model: options.ModelFile,
@@ -57,6 +59,7 @@ def export(
     explain: Annotated[
         int, option("--explain", "N", "Contributions to return with predictions, for SQL.", min=0)
     ] = 0,
+    intervals: Intervals = False,
     json: options.AsJson = False,
 ) -> None:
     """Write a model as a file for another program.
@@ -81,8 +84,15 @@ def export(
             param_hint="--output",
         )
     with progress(f"exporting {model.name}"):
-        classifier = unnaive.load(model)
-        write(classifier, output, to, table=table, key=key, dialect=str(dialect), explain=explain)
+        classifier = options.loaded(model)
+        write(
+            *(classifier, output, to),
+            table=table,
+            key=key,
+            dialect=str(dialect),
+            explain=explain,
+            intervals=intervals,
+        )
     if json:
         print_json({"model": str(model), "file": str(output), "bytes": output.stat().st_size})
     else:

@@ -9,7 +9,7 @@ import typer
 
 from unnaive.cli import counting, options
 from unnaive.cli.check import read_checked
-from unnaive.cli.options import option
+from unnaive.cli.options import flag, option
 from unnaive.cli.output import require_writable, size_of
 from unnaive.cli.terminal import print_json, progress
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unnaive._typing import State
     from unnaive.cli.rows import TrainingRows
     from unnaive.models import Classifier
+    from unnaive.models.conformal import ConformalClassifier
 
 _OF_ROWS = (
     *("discretize", "bins", "categorical", "ignore", "keep", "weight"),
@@ -44,6 +45,9 @@ def fit(
     output: Output,
     model: options.Model = None,
     training: options.Training,
+    prediction_sets: Annotated[
+        bool, flag("--prediction-sets", "Also calibrate prediction sets, for predict.")
+    ] = False,
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
@@ -66,6 +70,8 @@ def fit(
     start = perf_counter()
     if from_counts:
         _refuse_row_options(data, training)
+        if prediction_sets:
+            raise ValueError(f"--prediction-sets needs rows, and {data} holds counts")
         with progress(f"fitting {model}"), options.checked(parameters):
             summary = _fit_counts(classifier, data, model, target)
     elif target is None:
@@ -76,16 +82,27 @@ def fit(
         with progress(f"reading {data.name}"):
             rows, found = read_checked(data, target, training)
         with progress(f"fitting {model}"), options.checked(parameters):
-            classifier.fit(rows.frame, rows.target, rows.weights)
+            if prediction_sets:
+                sets = _with_sets(classifier).fit(rows.frame, rows.target, rows.weights)
+                classifier = sets.estimator_
+            else:
+                classifier.fit(rows.frame, rows.target, rows.weights)
         summary = {**_summary(classifier, rows), **found}
     classifier.set_params(n_jobs=parameters.get("n_jobs"))  # the file is for any machine
-    classifier.save(output)
+    (sets if prediction_sets else classifier).save(output)
     summary |= {"class_name": type(classifier).__name__, "model": model, "parameters": parameters}
     summary |= {"file": str(output), "seconds": round(perf_counter() - start, 3)}
     if json:
         print_json(summary)
     else:
         _show(summary, data)
+
+
+def _with_sets(classifier: "Classifier") -> "ConformalClassifier":
+    """Return a model that is fitted with the scores of prediction sets."""
+    from unnaive.models.conformal import ConformalClassifier  # noqa: PLC0415 - see app.py
+
+    return ConformalClassifier(classifier)
 
 
 def _fit_counts(classifier: "Classifier", path: Path, model: str, target: str | None) -> "State":

@@ -327,6 +327,15 @@ def chosen_models(models: list[str] | None, default: list[str]) -> list[str]:
     return list(dict.fromkeys(keys))
 
 
+def loaded(path: Path) -> "Classifier":
+    """Read a model; of a file with prediction sets, the model inside."""
+    from unnaive import load  # noqa: PLC0415 - see app.py
+
+    model: Any = load(path)
+    found: Classifier = getattr(model, "estimator_", model)
+    return found
+
+
 def build(key: str, parameters: Mapping[str, object]) -> "Classifier":
     """Make a model; the error for an unknown key or parameter names those that exist."""
     model = make(key)

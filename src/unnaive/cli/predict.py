@@ -44,7 +44,9 @@ def predict(
     ] = None,
     coverage: Annotated[
         float | None,
-        option("--set", "COVERAGE", "Also write the set of classes that has this coverage."),
+        option(
+            "--prediction-set", "COVERAGE", "Also write the set of classes that has this coverage."
+        ),
     ] = None,
     precision: Annotated[
         int,
@@ -61,14 +63,14 @@ def predict(
     identifier, the target) are not used; columns that the file does not have are treated as
     missing. Rows are read, predicted and written in batches, so a file may be larger than memory.
 
-    Sets are calibrated if the file holds a ConformalClassifier; otherwise they are the most
+    Sets are calibrated if the model was fitted with --prediction-sets; otherwise they are the most
     probable classes that have the coverage by the model itself. Their classes are separated by |.
 
     Examples
     --------
     unnaive predict patients.unb new.csv
     unnaive predict patients.unb new.csv --keep id --proba -o predicted.csv
-    unnaive predict patients.unb new.csv --interval 0.9 --set 0.95
+    unnaive predict patients.unb new.csv --interval 0.9 --prediction-set 0.95
     """
     from unnaive.models.classifier import chosen_classes  # noqa: PLC0415
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-import unnaive
 from unnaive.cli import options
 from unnaive.cli.options import flag, option
 from unnaive.cli.output import require_writable, size_of
@@ -108,7 +107,7 @@ def report(
     elif not (json or to is Format.markdown):
         raise typer.BadParameter("name the HTML file, or use --json", param_hint="--output")
     with progress(f"reading {data.name}"):
-        classifier = unnaive.load(model).set_params(n_jobs=n_jobs)
+        classifier = options.loaded(model).set_params(n_jobs=n_jobs)
         frame, labels = _rows(data, classifier, target, cells.reading())
     settings: dict[str, Any] = {
         "folds": None if new_rows else folds,

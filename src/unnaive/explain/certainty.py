@@ -80,3 +80,21 @@ def sure_in_words(
     mostly = "mostly " if variances[:, place].sum() >= _MOSTLY * total else "most of all "
     named = f"{explanation.target} = {explanation.classes[least]}"
     return f"{text}, {mostly}because {number} of {named} had {what}"
+
+
+def rows_in_words(explanation: Explanation, known: Certainty, row: int, most: int = 6) -> str:
+    """Say how many training rows of every class each term has, the fewest first."""
+    row = explanation.require_row(row)
+    told = []
+    for place in np.argsort(known.rows[row].min(axis=0), kind="stable").tolist():
+        term = explanation.terms[place]
+        if not known.variances[row, :, place].any():
+            continue
+        what = " and ".join(explanation.cell(row, c) for c in (*term.columns, *term.through))
+        counts = [f"{round(float(n)):,}" for n in known.rows[row, :, place]]
+        numbers = ", ".join(
+            f"{n} of {label}" for n, label in zip(counts, explanation.classes, strict=True)
+        )
+        told.append(f"{what}: {numbers}")
+    rest = len(told) - most
+    return "; ".join(told[:most]) + (f"; and {plural(rest, 'other term')}" if rest > 0 else "")

@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 _EXACT = 2**53  # integers up to here are exact as doubles
 
 
-def exported(model: Classifier, max_bytes: int) -> State:
+def exported(model: Classifier, max_bytes: int, *, intervals: bool = False) -> State:
     """Describe a model for a file; raises an error where a prediction could not be repeated."""
-    document = model_document(model, max_bytes)
+    document = model_document(model, max_bytes, intervals=intervals)
+    if intervals and document["certainty"] is None:
+        raise UnnaiveError(
+            f"{type(model).__name__} has no intervals in closed form to export: they are sampled "
+            "from its counts; export it without intervals"
+        )
     if getattr(model, "handle_unknown", "missing") == "error":
         raise UnnaiveError(
             f"{type(model).__name__} has handle_unknown='error', and an exported model cannot stop "

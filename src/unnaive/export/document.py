@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from unnaive.explain.cells import members_of, values_of
 from unnaive.export.arrays import Arrays
 from unnaive.export.blends import blend_of, scale_of
+from unnaive.export.certainty import certainty_of
 from unnaive.models.gaussian_parts import GaussianFitted
 from unnaive.schema.columns import NumericColumn
 
@@ -28,7 +29,9 @@ _DEVIATIONS = (
 )
 
 
-def model_document(model: Classifier, max_bytes: int = 3_000_000) -> State:
+def model_document(
+    model: Classifier, max_bytes: int = 3_000_000, *, intervals: bool = False
+) -> State:
     """Describe a fitted model as plain values, with which it can be computed anywhere.
 
     Reports, JavaScript, SQL and ONNX are made of this document. Its format is specified in the
@@ -41,6 +44,8 @@ def model_document(model: Classifier, max_bytes: int = 3_000_000) -> State:
         Any fitted model of this library.
     max_bytes : int, default=3_000_000
         Limit for the tables, as text.
+    intervals : bool, default=False
+        Add the tables of ``predict_interval``, which are three times as large as the others.
 
     Returns
     -------
@@ -52,7 +57,8 @@ def model_document(model: Classifier, max_bytes: int = 3_000_000) -> State:
         ``means`` and ``deviations`` of the classes), and the code ``missing`` if missing values
         are a category; the log ``prior``, used where every class has probability 0; a
         ``calibration`` or None; ``tables`` and ``arrays``, see :mod:`unnaive.tables.describe`. A
-        blend has ``members``.
+        blend has ``members``. With ``intervals``, ``certainty`` has the tables of cumulants, or is
+        None for models without a closed form and for blends.
 
     Raises
     ------
@@ -78,6 +84,8 @@ def model_document(model: Classifier, max_bytes: int = 3_000_000) -> State:
     bias = model.bias_of(model.classes_.tolist())
     members = members_of(model)
     described = blend_of(members, _single, arrays) if members else _single(model, arrays)
+    if intervals:
+        described["certainty"] = None if members else certainty_of(model.fitted_, arrays)
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -12,11 +12,18 @@ from unnaive.export.checks import exported, require_doubles
 if TYPE_CHECKING:
     from unnaive.models.classifier import Classifier
 
-SCRIPTS = ("engine_logs", "engine_gaussian", "engine_kinds", "engine", "engine_rows")  # in order
+SCRIPTS = (  # in order
+    "engine_logs",
+    "engine_gaussian",
+    "engine_kinds",
+    "engine_certainty",
+    "engine",
+    "engine_rows",
+)
 
 _MODEL = """
 const model = unnaiveModel(JSON.parse({document}));
-export const {{ classes, columns, predict, explain }} = model;
+export const {{ classes, columns, predict, explain, interval }} = model;
 """
 
 
@@ -46,11 +53,14 @@ def engine_module() -> str:
     return "\n".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
 
 
-def to_javascript(model: Classifier, max_bytes: int = 100_000_000) -> str:
+def to_javascript(
+    model: Classifier, max_bytes: int = 100_000_000, *, intervals: bool = False
+) -> str:
     """Write a model as one ES module without dependencies.
 
-    The module exports ``predict(row)``, ``explain(row)``, ``classes`` and ``columns``; see
-    :func:`javascript_types` for their types. Probabilities are those of ``predict_proba`` to 1e-9.
+    The module exports ``predict(row)``, ``explain(row)``, ``interval(row, level)``, ``classes`` and
+    ``columns``; see :func:`javascript_types` for their types. Probabilities are those of
+    ``predict_proba`` to 1e-9, intervals those of ``predict_interval``.
 
     Parameters
     ----------
@@ -58,6 +68,8 @@ def to_javascript(model: Classifier, max_bytes: int = 100_000_000) -> str:
         A fitted model.
     max_bytes : int, default=100_000_000
         Limit for the tables, as text.
+    intervals : bool, default=False
+        Export what ``predict_interval`` needs as well; for models with intervals in closed form.
 
     Returns
     -------
@@ -79,9 +91,9 @@ def to_javascript(model: Classifier, max_bytes: int = 100_000_000) -> str:
     >>> from unnaive.export import to_javascript
     >>> model = NaiveBayes().fit([["a"], ["b"]], ["no", "yes"])
     >>> print(to_javascript(model).splitlines()[-1])
-    export const { classes, columns, predict, explain } = model;
+    export const { classes, columns, predict, explain, interval } = model;
     """
-    document = exported(model, max_bytes)
+    document = exported(model, max_bytes, intervals=intervals)
     require_doubles(document, "JavaScript")
     text = json.dumps(json.dumps(document, separators=(",", ":"), allow_nan=False))
     return engine_module() + _MODEL.format(document=text)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from unnaive.models.classifier import Classifier
 
 
-def to_json(model: Classifier, max_bytes: int = 100_000_000) -> str:
+def to_json(model: Classifier, max_bytes: int = 100_000_000, *, intervals: bool = False) -> str:
     """Write a model as a JSON document, from which predictions can be computed anywhere.
 
     The documentation, "Exporting models", specifies the format and has a scorer of 60 lines.
@@ -24,6 +24,8 @@ def to_json(model: Classifier, max_bytes: int = 100_000_000) -> str:
         A fitted model.
     max_bytes : int, default=100_000_000
         Limit for the tables, as text.
+    intervals : bool, default=False
+        Export what ``predict_interval`` needs as well; for models with intervals in closed form.
 
     Returns
     -------
@@ -47,7 +49,7 @@ def to_json(model: Classifier, max_bytes: int = 100_000_000) -> str:
     >>> to_json(NaiveBayes().fit([["a"], ["b"]], ["no", "yes"]))[:38]
     '{"format":"unnaive-model","version":1,'
     """
-    document = exported(model, max_bytes)
+    document = exported(model, max_bytes, intervals=intervals)
     return json.dumps(document, separators=(",", ":"), allow_nan=False)
 
 

@@ -153,6 +153,7 @@ def write(
     key: str | None = None,
     dialect: str = "duckdb",
     explain: int = 0,
+    intervals: bool = False,
 ) -> None:
     """Write a model to a file for another program.
 
@@ -172,6 +173,8 @@ def write(
         For SQL, see :func:`to_sql`.
     explain : int, default=0
         For SQL, see :func:`to_sql`.
+    intervals : bool, default=False
+        For JSON and JavaScript, see :func:`to_json`.
 
     See Also
     --------
@@ -191,17 +194,19 @@ def write(
     path = Path(path)
     to = FORMATS.get(path.suffix.lower()) if to is None else to
     others: dict[Path, str] = {}
+    if intervals and to not in {"json", "js"}:
+        raise ValueError(f"intervals are exported as JSON and JavaScript, not as {to!r}")
     if to == "onnx":
         content: bytes = to_onnx(model).SerializeToString()
     elif to == "sql":
         content = (to_sql(model, table, key=key, dialect=dialect, explain=explain) + ";\n").encode()
     elif to == "js":
-        content = to_javascript(model).encode()
+        content = to_javascript(model, intervals=intervals).encode()
         others[path.with_suffix(".d.mts" if path.suffix == ".mjs" else ".d.ts")] = (
             javascript_types()
         )
     elif to == "json":
-        content = to_json(model).encode()
+        content = to_json(model, intervals=intervals).encode()
     else:
         raise ValueError(
             f"the format of {path.name!r} is not known; pass to='json', 'js', 'sql' or 'onnx'"

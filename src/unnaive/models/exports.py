@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from unnaive.models.classifier import Classifier
 
 
-def to_json(self: Classifier) -> str:
+def to_json(self: Classifier, *, intervals: bool = False) -> str:
     """Write the model as a JSON document, from which predictions can be computed anywhere.
+
+    Parameters
+    ----------
+    intervals : bool, default=False
+        Export what ``predict_interval`` needs as well.
 
     Returns
     -------
@@ -24,11 +29,16 @@ def to_json(self: Classifier) -> str:
     """
     from unnaive import export  # noqa: PLC0415 - loads when asked
 
-    return export.to_json(self)
+    return export.to_json(self, intervals=intervals)
 
 
-def to_javascript(self: Classifier) -> str:
+def to_javascript(self: Classifier, *, intervals: bool = False) -> str:
     """Write the model as one ES module with ``predict(row)`` and ``explain(row)``.
+
+    Parameters
+    ----------
+    intervals : bool, default=False
+        Export what ``predict_interval`` needs as well; the module's ``interval(row)`` uses it.
 
     Returns
     -------
@@ -37,7 +47,7 @@ def to_javascript(self: Classifier) -> str:
     """
     from unnaive import export  # noqa: PLC0415 - loads when asked
 
-    return export.to_javascript(self)
+    return export.to_javascript(self, intervals=intervals)
 
 
 def to_sql(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unnaive._dataclasses import dataclass
-from unnaive.exceptions import UnnaiveError
+from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.export.document import model_document
 from unnaive.io.store import replacing
 from unnaive.report.html import render, render_markdown
@@ -191,10 +191,18 @@ def write(
 def _explorable(model: Classifier, max_bytes: int) -> tuple[State | None, str]:
     """Describe the model for the explorer, or say why there is none."""
     try:
-        document = model_document(model, max_bytes)
+        document = _document(model, max_bytes)
         json.dumps(document, allow_nan=False)
     except UnnaiveError as error:
         return None, f"There is no explorer: {error}"
     except ValueError:
         return None, "There is no explorer: the model's tables have values that are not numbers."
     return document, ""
+
+
+def _document(model: Classifier, max_bytes: int) -> State:
+    """Describe the model with its intervals, or without them if they are too large."""
+    try:
+        return model_document(model, max_bytes, intervals=True)
+    except TableTooLarge:
+        return model_document(model, max_bytes)

@@ -167,6 +167,7 @@ def _explorer(summary: State, document: State) -> State:
     return {
         "document": document,
         "positive": summary["positive"],
+        "certainty": summary["performance"].get("certainty"),
         "order": [places[entry["name"]] for entry in _ranked(summary)],
         "shares": [entry["share"] for entry in summary["data"]["classes"]],
         "ranges": [

@@ -14,6 +14,7 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.explain.wording import plural
 from unnaive.report.budget import affordable
 from unnaive.report.card import describe_model
+from unnaive.report.certainty import describe_certainty
 from unnaive.report.data import describe_data
 from unnaive.report.effects import describe_effects
 from unnaive.report.errors import describe_errors
@@ -182,7 +183,9 @@ def _judged(
     except UnnaiveError as error:
         return {"error": str(error)}, None
     wrong = describe_errors(model, scored, judged, options.errors, drawn)
-    return describe_performance(judged, scored, positive), wrong
+    found = describe_performance(judged, scored, positive)
+    found["certainty"] = describe_certainty(model, scored, judged.probabilities)
+    return found, wrong
 
 
 def _positive(model: Classifier, wanted: Label) -> int:

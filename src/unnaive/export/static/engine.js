@@ -3,7 +3,7 @@
  * unnaiveEngine(document) takes what unnaive.export.model_document wrote, parsed. A row is a list of
  * cells, one for each column: the code of a value, a number in a column of numbers, or null if it
  * is unknown. A column in which missing values are a category has the cell of a missing value as
- * `missing`. Fourth of the five scripts of the engine.
+ * `missing`. Fifth of the six scripts of the engine.
  */
 const unnaiveEngine = (function () {
   "use strict";
@@ -50,7 +50,8 @@ const unnaiveEngine = (function () {
     const starts = [0];
     for (const size of sizes) starts.push(starts[starts.length - 1] + size);
     const prior = array(document.prior);
-    const root = unnaiveKinds.make(document.tables, { k: prior.length, sizes, starts, array });
+    const context = { k: prior.length, sizes, starts, array };
+    const root = unnaiveKinds.make(document.tables, context);
     const scale = {
       temperature: document.calibration?.temperature ?? 1,
       bias: document.calibration ? array(document.calibration.bias) : prior.map(() => 0),
@@ -74,7 +75,29 @@ const unnaiveEngine = (function () {
     }
 
     const evidence = (row) => root.evidence?.(row) ?? logSum(calibrated(looked(row)));
-    return { joint, split, evidence };
+    return { joint, split, evidence, interval: intervalsOf(document, context, looked, scale) };
+  }
+
+  /* A function from rows to intervals, or null if the document has none. Where missing parents are
+   * summed out, the mean is shifted by what that changes in the log joint. */
+  function intervalsOf({ certainty, columns }, context, looked, { temperature, bias }) {
+    if (!certainty) return null;
+    const [means, variances, thirds] = certainty.cumulants.map((t) => unnaiveKinds.make(t, context));
+    const ignored = certainty.ignored && unnaiveKinds.make(certainty.ignored, context);
+    return (row, level) => {
+      const gaps = ignored && row.some((cell, i) => cell === null && columns[i].used);
+      const [whole, apart] = gaps ? [looked(row), ignored.joint(row)] : [[], []];
+      const [mean, variance, third] = [means, variances, thirds].map((own) => own.joint(row));
+      const variables = Array.from(mean, (value, c) => {
+        const shift = gaps ? whole[c] - apart[c] : 0;
+        return {
+          mean: temperature * (value + (Number.isFinite(shift) ? shift : 0)) + bias[c],
+          variance: temperature ** 2 * variance[c],
+          third: temperature ** 3 * third[c],
+        };
+      });
+      return unnaiveCertainty.intervals(variables, level);
+    };
   }
 
   /* A cell of a column as a cell of the same column in another model. */
@@ -228,6 +251,9 @@ const unnaiveEngine = (function () {
           .map(({ column }) => ({ column, bits: information(column, row) }))
           .sort((a, b) => b.bits - a.bits || a.column - b.column);
       },
+      /* {lower, median, upper}: quantiles of P(class | cells) of every class; null for models
+       * whose document has no intervals. */
+      interval: model.interval ? (cells, level = 0.9) => model.interval(checked(cells), level) : null,
       codeOf: (column, number) => codeOf(columns[column], number),
       /* Bias of every class when a label is chosen, or null. */
       bias: document.threshold_bias === null ? null : array(document.threshold_bias),

@@ -1,4 +1,4 @@
-/* Gaussian densities of every class, missing columns marginalized. Second of the five scripts of
+/* Gaussian densities of every class, missing columns marginalized. Second of the six scripts of
  * the engine.
  */
 const unnaiveGaussian = (function () {

@@ -1,5 +1,5 @@
 /* Every kind of tables that unnaive.tables.describe describes: its log joint, and the terms that
- * add up to it. Third of the five scripts of the engine.
+ * add up to it. Third of the six scripts of the engine.
  *
  * A row is a list of cells: the code of a value, or a number, or null if it is missing. Every
  * kind has joint(cells), k numbers, and split(cells), {base, terms: [{columns, through, parts}]}.

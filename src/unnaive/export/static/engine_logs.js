@@ -1,5 +1,6 @@
-/* Logarithms: sums, their exact decomposition, and odds. First of the five scripts of the
- * engine, before engine_gaussian.js, engine_kinds.js, engine.js and engine_rows.js.
+/* Logarithms: sums, their exact decomposition, and odds. First of the six scripts of the
+ * engine, before engine_gaussian.js, engine_kinds.js, engine_certainty.js, engine.js and
+ * engine_rows.js.
  */
 const unnaiveLogs = (function () {
   "use strict";

@@ -1,4 +1,4 @@
-/* Rows of plain values: predictions and explanations. Last of the five scripts of the engine.
+/* Rows of plain values: predictions and explanations. Last of the six scripts of the engine.
  *
  * unnaiveModel(document) reads values as Python does: null, undefined and NaN are missing, a value
  * that did not occur in training counts as missing, and text in a column of numbers is an error.
@@ -90,6 +90,11 @@ const unnaiveModel = (function () {
       predict(row) {
         const { code, probabilities } = predicted(cellsOf(row));
         return { label: document.labels[code], probabilities };
+      },
+      interval(row, level = 0.9) {
+        if (engine.interval === null) throw new RangeError("the model was exported without intervals");
+        if (!(level > 0 && level < 1)) throw new RangeError("level must be between 0 and 1");
+        return engine.interval(cellsOf(row), level);
       },
       explain(row, label) {
         const cells = cellsOf(row);

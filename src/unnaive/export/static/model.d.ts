@@ -42,3 +42,13 @@ export function predict(row: Row): Prediction;
 
 /** Explain the probability of a class, by default the predicted one. */
 export function explain(row: Row, label?: Label): Explanation;
+
+export interface Interval {
+  /** Quantiles of P(class | row), in the order of `classes`. */
+  lower: number[];
+  median: number[];
+  upper: number[];
+}
+
+/** Credible intervals, by default of 90 %. Throws a RangeError if they were not exported. */
+export function interval(row: Row, level?: number): Interval;

@@ -19,6 +19,7 @@
   const LEAST_SPAN = 3; // log-odds that the picture shows at least on either side
   const MOST_LETTERS = 60; // of a name in a table
   const APART = 0.2; // share of the picture between two ticks of its axis
+  const INTERVAL = given.certainty?.level ?? 0.9; // probability of the intervals
   const QUIET = 600; // milliseconds before a screen reader announces the result
   const SVG = "http://www.w3.org/2000/svg";
   const find = (id) => document.getElementById(id);
@@ -54,6 +55,13 @@
   const shortNumber = (number) => String(Number(number.toPrecision(4)));
   const probability = (logOdds) => 1 / (1 + Math.exp(-logOdds));
   const logOddsOf = (share) => Math.log(share / (1 - share));
+
+  /* "74.1–88.0 %", or one bound where both are written alike. */
+  function range(low, high) {
+    const [first, last] = [percent(low), percent(high)];
+    if (first === last) return first;
+    return /[<>]/.test(first + last) ? `${first} – ${last}` : `${first.replace("\u00a0%", "")}–${last}`;
+  }
 
   /* A column with its value: "age = 61", "age > 58.5", "age in (40, 58.5]", "age missing". */
   function knownAs(column) {
@@ -222,7 +230,28 @@
 
   // ---- probabilities ---------------------------------------------------------------------------
 
+  /* A thin line with ends across a bar, from one share to another. */
+  function addSpan(picture, low, high) {
+    const line = (x1, y1, x2, y2) =>
+      shape("line", { x1: 100 * x1, x2: 100 * x2, y1, y2, class: "span" });
+    picture.append(line(low, 5, high, 5), line(low, 2, low, 8), line(high, 2, high, 8));
+  }
+
+  /* The classes that cannot be excluded, by held-out rows. */
+  function showSet(chances) {
+    find("set").hidden = !given.certainty;
+    if (!given.certainty) return;
+    const { level, least } = given.certainty;
+    const inside = chances.map((_, code) => code).filter((code) => chances[code] >= least);
+    const told = inside.flatMap((code, i) => [i ? ", " : "", isolated(shortened(classes[code]))]);
+    const name = make("b", {}, ...(inside.length ? told : ["none"]));
+    find("set").dataset.classes = inside.join();
+    find("set").replaceChildren(`Set of classes that covers ${100 * level}\u00a0% of cases: `, name);
+    if (!inside.length) find("set").append(" (no class fits like those of the data)");
+  }
+
   function showPosterior(chances) {
+    const bounds = engine.interval === null ? null : engine.interval(cells, INTERVAL);
     const best = chances.indexOf(Math.max(...chances));
     let listed = chances.map((_, code) => code);
     if (listed.length > MOST_CLASSES) {
@@ -233,10 +262,18 @@
       const line = make("tr", { "data-class": code, "data-probability": chances[code] });
       if (code === best) line.className = "first";
       line.title = `${chances[code]}; the thin line is the starting probability`;
+      const picture = bar(0, chances[code], code === best ? "best" : "total", [prior[code]], "prior");
+      const told = make("td", { class: "n" }, percent(chances[code]));
+      if (bounds !== null) {
+        const [low, high] = [bounds.lower[code], bounds.upper[code]];
+        addSpan(picture, low, high);
+        told.append(make("small", {}, range(low, high)));
+        Object.assign(line.dataset, { lower: low, upper: high });
+      }
       line.append(
         make("th", { scope: "row" }, isolated(shortened(classes[code]))),
-        make("td", {}, bar(0, chances[code], code === best ? "best" : "total", [prior[code]], "prior")),
-        make("td", { class: "n" }, percent(chances[code])),
+        make("td", {}, picture),
+        told,
         make("td", { class: "share" }, percent(given.shares[code])),
       );
       return line;
@@ -253,6 +290,7 @@
       lines.push(line);
     }
     find("posterior").replaceChildren(...lines);
+    showSet(chances);
     const known = order.filter((column) => cells[column] !== null).length;
     find("known-count").textContent =
       known === 0
@@ -397,6 +435,9 @@
   const updateAloud = () => announce(update());
 
   function begin() {
+    if (engine.interval !== null) {
+      find("interval-head").textContent = ` and ${100 * INTERVAL}\u00a0% interval`;
+    }
     find("fields").append(...order.map(makeField));
     classes.forEach((label, code) => find("why-class").append(option(code, label)));
     find("why-class").addEventListener("change", () => {
