@@ -371,7 +371,7 @@ class Explanation:
         >>> X = [["yes", "high"], ["yes", "low"], ["no", "high"], ["no", "low"]] * 5
         >>> model = NaiveBayes().fit(X, ["ill", "ill", "well", "well"] * 5)
         >>> model.explain([["yes", "low"]]).how_sure(positive="ill")
-        '91.7 % (65-99.5 %), mostly because no row of y = well had x0 = yes'
+        '91.7 % (74-99.6 %), mostly because no row of y = well had x0 = yes'
         """
         from unnaive.explain.certainty import sure_in_words  # noqa: PLC0415 - loads when asked
 

@@ -91,8 +91,8 @@ def predict_interval(
     >>> for X in (few, many):
     ...     model = NaiveBayes().fit(X, ["ill", "ill", "well", "well"] * (len(X) // 4))
     ...     print(model.predict_interval([["a"]]).text(0, 0))
-    82 % (27-98 %)
-    99 % (96-100 %)
+    79 % (34-99 %)
+    99 % (97-100 %)
     """
     from unnaive.models.intervals import interval_of  # noqa: PLC0415 - loads when asked
 

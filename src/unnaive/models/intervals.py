@@ -54,7 +54,7 @@ class Intervals:
     >>> from unnaive import NaiveBayes
     >>> model = NaiveBayes().fit([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1])
     >>> model.predict_interval([["a"]])
-    Intervals(1 sample, 2 classes, level=0.9): 0: 82 % (27-98 %)
+    Intervals(1 sample, 2 classes, level=0.9): 0: 79 % (34-99 %)
     """
 
     lower: FloatArray
