@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from unnaive.counts import JointCounts, merge
     from unnaive.counts.count import count
     from unnaive.discretize import MDLP, Automatic, EqualFrequency, EqualWidth, Quantile
+    from unnaive.io.databases import query
     from unnaive.io.sign import sign, verify
     from unnaive.models import *  # noqa: F403 - its __all__ has the models and what makes them
     from unnaive.models.conformal import ConformalClassifier
@@ -63,6 +64,7 @@ _HOME = {
     "Network": "tables.network",
     "Progress": "_progress",
     "progress": "_progress",
+    "query": "io.databases",
     "Schema": "schema",
     "SelectByInformation": "models.feature_selection",
 }

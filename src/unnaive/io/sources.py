@@ -9,7 +9,7 @@ from typing import Any
 AGAIN = ("to_arrow_reader", "fetch_arrow_reader", "to_arrow_batch_reader", "to_reader")
 ONCE = ("fetch_record_batch", "read_next_batch")  # of cursors of ADBC, of readers of pyarrow
 _LAZY = {("polars", "LazyFrame"), ("pyarrow", "RecordBatchReader"), ("pyarrow", "Scanner")}
-_HELD = {"numpy", "pandas", "polars", "pyarrow", "modin", "cudf", "unnaive", "dask", "pyspark"}
+_HELD = {"numpy", "pandas", "polars", "pyarrow", "modin", "cudf", "dask", "pyspark"}
 
 
 def is_stream(source: object) -> bool:

@@ -1,0 +1,213 @@
+"""Queries to databases, whose rows are read as streams of arrow batches."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+from weakref import finalize
+
+from unnaive.exceptions import DataFileError, UnnaiveError
+from unnaive.io.content import one_line
+
+if TYPE_CHECKING:
+    from os import PathLike
+    from typing import Self
+
+    import pyarrow as pa
+
+_BATCH_ROWS = 1 << 17
+_POSTGRES = ("postgresql", "postgres")
+_ENDINGS = {".duckdb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite"}
+_STEADY = "set transaction isolation level repeatable read"
+
+
+class Query:
+    """Rows of a query to a database; made by :func:`query`.
+
+    Every pass over the rows runs the query again. All passes are in one transaction, so that they
+    see the same rows, in PostgreSQL and SQLite. What was opened is closed at the end of a
+    ``with`` statement, or when the query is no longer used.
+    """
+
+    def __init__(self, database: _Database, text: str) -> None:
+        self._database, self._text = database, text
+
+    def __repr__(self) -> str:
+        """Say where the rows come from, without the password."""
+        return f"Query({self._database.name!r}, {self._text!r})"
+
+    def __enter__(self) -> Self:
+        """Use the query in a ``with`` statement."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close what the query opened."""
+        self._database.close()
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """Run the query, and return a reader of its rows.
+
+        Returns
+        -------
+        pyarrow.RecordBatchReader
+            Batches of rows.
+        """
+        try:
+            return with_numbers(self._database.run(self._text))
+        except Exception as error:
+            what = self._database.hidden(one_line(error))
+            raise DataFileError(f"{self._database.name} refused the query: {what}") from None
+
+
+def query(source: str | PathLike[str] | Any, text: str) -> Query:
+    """Ask a database for rows, of which a model learns or which it predicts.
+
+    Rows come as a stream, so that a table of any length needs little memory. Needs the extra
+    ``database``, and nothing else: PostgreSQL and SQLite by ADBC, DuckDB by itself.
+
+    Parameters
+    ----------
+    source : str, path or connection
+        A URI such as ``"postgresql://user:password@host/name"``; a file of SQLite (.sqlite,
+        .sqlite3, .db) or of DuckDB (.duckdb), which is only read; or an open connection of ADBC or
+        DuckDB. The password is shown nowhere.
+    text : str
+        The query in SQL.
+
+    Returns
+    -------
+    Query
+        Rows for :func:`unnaive.count`, and for ``fit`` and ``predict`` of the models.
+
+    Examples
+    --------
+    >>> import duckdb, unnaive
+    >>> wards = duckdb.connect()
+    >>> rows = "select smoker, ill from (values ('yes', 'yes'), ('no', 'no')) t(smoker, ill), range(20)"
+    >>> visits = unnaive.query(wards, rows)
+    >>> model = unnaive.NaiveBayes().fit(visits, "ill")
+    >>> model.predict([{"smoker": "yes"}]).tolist()
+    ['yes']
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise UnnaiveError(f"text={text!r}; it must be a query in SQL")
+    return Query(_database_of(source), text)
+
+
+def _database_of(source: Any) -> _Database:
+    """Recognize a database; nothing is opened before the first query."""
+    if hasattr(source, "cursor") and hasattr(source, "adbc_get_info"):
+        return _Adbc(f"the {type(source).__name__}", connection=source)
+    if hasattr(source, "sql") and hasattr(source, "cursor"):
+        return _DuckDB(f"the {type(source).__name__}", connection=source)
+    address = str(source)
+    scheme = urlsplit(address).scheme
+    if scheme in _POSTGRES:
+        return _Adbc(_without_password(address), address, "adbc_driver_postgresql.dbapi")
+    kind = _ENDINGS.get(Path(address).suffix.lower())
+    if kind is None:
+        raise UnnaiveError(
+            f"{_without_password(address)} is not known as a database; give "
+            "postgresql://user:password@host/name, a file that ends in .sqlite, .db or .duckdb, or "
+            "an open connection of ADBC or DuckDB"
+        )
+    if not Path(address).is_file():
+        raise DataFileError(f"{address}: there is no such file")
+    if kind == "duckdb":
+        return _DuckDB(address, address)
+    return _Adbc(address, f"file:{Path(address).absolute()}?mode=ro", "adbc_driver_sqlite.dbapi")
+
+
+class _Database:
+    """A database that is opened by its first query."""
+
+    def __init__(
+        self, name: str, address: str = "", driver: str = "duckdb", connection: Any = None
+    ) -> None:
+        self.name, self._address, self._driver = name, address, driver
+        self._connection = connection
+        self._opened: list[Any] = []  # what is ours to close, the last one first
+        self.close = finalize(self, _close, self._opened)
+
+    def hidden(self, message: str) -> str:
+        """Take the password out of a message of the driver."""
+        password = urlsplit(self._address).password if "://" in self._address else None
+        for secret in filter(None, (password, unquote(password or ""))):
+            message = message.replace(secret, "***")
+        return message
+
+    def module(self) -> Any:
+        """Import the driver."""
+        try:
+            return import_module(self._driver)
+        except ImportError as error:
+            package = self._driver.partition(".")[0].replace("_", "-")
+            raise UnnaiveError(f"{package} is not installed; pip install {package}") from error
+
+    def run(self, text: str) -> pa.RecordBatchReader:
+        """Run a query."""
+        raise NotImplementedError
+
+
+class _Adbc(_Database):
+    """PostgreSQL and SQLite."""
+
+    def run(self, text: str) -> pa.RecordBatchReader:
+        """Run a query in the transaction of the first one."""
+        if self._connection is None:
+            self._connection = self.module().connect(self._address)
+            self._opened.append(self._connection)
+            if self._address.startswith(_POSTGRES):
+                with self._connection.cursor() as first:
+                    first.execute(_STEADY)
+        cursor = self._connection.cursor()
+        self._opened.append(cursor)
+        cursor.execute(text)
+        return cursor.fetch_record_batch()
+
+
+class _DuckDB(_Database):
+    """DuckDB, whose relations run anew when they are read."""
+
+    def run(self, text: str) -> pa.RecordBatchReader:
+        """Run a query on a connection of its own, so that it disturbs no other."""
+        if self._connection is None:
+            self._connection = self.module().connect(self._address, read_only=True)
+            self._opened.append(self._connection)
+        relation = self._connection.cursor().sql(text)
+        new = hasattr(relation, "to_arrow_reader")
+        return (relation.to_arrow_reader if new else relation.fetch_arrow_reader)(_BATCH_ROWS)
+
+
+def _close(opened: list[Any]) -> None:
+    while opened:
+        with suppress(Exception):  # of a lost connection
+            opened.pop().close()
+
+
+def _without_password(address: str) -> str:
+    parts = urlsplit(address)
+    if parts.password is None:
+        return address
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"{parts.username}@{host}", query="").geturl()
+
+
+def with_numbers(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    """Cast numerics of PostgreSQL, which its driver gives as texts, to floats."""
+    arrow = import_module("pyarrow")
+    key, numeric = b"ADBC:postgresql:typname", b"numeric"
+    fields = [
+        arrow.field(field.name, arrow.float64())
+        if (field.metadata or {}).get(key) == numeric
+        else field
+        for field in reader.schema
+    ]
+    schema = arrow.schema(fields)
+    if schema.equals(reader.schema):
+        return reader
+    batches = (batch.cast(schema) for batch in reader)
+    return arrow.RecordBatchReader.from_batches(schema, batches)
