@@ -86,8 +86,9 @@ def query(source: str | PathLike[str] | Any, text: str) -> Query:
     --------
     >>> import duckdb, unnaive
     >>> wards = duckdb.connect()
-    >>> rows = "select smoker, ill from (values ('yes', 'yes'), ('no', 'no')) t(smoker, ill), range(20)"
-    >>> visits = unnaive.query(wards, rows)
+    >>> _ = wards.execute("create table visits as select 'yes' as smoker, 'yes' as ill")
+    >>> _ = wards.execute("insert into visits values ('no', 'no'), ('no', 'no'), ('yes', 'yes')")
+    >>> visits = unnaive.query(wards, "select smoker, ill from visits")
     >>> model = unnaive.NaiveBayes().fit(visits, "ill")
     >>> model.predict([{"smoker": "yes"}]).tolist()
     ['yes']
