@@ -129,7 +129,7 @@ def test_a_query_without_rows_or_with_a_mistake(sqlite):
     with pytest.raises(UnnaiveError, match="no rows"):
         unnaive.count(unnaive.query(sqlite, f"{ALL} where visits > 99"), "ill")
     with pytest.raises(DataFileError, match=r"wards\.sqlite refused the query: .*syntax"):
-        unnaive.count(unnaive.query(sqlite, "selct *"), "ill")
+        unnaive.count(unnaive.query(sqlite, "select from where"), "ill")
     with pytest.raises(ValueError, match="there is no column 'age'"):
         unnaive.count(unnaive.query(sqlite, ALL), "age")
 
