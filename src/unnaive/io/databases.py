@@ -25,7 +25,7 @@ _STEADY = "set transaction isolation level repeatable read"
 
 
 class Query:
-    """Rows of a query to a database; made by :func:`query`.
+    """Rows of a query to a database; made by :func:`unnaive.query`.
 
     Every pass over the rows runs the query again. All passes are in one transaction, so that they
     see the same rows, in PostgreSQL and SQLite. What was opened is closed at the end of a
@@ -81,6 +81,10 @@ def query(source: str | PathLike[str] | Any, text: str) -> Query:
     -------
     Query
         Rows for :func:`unnaive.count`, and for ``fit`` and ``predict`` of the models.
+
+    See Also
+    --------
+    unnaive.count : Counts rows, also those of a query.
 
     Examples
     --------
