@@ -27,21 +27,6 @@ def conditions(
     """Return which columns must be summed out, and which factors take part.
 
     Factors of missing columns without observed descendants sum to one, and do not count.
-
-    Parameters
-    ----------
-    compiler : Compiler
-        Has the cells and the stages.
-    factors : list of dict
-        Descriptions of the factors, parents before children.
-    plan : Plan
-        In which order columns are summed out.
-
-    Returns
-    -------
-    tuple
-        By column, the condition that it is missing and that an observed column depends on it; for
-        each factor, a column that is 1 if it counts and has a missing column, else NULL.
     """
     stages = compiler.stages
     counted: list[str] = [""] * len(factors)
@@ -70,17 +55,22 @@ def conditions(
 
 
 class Summing:
-    """Return the log mean of posteriors, or of joints.
+    """Sums missing columns out of the factors of a product, for one class at a time.
 
     Parameters
     ----------
-    spec : dict
-        Description of the parts.
-
-    Returns
-    -------
-    list of str
-        Columns of the log joint.
+    compiler : Compiler
+        Has the cells and the stages.
+    plan : Plan
+        In which order columns are summed out.
+    tables : list
+        Tables of every factor, with an entry for every cell.
+    weights : list of str
+        For each factor, a column that is NULL unless it takes part.
+    free : dict
+        By column, the condition that it is summed out.
+    open_row : str
+        A column that is NULL in rows in which nothing is summed out.
     """
 
     def __init__(  # noqa: PLR0917 - all of it is needed in every step
@@ -128,24 +118,7 @@ class Summing:
     def _terms(
         self, step: Step, at: dict[int, int], made: list[Message], label: int
     ) -> list[Expression]:
-        """Return what factors and messages add for one joint value.
-
-        Parameters
-        ----------
-        step : Step
-            The column that is summed out, and what it touches.
-        at : dict
-            The joint value, by column.
-        made : list
-            Messages of earlier steps.
-        label : int
-            The class.
-
-        Returns
-        -------
-        list of Expression
-            Logarithms, whose sum is a term of the sum.
-        """
+        """Return what factors and messages add for one joint value."""
         found = []
         for place in step.factors:
             (columns, values), *_ = self.tables[place]

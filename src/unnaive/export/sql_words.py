@@ -21,17 +21,7 @@ if TYPE_CHECKING:
 
 
 def number(value: float) -> Expression:
-    """Write a double; the exponent says that it is one.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-
-    Returns
-    -------
-    Expression
-        A literal that every database reads as a double, not as a decimal.
+    """Write a double; the exponent says that it is one, not a decimal.
 
     Examples
     --------
@@ -48,49 +38,17 @@ def double(value: float) -> str:
 
 
 def whole(value: int) -> Expression:
-    """Write an integer.
-
-    Parameters
-    ----------
-    value : int
-        The number.
-
-    Returns
-    -------
-    Expression
-        A literal.
-    """
+    """Write an integer."""
     return exp.Literal(this=str(int(value)), is_string=False)
 
 
 def column(name: str) -> Expression:
-    """Refer to a column of an earlier stage.
-
-    Parameters
-    ----------
-    name : str
-        Name that :meth:`Stages.put` or :meth:`Stages.given` returned.
-
-    Returns
-    -------
-    Expression
-        The reference, a new one in every call, since an expression has one place only.
-    """
+    """Refer to a column of an earlier stage; each call makes a new reference."""
     return exp.Column(this=exp.to_identifier(name, quoted=False))
 
 
 def plus(terms: Iterable[Expression]) -> Expression:
-    """Add up expressions; 0 if there are none.
-
-    Parameters
-    ----------
-    terms : iterable of Expression
-        What is added, from left to right.
-
-    Returns
-    -------
-    Expression
-        The sum in parentheses.
+    """Add up expressions from left to right, in parentheses; 0 if there are none.
 
     Examples
     --------
@@ -118,68 +76,25 @@ def place_of(codes: Sequence[Expression], sizes: Sequence[int]) -> Expression:
 
 
 def minus(a: Expression, b: Expression) -> Expression:
-    """Subtract.
-
-    Parameters
-    ----------
-    a, b : Expression
-        Minuend and subtrahend.
-
-    Returns
-    -------
-    Expression
-        The difference in parentheses.
-    """
+    """Subtract."""
     return exp.Paren(this=exp.Sub(this=a, expression=b))
 
 
 def times(a: Expression, b: Expression) -> Expression:
-    """Multiply.
-
-    Parameters
-    ----------
-    a, b : Expression
-        The factors.
-
-    Returns
-    -------
-    Expression
-        The product in parentheses.
-    """
+    """Multiply."""
     return exp.Paren(this=exp.Mul(this=a, expression=b))
 
 
 def divided(a: Expression, b: Expression) -> Expression:
-    """Divide doubles.
-
-    Parameters
-    ----------
-    a, b : Expression
-        Dividend and divisor, of which at least one is a double in every database.
-
-    Returns
-    -------
-    Expression
-        The quotient in parentheses.
-    """
+    """Divide doubles; one of the two must be a double in every database."""
     return exp.Paren(this=exp.Div(this=a, expression=b, typed=True))
 
 
 def when(*branches: tuple[Expression, Expression], otherwise: Expression | None) -> Expression:
-    """Return the value of the first condition that holds.
+    """Return the value of the first condition that holds, else ``otherwise`` (None: NULL).
 
-    Parameters
-    ----------
-    *branches : tuple of two Expressions
-        A condition and the value where it holds.
-    otherwise : Expression or None
-        The value if no condition holds; None: NULL.
-
-    Returns
-    -------
-    Expression
-        A CASE. Databases compute only the branch that they choose, so that rows without missing
-        values do not pay for sums over missing ones.
+    Databases compute only the branch that they choose, so that rows without missing values do not
+    pay for sums over missing ones.
 
     Examples
     --------
@@ -191,109 +106,35 @@ def when(*branches: tuple[Expression, Expression], otherwise: Expression | None)
 
 
 def is_missing(operand: Expression) -> Expression:
-    """Whether a value is NULL.
-
-    Parameters
-    ----------
-    operand : Expression
-        The value.
-
-    Returns
-    -------
-    Expression
-        The condition, never NULL itself.
-    """
+    """Whether a value is NULL; never NULL itself."""
     return exp.Is(this=operand, expression=exp.Null())
 
 
 def is_known(operand: Expression) -> Expression:
-    """Whether a value is not NULL.
-
-    Parameters
-    ----------
-    operand : Expression
-        The value.
-
-    Returns
-    -------
-    Expression
-        The condition, never NULL itself.
-    """
+    """Whether a value is not NULL; never NULL itself."""
     return exp.Not(this=is_missing(operand))
 
 
 def every(conditions: Iterable[Expression]) -> Expression:
-    """Whether all conditions hold.
-
-    Parameters
-    ----------
-    conditions : iterable of Expression
-        At least one condition.
-
-    Returns
-    -------
-    Expression
-        Their conjunction.
-    """
+    """Whether all conditions hold; at least one is given."""
     return exp.Paren(this=reduce(lambda a, b: exp.And(this=a, expression=b), conditions))
 
 
 def some(conditions: Iterable[Expression]) -> Expression:
-    """Whether one of the conditions holds.
-
-    Parameters
-    ----------
-    conditions : iterable of Expression
-        At least one condition.
-
-    Returns
-    -------
-    Expression
-        Their disjunction.
-    """
+    """Whether one of the conditions holds; at least one is given."""
     return exp.Paren(this=reduce(lambda a, b: exp.Or(this=a, expression=b), conditions))
 
 
 def function(name: str, *operands: Expression) -> Expression:
-    """Call a function by its name, as it is.
-
-    Parameters
-    ----------
-    name : str
-        The name, which sqlglot does not translate.
-    *operands : Expression
-        The arguments.
-
-    Returns
-    -------
-    Expression
-        The call.
-    """
+    """Call a function by its name, which sqlglot does not translate."""
     return exp.Anonymous(this=name, expressions=list(operands))
 
 
 def or_zero(operand: Expression) -> Expression:
-    """Replace NULL by 0.
-
-    Parameters
-    ----------
-    operand : Expression
-        A logarithm; NULL where a column of its table is missing.
-
-    Returns
-    -------
-    Expression
-        The logarithm, or 0, the logarithm of 1: a factor that changes nothing.
-    """
+    """Replace NULL by 0, the logarithm of 1: a factor that changes nothing."""
     return function("COALESCE", operand, number(0.0))
 
 
 def log_zero() -> Expression:
-    """Stand for log 0.
-
-    Returns
-    -------
-    Expression
-        A finite number: −∞ − −∞ would be no number, and not every database has −∞.
-    """
+    """Stand for log 0: a finite number, since −∞ − −∞ is none, and not every database has −∞."""
     return number(NOTHING)
