@@ -57,6 +57,9 @@ def test_the_command(tmp_path):
     printed = run("export", tmp_path / "m.unb", "-o", tmp_path / "m.json", "--json").stdout
     assert json.loads(printed)["bytes"] == (tmp_path / "m.json").stat().st_size
     assert (tmp_path / "m.json").read_text(encoding="utf-8") == model.to_json()
+    pytest.importorskip("sqlglot")
+    run("export", tmp_path / "m.unb", "-o", tmp_path / "m.sql", "--table", "a.b", "--explain", "2")
+    assert (tmp_path / "m.sql").read_text() == model.to_sql("a.b", explain=2) + ";\n"
     told = run("export", tmp_path / "m.unb", "-o", tmp_path / "m.xyz", code=2).stderr
     assert "'m.xyz' does not tell the format; add --to json" in " ".join(told.split())
     assert not (tmp_path / "m.xyz").exists()

@@ -1,63 +1,32 @@
-"""The recipes of docs/exporting.md: FastAPI, a Spark function, a browser page, run as printed."""
+"""The recipes of docs/exporting.md: FastAPI, a browser page, run as printed."""
 
 from __future__ import annotations
 
-import re
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
-import unnaive
 from browser import chromium_page, watch
-from exports import started
+from exports import patients, recipe
 from unnaive import export
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "exporting.md").read_text(encoding="utf-8")
 
-
-def block(heading, language):
-    """The first block of code below a heading."""
-    below = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
-    return re.search(rf"```{language}\n(.*?)```", below, re.DOTALL).group(1)
-
-
-@pytest.fixture(scope="module")
-def patients():
-    rows = pd.read_csv(ROOT / "examples" / "patients.csv")
-    X = rows.drop(columns="pneumonia")
-    return unnaive.TAN().fit(X, rows["pneumonia"]), X
-
-
-def test_fastapi(patients, tmp_path, monkeypatch):
+def test_fastapi(tmp_path, monkeypatch):
     client = pytest.importorskip("fastapi.testclient", reason="FastAPI is not installed")
-    model, X = patients
+    model, X = patients()
     model.save(tmp_path / "patients.unb")
     monkeypatch.chdir(tmp_path)
     names = {}
-    exec(block("FastAPI", "python"), names)
+    exec(recipe("FastAPI", "python"), names)
     rows = [{k: v for k, v in row.items() if pd.notna(v)} for row in X[:5].to_dict("records")]
     with client.TestClient(names["app"]) as caller:
         for row in rows:
             answer = caller.post("/predict", json=row)
             assert answer.status_code == 200
             assert answer.json() == pytest.approx(model.predict_proba_one(row))
-
-
-@pytest.mark.long
-def test_spark_function(patients):
-    model, X = patients
-    with started("Spark SQL") as engine:
-        frame = engine.session.createDataFrame(X.astype(object).where(X.notna(), None))
-        names = {"pd": pd, "model": model, "frame": frame}
-        exec(block("A Spark function", "python"), names)
-        found = [row["p"] for row in names["scored"].collect()]
-    np.testing.assert_allclose(found, model.predict_proba(X)[:, 1], rtol=0, atol=1e-9)
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -68,10 +37,10 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.mark.long
-def test_browser_page(patients, tmp_path):
-    model, _ = patients
+def test_browser_page(tmp_path):
+    model, _ = patients()
     export.write(model, tmp_path / "model.js")
-    (tmp_path / "index.html").write_text(block("A browser page", "html"), encoding="utf-8")
+    (tmp_path / "index.html").write_text(recipe("A browser page", "html"), encoding="utf-8")
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -1,34 +1,46 @@
-"""SQL in a PostgreSQL server and in Spark, both started here."""
+"""SQL in a PostgreSQL server and in Spark; each is started once for all that it runs."""
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from exports import assert_predictions, assert_scored, fitted, started
+from exports import (
+    assert_explained,
+    assert_predictions,
+    assert_scored,
+    fitted,
+    patients,
+    recipe,
+    started,
+)
+from hostile import assert_survives
 
 pytest.importorskip("sqlglot")
 pytestmark = pytest.mark.long  # servers
-KEYS = {
-    "PostgreSQL": [
-        "tan",
-        "aode",
-        "hnb",
-        "gaussian-nb",
-        "gaussian-tan",
-        "full-bayes",
-        "kdb",
-        "auto",
-    ],
-    "Spark SQL": ["tan", "aode"],
-}
+KEYS = ["tan", "aode", "hnb", "gaussian-nb", "gaussian-tan", "full-bayes", "kdb", "auto"]
 
 
-@pytest.mark.parametrize("name", KEYS)
-def test_predictions_are_those_of_python(name):
-    with started(name) as engine:
-        for key in KEYS[name]:
+def test_postgres():
+    with started("PostgreSQL") as engine:
+        for key in KEYS:
             assert_scored(engine, *fitted(key, seed=1))
-        if name == "PostgreSQL":
-            model, X = fitted("tan", seed=2)
-            answer = engine.score(model, X, inline=3)
-            assert_predictions(model, X, answer.labels, answer.probabilities)
+        model, X = fitted("tan", seed=2)
+        answer = engine.score(model, X, inline=3)
+        assert_predictions(model, X, answer.labels, answer.probabilities)
+        assert_explained(engine, *fitted("tan", k=2))
+        assert_survives(engine, 25)
+
+
+def test_spark():
+    with started("Spark SQL") as engine:
+        assert_scored(engine, *fitted("tan", seed=1, k=2))
+        assert_explained(engine, *fitted("nb", k=3))
+        assert_survives(engine, 4)
+        model, X = patients()
+        frame = engine.session.createDataFrame(X.astype(object).where(X.notna(), None))
+        names = {"pd": pd, "model": model, "frame": frame}
+        exec(recipe("A Spark function", "python"), names)
+        found = [row["p"] for row in names["scored"].collect()]
+        np.testing.assert_allclose(found, model.predict_proba(X)[:, 1], rtol=0, atol=1e-9)

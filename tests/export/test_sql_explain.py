@@ -7,32 +7,12 @@ import pandas as pd
 import pytest
 
 import unnaive
-from benchmarks.engines import KEY, unseen
-from exports import clinic, fitted, started
+from benchmarks.engines import unseen
+from exports import assert_explained, clinic, fitted, started
 from unnaive.exceptions import UnnaiveError
 
 pytest.importorskip("sqlglot")
-REFUSED = {"a2de", "full-bayes", "gaussian-kdb", "gaussian-tan", "k-naive"}
-SLOW = {"atan", "pazzani-eda", "apnbc-eda"}  # a megabyte of SQL; long searches
-
-
-def assert_explained(database, model, X, most=3):
-    """The strongest contributions to the log-odds of the label, strongest first."""
-    query = model.to_sql(database.table, key=KEY, dialect=database.dialect, explain=most)
-    database.load(X)
-    rows = sorted(database.run(query), key=lambda row: int(row[0]))
-    odds = model.explain(X).log_odds(positive=model.predict(X).tolist())
-    for row, own in zip(rows, odds.contributions, strict=True):
-        found = row[-2 * most :]
-        sizes = -np.sort(-np.abs(own))
-        for rank in range(most):
-            name, value = found[2 * rank : 2 * rank + 2]
-            if name is None:
-                assert value is None
-                assert sizes[rank] == 0
-                continue
-            assert float(value) == pytest.approx(own[odds.labels.index(name)], abs=1e-9)
-            assert abs(float(value)) == pytest.approx(sizes[rank], abs=1e-9)
+EVERY_KIND = ["spode", "kdb", "waode", "hnb", "tan-multinet", "odanb", "bsej", "bayesnet", "auto"]
 
 
 @pytest.fixture(scope="module")
@@ -49,17 +29,9 @@ def test_contributions_are_those_of_python(databases, key, k):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("key", sorted({*unnaive.all_models()} - REFUSED - SLOW))
-def test_every_model(databases, key):
-    model, X = fitted(key, seed=1, k=3 if key == "auto" else 2)
-    assert_explained(databases[1], model, X)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["PostgreSQL", "Spark SQL"])
-def test_servers(name):
-    with started(name) as database:
-        assert_explained(database, *fitted("tan", k=2))
+@pytest.mark.parametrize("key", EVERY_KIND)
+def test_every_kind_of_tables(databases, key):
+    assert_explained(databases[1], *fitted(key, seed=1, k=2))
 
 
 def test_groups_share_what_they_add(databases):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import unnaive
-from benchmarks.engines import ENGINES, NotHere, unseen
+from benchmarks.engines import ENGINES, KEY, NotHere, unseen
 
+ROOT = Path(__file__).parents[2]
 NUMBERS_ONLY = {"full-bayes", "k-naive"}
 
 
@@ -67,3 +70,36 @@ def assert_scored(engine, model, X):
     """An engine's labels and probabilities are the model's."""
     answer = engine.score(model, X)
     assert_predictions(model, X, answer.labels, answer.probabilities)
+
+
+def assert_explained(database, model, X, most=3):
+    """The strongest contributions to the log-odds of the label, strongest first."""
+    query = model.to_sql(database.table, key=KEY, dialect=database.dialect, explain=most)
+    database.load(X)
+    rows = sorted(database.run(query), key=lambda row: int(row[0]))
+    odds = model.explain(X).log_odds(positive=model.predict(X).tolist())
+    for row, own in zip(rows, odds.contributions, strict=True):
+        found = row[-2 * most :]
+        sizes = -np.sort(-np.abs(own))
+        for rank in range(most):
+            name, value = found[2 * rank : 2 * rank + 2]
+            if name is None:
+                assert value is None
+                assert sizes[rank] == 0
+                continue
+            assert float(value) == pytest.approx(own[odds.labels.index(name)], abs=1e-9)
+            assert abs(float(value)) == pytest.approx(sizes[rank], abs=1e-9)
+
+
+def recipe(heading, language):
+    """The first block of code below a heading of the page on exports."""
+    page = (ROOT / "docs" / "exporting.md").read_text(encoding="utf-8")
+    below = page.split(f"## {heading}\n")[1].split("\n## ")[0]
+    return re.search(rf"```{language}\n(.*?)```", below, re.DOTALL).group(1)
+
+
+def patients():
+    """The model of that page, and its rows."""
+    rows = pd.read_csv(ROOT / "examples" / "patients.csv")
+    X = rows.drop(columns="pneumonia")
+    return unnaive.TAN().fit(X, rows["pneumonia"]), X
