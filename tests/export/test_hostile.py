@@ -48,6 +48,9 @@ def test_what_sql_cannot_hold_is_refused(tmp_path, names, value, told):
     model = unnaive.NaiveBayes().fit(X, [0, 1] * 5)
     with pytest.raises(UnnaiveError, match=told):
         export.write(model, tmp_path / "model.sql")
+    if value == "\ud800":
+        with pytest.raises(UnnaiveError, match=f"{told}, which ONNX cannot hold"):
+            export.write(model, tmp_path / "model.onnx")
     assert not list(tmp_path.iterdir())
 
 

@@ -58,6 +58,29 @@ def require_doubles(document: State, target: str) -> None:
             )
 
 
+def require_text(document: State, target: str, *, forbidden: str = "", **given: str | None) -> None:
+    """Raise an error if a text is no Unicode, or has a character that the target cannot hold.
+
+    ``given`` are other texts, by the name of the parameter.
+    """
+    texts = [("a class", label) for label in document["labels"]]
+    texts += [(f"column {name!r}", value) for name, value in values_of_categories(document)]
+    texts += [("the name of a column", column["name"]) for column in document["columns"]]
+    for where, text in (*texts, *given.items()):
+        if isinstance(text, str) and (set(forbidden) & set(text) or not _encodable(text)):
+            raise UnnaiveError(
+                f"{where} has the text {text!r}, which {target} cannot hold; replace its characters"
+            )
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def kind_of_labels(document: State, target: str) -> str:
     """Return "str", "bool", "int" or "float": the type of all classes."""
     kinds = {type(label).__name__ for label in document["labels"]}

@@ -10,7 +10,13 @@ import numpy as np
 
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import UnnaiveError
-from unnaive.export.checks import kind_of_labels, kind_of_values, models_of, require_doubles
+from unnaive.export.checks import (
+    kind_of_labels,
+    kind_of_values,
+    models_of,
+    require_doubles,
+    require_text,
+)
 from unnaive.export.onnx_graph import Graph
 from unnaive.export.onnx_kinds import Compiler
 from unnaive.export.reading import readings_of
@@ -27,6 +33,7 @@ _LARGEST = sys.float_info.max
 def graph_of(document: State) -> ModelProto:
     """Convert a document; :func:`unnaive.export.to_onnx` explains the result."""
     require_doubles(document, "ONNX")
+    require_text(document, "ONNX")
     inputs = _inputs(document)
     graph = Graph(list(inputs))
     logs = []

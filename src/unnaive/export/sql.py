@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import UnnaiveError
 from unnaive.export import sql_words as sql
-from unnaive.export.checks import (
-    kind_of_labels,
-    kind_of_values,
-    require_doubles,
-    values_of_categories,
-)
+from unnaive.export.checks import kind_of_labels, kind_of_values, require_doubles, require_text
 from unnaive.export.query import Query
 from unnaive.export.reading import readings_of
 from unnaive.export.sql_explain import Explainer, require_positive, strongest
@@ -48,7 +43,7 @@ def select_of(  # noqa: PLR0917 - the options of to_sql
         raise ValueError(f"explain={explain}; it must be 0 or more")
     require_doubles(document, "SQL")
     kind_of_labels(document, "SQL")
-    _require_text(document)
+    require_text(document, "SQL", table=table, key=key, forbidden="\0")
     _require_names(document, dialect)
     tables = RealTables(f"unnaive_{_digest(document)}", inline)
     stages = Stages(dialect, tables)
@@ -74,18 +69,6 @@ def _digest(document: State) -> str:
     return hashlib.blake2b(json.dumps(document).encode(), digest_size=5).hexdigest()
 
 
-def _require_text(document: State) -> None:
-    """Raise an error if a text cannot be part of a query."""
-    texts = [("a class", label) for label in document["labels"]]
-    texts += [(f"column {name!r}", value) for name, value in values_of_categories(document)]
-    texts += [("the name of a column", column["name"]) for column in document["columns"]]
-    for where, text in texts:
-        if isinstance(text, str) and ("\0" in text or not _encodable(text)):
-            raise UnnaiveError(
-                f"{where} has the text {text!r}, which SQL cannot hold; replace its characters"
-            )
-
-
 def _require_names(document: State, dialect: str) -> None:
     """Raise an error if a column has no name, or two columns have one name in the database."""
     seen: dict[str, str] = {}
@@ -107,14 +90,6 @@ def _require_names(document: State, dialect: str) -> None:
 def _folded(name: str) -> str:
     """Return a name without its case, as widely as any database does."""
     return name.casefold().upper().lower().casefold()
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class _Source:
