@@ -19,10 +19,15 @@ from abc import abstractmethod
 from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
+
+from benchmarks.timing import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TABLE = "my rows"
 KEY = "the id"
@@ -46,6 +51,10 @@ class Engine(AbstractContextManager["Engine"]):
     @abstractmethod
     def score(self, model: Any, X: pd.DataFrame) -> Answer:
         """Export a model, load rows, and score them."""
+
+    def timed(self, model: Any, X: pd.DataFrame) -> Callable[[], float]:
+        """Return a function that scores the rows and returns the seconds that it took."""
+        return lambda: self.score(model, X).seconds
 
     def __exit__(self, *error: object) -> None:
         """Stop the engine."""
@@ -129,13 +138,26 @@ class Database(Engine):
             self.execute(statement)
         start = time.perf_counter()
         rows = self.run(query.select)
-        seconds = time.perf_counter() - start
+        spent = time.perf_counter() - start
         rows = sorted(rows, key=lambda row: int(row[0]))
         if [int(row[0]) for row in rows] != list(range(len(X))):
             raise AssertionError("the query lost or repeated rows")
         kind = type(model.classes_.tolist()[0])
         labels = [typed(row[1], kind) for row in rows]
-        return Answer(labels, np.array([row[2:] for row in rows], dtype=float), seconds)
+        return Answer(labels, np.array([row[2:] for row in rows], dtype=float), spent)
+
+    def timed(self, model: Any, X: pd.DataFrame) -> Callable[[], float]:
+        """Return a function that scores the rows into another table; they are loaded once."""
+        query = model.to_sql(self.table, key=KEY, dialect=self.dialect)
+        self.load(X)
+        for statement in query.tables:
+            self.execute(statement)
+        return lambda: seconds(lambda: self.compute(query.select))
+
+    def compute(self, query: str) -> None:
+        """Run a query and keep what it returns in the database."""
+        self.execute("DROP TABLE IF EXISTS answers")
+        self.execute(f"CREATE TABLE answers AS {query}")
 
     @property
     def table(self) -> str:
@@ -339,6 +361,10 @@ class Spark(Database):
     def execute(self, statement: str) -> None:
         """Run a statement."""
         self.session.sql(statement)
+
+    def compute(self, query: str) -> None:
+        """Run a query and throw away what it returns."""
+        self.session.sql(query).write.format("noop").mode("overwrite").save()
 
     def run(self, query: str) -> list[tuple[Any, ...]]:
         """Run a query."""
