@@ -97,7 +97,7 @@ def assert_scored_or_refused(engine, model, X):
     except UnnaiveError as error:
         told = str(error)
         assert "\n" not in told
-        assert "column" in told or "the class" in told
+        assert "column" in told or "class" in told
         return False
     return True
 
