@@ -131,6 +131,7 @@ def speed(engines: Sequence[str], key: str = "tan") -> list[list[Any]]:
             continue
         rates = [report.number(len(X) / min(times)) for times in (theirs, ours)]
         lines.append([name, f"{len(X):,}", report.duration(min(theirs)), *rates])
+        print(*lines[-1], sep="  ", flush=True)  # the others may take long
     report.section(f"{key}, {COLUMNS} text columns of {VALUES} values, 2 classes, best of 3")
     report.show(["engine", "rows", "time", "rows/s", "rows/s of predict_proba"], lines)
     return lines

@@ -33,6 +33,7 @@ def test_postgres():
         assert_survives(engine, 25)
 
 
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 def test_spark():
     with started("Spark SQL") as engine:
         assert_scored(engine, *fitted("tan", seed=1, k=2))
