@@ -126,7 +126,7 @@ def test_a_query_that_fails(relation):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda s: unnaive.TAN().fit(s, patients()["ill"]), "y of a stream is the name"),
+        (lambda s: unnaive.TAN().fit(s, patients()["ill"]), "y of a stream must be the name"),
         (lambda s: unnaive.TAN().fit(s, "nothing"), "there is no column 'nothing'"),
         (lambda s: unnaive.TAN().fit(s, "ill", np.ones(3)), "sample_weight of a stream"),
         (lambda s: unnaive.GaussianNaiveBayes().fit(s, "ill"), "read as a stream; take its rows"),

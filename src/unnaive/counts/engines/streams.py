@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from unnaive.counts.engines.answers import arrow_array, new_names, with_answers
 from unnaive.counts.engines.streaming import bytes_of, located, read_ahead
-from unnaive.exceptions import UnnaiveError
 from unnaive.io.parts.streams import BATCH_ROWS, StreamPart
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class StreamEngine:
         """Run the work on every batch and merge the results."""
         for series, what in ((labels, "y"), (weights, "sample_weight")):
             if series is not None:
-                raise UnnaiveError(f"{what} of a stream is the name of one of its columns")
+                raise TypeError(f"{what} of a stream must be the name of one of its columns")
         results: list[Result | None] = []
         first = 0
         with closing(read_ahead(self._frames())) as frames:
