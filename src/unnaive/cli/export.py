@@ -71,8 +71,7 @@ def export(
     --------
     unnaive export patients.unb -o patients.onnx
     unnaive export patients.unb -o patients.js
-    unnaive export patients.unb -o patients.sql --dialect postgres --table clinic.visits --key id
-    unnaive export patients.unb -o patients.sql --table patients --explain 3
+    unnaive export patients.unb -o patients.sql --table visits --key id --explain 3
     """
     from unnaive.export import write  # noqa: PLC0415 - see app.py
     from unnaive.export.targets import FORMATS  # noqa: PLC0415
