@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from unnaive import TAN, ConformalClassifier, FullBayes, NaiveBayes, load
+from unnaive import TAN, AutoBayes, ConformalClassifier, FullBayes, NaiveBayes, load
 from unnaive.evaluate import risk_coverage
 from unnaive.exceptions import ModelFileError, UnnaiveError
 from unnaive.models.sets import scores_of
@@ -185,3 +185,11 @@ def test_the_risk_coverage_curve_is_its_definition():
     assert "<table>" in curve._repr_html_()
     with pytest.raises(ValueError, match="chances"):
         risk_coverage(y, chances[:, :2], [0, 1, 2])
+
+
+@pytest.mark.parametrize("method", ["loo", "cross", "split"])
+def test_sets_of_a_blend(method):
+    X, y = rows(150)
+    sets = ConformalClassifier(AutoBayes(candidates={"nb": NaiveBayes()}), method=method).fit(X, y)
+    included = sets.predict_set(X, 0.9).included
+    assert 0.8 <= included[np.arange(len(y)), np.searchsorted(sets.classes_, y)].mean() <= 1.0

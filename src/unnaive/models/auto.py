@@ -15,6 +15,7 @@ from unnaive._docstrings import described_like
 from unnaive._scikit import check_is_fitted, clone
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
+from unnaive.io.frames import to_column
 from unnaive.models.aode import AODE
 from unnaive.models.base import CountsClassifier
 from unnaive.models.classifier import Classifier
@@ -27,6 +28,7 @@ from unnaive.models.persistence import model_of, state_of
 from unnaive.models.trial import Judged, Member, Trial, blend_weights
 from unnaive.models.weighted import WeightedBayes
 from unnaive.parameters import frequency, is_number, number, one_of, parameter, whole
+from unnaive.schema.categories import learn_categories
 from unnaive.schema.learn import is_categorical
 from unnaive.tables.calibration import Calibration
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from unnaive._typing import AnyArray, FloatArray, Label, State
-    from unnaive.io.frames import Frame
+    from unnaive.io.frames import Column, Frame
     from unnaive.models.fitted import Normalise
     from unnaive.models.inputs import Given
     from unnaive.schema import Schema
@@ -368,7 +370,7 @@ class AutoBayes(Classifier):
         The first call fits and compares the candidates; its samples must contain every class.
         """
         if "_fitted" not in self.__dict__:
-            if classes is not None and set(classes) != set(np.unique(np.asarray(y)).tolist()):
+            if classes is not None and set(classes) != _labels_in(to_column(y)):
                 raise UnnaiveError(
                     "AutoBayes compares candidates on the rows of the first call, so these must "
                     "contain every class; give more rows"
@@ -443,3 +445,9 @@ class AutoBayes(Classifier):
 def _same(value: object, usual: object) -> bool:
     """Whether a setting has its default value, so that the setting of a candidate stays."""
     return isinstance(value, type(usual)) and bool(value == usual)
+
+
+def _labels_in(target: Column) -> set[Label]:
+    """Return the labels that occur."""
+    known, codes = learn_categories(target)
+    return {known.categories[code] for code in np.unique(codes).tolist() if code < known.size}

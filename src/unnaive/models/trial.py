@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -156,8 +157,9 @@ class Trial:
 
     def of_folds(self, model: Classifier) -> LeftOutRows:
         """Fit any model to all rows, and to those without each fold."""
-        frame, target, weights, _ = self.given
+        frame, target, weights, names = self.given
         model.fit(frame, target, weights)
+        model._fitted = replace(model.fitted_, names=names)  # those of the user's table, if any
         classes = model.schema_.encode_target(target)
         fold, labels = folds_of(classes), model.classes_
         joint = np.empty((len(fold), len(labels)))
