@@ -60,7 +60,7 @@ PARTS = (  # of ``unnaive.models``, for authors of models
     *("choice.left_out_candidates", "fitted.Fitted", "fitted.Shown", "registry.class_of"),
     *("gaussian.GaussianRecipe", "gaussian.GaussianFitted"),
 )
-FOREIGN = "BaseEstimator, ClassifierMixin, ABC, tuple, dict, Exception"
+FOREIGN = "BaseEstimator, ClassifierMixin, ABC, tuple, dict, str, Exception"
 MODEL_METHODS = """
 Every model has ``fit``, ``predict``, ``predict_proba``, ``predict_log_proba``,
 ``predict_joint_log_proba``, ``partial_fit``, ``forget``, ``explain`` and ``save``, and from

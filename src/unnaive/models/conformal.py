@@ -60,8 +60,8 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     method    scores of                       guarantee, for exchangeable samples
     ========  ==============================  ============================================
     "loo"     all samples, by leave-one-out   none for finite numbers, as for the jackknife;
-              from counts; bins and structure near 1 − α: 90.1 % for 90 % on 36 data sets
-              without their fold
+              from counts; bins and           near 1 − α: 90.1 % for 90 % on 34 data sets
+              structure without their fold
     "cross"   all samples, by models without  coverage ≥ 1 − 2α (up to 2(1 − 1/K)/(n/K + 1)),
               their fold; folds + 1 fits      usually near 1 − α
     "split"   samples that are held out and   coverage ≥ 1 − α
