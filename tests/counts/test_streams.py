@@ -108,6 +108,28 @@ def test_a_stream_that_can_be_read_once_and_does_not_fit(monkeypatch, lazy):
     unnaive.TAN().fit(lazy, "ill")
 
 
+class Spent(Capsule):
+    """A source that gives its rows once and does not say so."""
+
+    def __init__(self):
+        self.given = False
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        if self.given:
+            raise ValueError("spent")
+        self.given = True
+        return super().__arrow_c_stream__(requested_schema)
+
+
+def test_a_stream_that_turns_out_to_be_spent(monkeypatch):
+    assert unnaive.count(Spent(), "ill") == in_memory()
+    assert unnaive.TAN().fit(Spent(), "ill").counts_ == in_memory()
+    monkeypatch.setattr(streams, "ROOM", 1000)
+    with pytest.raises(UnnaiveError, match="Spent can be read only once"):
+        unnaive.TAN().fit(Spent(), "ill")
+    assert unnaive.TAN().fit(Capsule(), "ill").counts_ == in_memory()
+
+
 def test_a_stream_that_breaks_off():
     def batches():
         yield from TABLE.to_batches(1000)[:2]

@@ -84,7 +84,7 @@ def test_a_server_of_postgresql():
         pytest.skip(str(error))
     with server:
         server.load(patients(), "patients")
-        address = f"postgresql://postgres:s3cret@/postgres?host={server.folder}"
+        address = f"postgresql://postgres:s3cret@/postgres?host={server.folder}&password=s3cret2"
         whole = ALL.replace("visits", "visits::int").replace("children", "children::bigint")
         rows = unnaive.query(address, whole)
         assert "s3cret" not in repr(rows)
@@ -110,6 +110,7 @@ def test_a_server_of_postgresql():
         ("absent.sqlite", ALL, r"absent\.sqlite: there is no such file"),
         ("absent.sqlite", " ", r"it must be a query in SQL"),
         (3, ALL, r"3 is not known as a database"),
+        ("mysql://host/x?password=s3cret", ALL, r"mysql://host/x is not known as a database"),
     ],
 )
 def test_mistakes(source, text, message):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from weakref import finalize
 
 from unnaive.exceptions import DataFileError, UnnaiveError
 from unnaive.io.content import one_line
+from unnaive.io.parts.streams import open_reader
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -18,13 +20,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-_BATCH_ROWS = 1 << 17
 _POSTGRES = ("postgresql", "postgres")
 _ENDINGS = {".duckdb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite"}
 _STEADY = "set transaction isolation level repeatable read"
 
 
-class Query:
+class QueriedRows:
     """Rows of a query to a database; made by :func:`unnaive.query`.
 
     Every pass over the rows runs the query again. All passes are in one transaction, so that they
@@ -37,7 +38,12 @@ class Query:
 
     def __repr__(self) -> str:
         """Say where the rows come from, without the password."""
-        return f"Query({self._database.name!r}, {self._text!r})"
+        return f"query({self._database.name!r}, {self._text!r})"
+
+    @property
+    def described(self) -> str:
+        """Name in messages."""
+        return f"the query to {self._database.name}"
 
     def __enter__(self) -> Self:
         """Use the query in a ``with`` statement."""
@@ -56,13 +62,13 @@ class Query:
             Batches of rows.
         """
         try:
-            return with_numbers(self._database.run(self._text))
+            return with_numbers(open_reader(self._database.run(self._text)))
         except Exception as error:
             what = self._database.hidden(one_line(error))
             raise DataFileError(f"{self._database.name} refused the query: {what}") from None
 
 
-def query(source: str | PathLike[str] | Any, text: str) -> Query:
+def query(source: str | PathLike[str] | Any, text: str) -> QueriedRows:
     """Ask a database for rows, of which a model learns or which it predicts.
 
     Rows come as a stream, so that a table of any length needs little memory. Needs the extra
@@ -79,7 +85,7 @@ def query(source: str | PathLike[str] | Any, text: str) -> Query:
 
     Returns
     -------
-    Query
+    QueriedRows
         Rows for :func:`unnaive.count`, and for ``fit`` and ``predict`` of the models.
 
     See Also
@@ -99,7 +105,7 @@ def query(source: str | PathLike[str] | Any, text: str) -> Query:
     """
     if not isinstance(text, str) or not text.strip():
         raise UnnaiveError(f"text={text!r}; it must be a query in SQL")
-    return Query(_database_of(source), text)
+    return QueriedRows(_database_of(source), text)
 
 
 def _database_of(source: Any) -> _Database:
@@ -109,8 +115,7 @@ def _database_of(source: Any) -> _Database:
     if hasattr(source, "sql") and hasattr(source, "cursor"):
         return _DuckDB(f"the {type(source).__name__}", connection=source)
     address = str(source)
-    scheme = urlsplit(address).scheme
-    if scheme in _POSTGRES:
+    if address.partition("://")[0] in _POSTGRES:
         return _Adbc(_without_password(address), address, "adbc_driver_postgresql.dbapi")
     kind = _ENDINGS.get(Path(address).suffix.lower())
     if kind is None:
@@ -126,7 +131,7 @@ def _database_of(source: Any) -> _Database:
     return _Adbc(address, f"file:{Path(address).absolute()}?mode=ro", "adbc_driver_sqlite.dbapi")
 
 
-class _Database:
+class _Database(ABC):
     """A database that is opened by its first query."""
 
     def __init__(
@@ -139,8 +144,7 @@ class _Database:
 
     def hidden(self, message: str) -> str:
         """Take the password out of a message of the driver."""
-        password = urlsplit(self._address).password if "://" in self._address else None
-        for secret in filter(None, (password, unquote(password or ""))):
+        for secret in _secrets(self._address):
             message = message.replace(secret, "***")
         return message
 
@@ -152,15 +156,15 @@ class _Database:
             package = self._driver.partition(".")[0].replace("_", "-")
             raise UnnaiveError(f"{package} is not installed; pip install {package}") from error
 
-    def run(self, text: str) -> pa.RecordBatchReader:
-        """Run a query."""
-        raise NotImplementedError
+    @abstractmethod
+    def run(self, text: str) -> Any:
+        """Run a query; returns what :func:`~unnaive.io.parts.streams.open_reader` takes."""
 
 
 class _Adbc(_Database):
     """PostgreSQL and SQLite."""
 
-    def run(self, text: str) -> pa.RecordBatchReader:
+    def run(self, text: str) -> Any:
         """Run a query in the transaction of the first one."""
         if self._connection is None:
             self._connection = self.module().connect(self._address)
@@ -171,20 +175,18 @@ class _Adbc(_Database):
         cursor = self._connection.cursor()
         self._opened.append(cursor)
         cursor.execute(text)
-        return cursor.fetch_record_batch()
+        return cursor
 
 
 class _DuckDB(_Database):
-    """DuckDB, whose relations run anew when they are read."""
+    """DuckDB, whose relations run when they are read."""
 
-    def run(self, text: str) -> pa.RecordBatchReader:
-        """Run a query on a connection of its own, so that it disturbs no other."""
+    def run(self, text: str) -> Any:
+        """Prepare a query on a connection of its own, so that it disturbs no other."""
         if self._connection is None:
             self._connection = self.module().connect(self._address, read_only=True)
             self._opened.append(self._connection)
-        relation = self._connection.cursor().sql(text)
-        new = hasattr(relation, "to_arrow_reader")
-        return (relation.to_arrow_reader if new else relation.fetch_arrow_reader)(_BATCH_ROWS)
+        return self._connection.cursor().sql(text)
 
 
 def _close(opened: list[Any]) -> None:
@@ -193,12 +195,22 @@ def _close(opened: list[Any]) -> None:
             opened.pop().close()
 
 
-def _without_password(address: str) -> str:
+def _secrets(address: str) -> list[str]:
+    """Passwords in a URI, as written and as meant; also that of ?password=."""
+    if "://" not in address:
+        return []
     parts = urlsplit(address)
-    if parts.password is None:
+    asked = [value for name, value in parse_qsl(parts.query) if "pass" in name.lower()]
+    written = [parts.password or "", *asked]
+    return [secret for text in written for secret in {text, unquote(text), quote(text)} if secret]
+
+
+def _without_password(address: str) -> str:
+    if "://" not in address:
         return address
-    host = parts.netloc.rpartition("@")[2]
-    return parts._replace(netloc=f"{parts.username}@{host}", query="").geturl()
+    parts = urlsplit(address)
+    user, host = parts.username, parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"{user}@{host}" if user else host, query="").geturl()
 
 
 def with_numbers(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-# Methods that start to read from the beginning again: of DuckDB (two), Iceberg, scanners of pyarrow
-AGAIN = ("to_arrow_reader", "fetch_arrow_reader", "to_arrow_batch_reader", "to_reader")
+# Methods of sources that can be read again: of DuckDB, Iceberg, pyarrow's scanners, Delta, polars
+AGAIN = (
+    *("to_arrow_reader", "fetch_arrow_reader", "to_arrow_batch_reader", "to_reader"),
+    *("to_pyarrow_dataset", "collect_schema"),
+)
 ONCE = ("fetch_record_batch", "read_next_batch")  # of cursors of ADBC, of readers of pyarrow
 _LAZY = {("polars", "LazyFrame"), ("pyarrow", "RecordBatchReader"), ("pyarrow", "Scanner")}
 _HELD = {"numpy", "pandas", "polars", "pyarrow", "modin", "cudf", "dask", "pyspark"}
@@ -32,5 +35,4 @@ def _gives_batches(kind: type) -> bool:
         return True
     if any(module in _HELD for module, _ in names):
         return False
-    offers = (*AGAIN, *ONCE, "to_pyarrow_dataset", "__arrow_c_stream__")
-    return any(hasattr(kind, name) for name in offers)
+    return any(hasattr(kind, name) for name in (*AGAIN, *ONCE, "__arrow_c_stream__"))

@@ -31,7 +31,7 @@ def engine(source: object) -> StreamEngine:
 
 @dataclass
 class StreamEngine:
-    """Batches of a stream; the rows of one that cannot be read again are held, if they are few."""
+    """Batches of a stream; rows that perhaps cannot be read again are held, if they are few."""
 
     part: StreamPart
     keeps_columns: bool = True
@@ -61,18 +61,19 @@ class StreamEngine:
         return work.merge(results)
 
     def _frames(self) -> Generator[Frame]:
-        """Yield the rows, and hold those of a stream that can be read only once."""
+        """Yield the rows, and hold those of a stream that perhaps cannot be read again."""
         if self.held:
             yield from self.held
             return
-        room = ROOM
+        room = 0 if self.part.again else ROOM
         for frame in self.part.plain(BATCH_ROWS, list(self.names), threads=True):
-            if self.part.once:
-                room -= bytes_of(*frame.columns)
+            if room > 0:
                 self.held.append(frame)
-            if room < 0:
-                self.held.clear()
-                raise self.part.is_read_once()
+                room -= bytes_of(*frame.columns)
+                if room <= 0:
+                    self.held.clear()
+                    if self.part.once:
+                        raise self.part.is_read_once()
             yield frame
 
     def predict(self, prediction: Prediction) -> pa.RecordBatchReader:

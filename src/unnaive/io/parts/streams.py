@@ -24,23 +24,24 @@ class StreamPart(ArrowPart):
 
     Attributes
     ----------
-    once : bool
-        Whether the stream can be read only once, as a cursor.
+    again, once : bool
+        Whether the stream can certainly be read again, as a query, or only once, as a cursor. Of
+        other sources this is not known.
     n_read : int
         Rows read so far.
     """
 
     def __init__(self, source: Any) -> None:
         self._source, kind = source, type(source)
-        again = any(hasattr(kind, name) for name in AGAIN)
-        self.once = not again and any(hasattr(kind, name) for name in ONCE)
+        self.again = any(hasattr(kind, name) for name in AGAIN)
+        self.once = not self.again and any(hasattr(kind, name) for name in ONCE)
         self.n_read = 0
-        name = f"the {kind.__name__}"
+        name = getattr(source, "described", f"the {kind.__name__}")
         with _breaking_off(name, self):
-            reader = _open(source)
+            reader = open_reader(source)
             schema = reader.schema
         # A connection can have only one open result, so a query that can run again is closed.
-        self._first: pa.RecordBatchReader | None = reader if self.once else reader.close()
+        self._first: pa.RecordBatchReader | None = reader.close() if self.again else reader
         super().__init__(name, schema)
 
     def batches(self, **how: Any) -> Iterator[pa.RecordBatch]:
@@ -49,6 +50,7 @@ class StreamPart(ArrowPart):
         if reader is None:
             reader = self._again()
         waiting: list[pa.RecordBatch] = []
+        ready = 0
         with closing(reader):
             while True:
                 with _breaking_off(self.name, self):
@@ -56,44 +58,45 @@ class StreamPart(ArrowPart):
                 if batch is not None:
                     waiting.append(batch.select(how["columns"]))
                     self.n_read += batch.num_rows
-                ready = sum(one.num_rows for one in waiting)
+                    ready += batch.num_rows
                 if waiting and (batch is None or ready >= how["batch_size"]):
                     yield from _joined(waiting, how["batch_size"])
-                    waiting = []
+                    waiting, ready = [], 0
                 if batch is None:
                     return
 
     def _again(self) -> pa.RecordBatchReader:
         """Open the source a second time."""
-        if self.once:
-            raise self.is_read_once()
+        if self.again:
+            with _breaking_off(self.name, self):
+                return open_reader(self._source)
         try:
-            return _open(self._source)
+            return open_reader(self._source)
         except Exception as error:
-            raise self.is_read_once(f" ({one_line(error)})") from error
+            raise self.is_read_once() from error
 
-    def is_read_once(self, why: str = "") -> UnnaiveError:
+    def is_read_once(self) -> UnnaiveError:
         """Return the error of a source that is needed a second time."""
         return UnnaiveError(
-            f"{self.name} can be read only once{why}, and its rows do not fit into memory; count "
+            f"{self.name} can be read only once, and its rows do not fit into memory; count "
             "with a schema=, so that one pass is enough, or give a source that can be read again, "
             "such as a query, a lazy frame, or a Parquet file"
         )
 
 
-def _open(source: Any) -> pa.RecordBatchReader:
+def open_reader(source: Any) -> pa.RecordBatchReader:
     """Start to read a source from its beginning."""
-    if hasattr(source, "collect_schema"):
-        return _of_lazy_frame(source)
     for name in (*AGAIN, "fetch_record_batch"):
         if hasattr(source, name):
-            if not name.endswith("_arrow_reader"):
-                return getattr(source, name)()
-            return getattr(source.project("*"), name)(BATCH_ROWS)  # a relation keeps its result
+            if name == "collect_schema":
+                return _of_lazy_frame(source)
+            if name == "to_pyarrow_dataset":
+                return source.to_pyarrow_dataset().scanner().to_reader()
+            if name.endswith("_arrow_reader"):  # a relation keeps its result, a new one has none
+                return getattr(source.project("*"), name)(BATCH_ROWS)
+            return getattr(source, name)()
     if hasattr(source, "read_next_batch"):
         return source
-    if hasattr(source, "to_pyarrow_dataset"):
-        return source.to_pyarrow_dataset().scanner().to_reader()
     return import_module("pyarrow").RecordBatchReader.from_stream(source)
 
 
