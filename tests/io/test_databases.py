@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 
 import pyarrow as pa
 import pytest
@@ -138,3 +139,9 @@ def test_a_query_without_rows_or_with_a_mistake(sqlite):
 def test_the_standard_library_connection_is_refused(sqlite):
     with sqlite3.connect(sqlite) as connection, pytest.raises(UnnaiveError, match="not known"):
         unnaive.query(connection, ALL)
+
+
+def test_a_driver_that_is_not_installed(sqlite, monkeypatch):
+    monkeypatch.setitem(sys.modules, "adbc_driver_sqlite.dbapi", None)
+    with pytest.raises(UnnaiveError, match=r"^adbc-driver-sqlite is not installed; pip install"):
+        unnaive.count(unnaive.query(sqlite, ALL), "ill")

@@ -63,6 +63,8 @@ class QueriedRows:
         """
         try:
             return with_numbers(open_reader(self._database.run(self._text)))
+        except UnnaiveError:  # the driver is not installed
+            raise
         except Exception as error:
             what = self._database.hidden(one_line(error))
             raise DataFileError(f"{self._database.name} refused the query: {what}") from None
