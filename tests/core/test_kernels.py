@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unnaive import _core
-from unnaive._core import balance, buckets, coding, discretize, information, weighting
+from unnaive._core import balance, buckets, coding, counting, discretize, information, weighting
 from unnaive.structure import balanced
 
 CODES = (np.uint8, np.uint16, np.uint32)
@@ -262,3 +262,38 @@ def test_search_refuses_what_does_not_fit(monkeypatch):
     ):
         with pytest.raises(IndexError, match="search"):
             balance.search(*wrong)
+
+
+@pytest.mark.parametrize("length", [0, 1, 3, 4, 31, 32, 37, 64, 511, 512, 545, 760, 1048])
+def test_words_are_counted_alike_on_all_levels(length, levels):
+    rng = np.random.default_rng(length)
+    words = rng.integers(0, 2**64, (7, length), dtype=np.uint64)
+    layout = np.array([[0, 2, 0, 2], [2, 5, 2, 5]])
+    bits = np.array([[int(np.bitwise_count(a & b).sum()) for b in words[2:]] for a in words[:2]])
+    for level in levels:
+        _core.set_level(level)
+        out = zeros((1, 10), dtype=np.int64)
+        runs, pair = np.array([0, length]), np.array([[0, 1]])
+        counting.count_pairs(
+            words, layout, runs, pair, whole(0), zeros((1, 7), dtype=np.int64), out
+        )
+        np.testing.assert_array_equal(out[0].reshape(2, 5), bits)
+
+
+@pytest.mark.parametrize("dtype", CODES)
+@pytest.mark.parametrize("sizes", [(1, 1), (2, 40), (50, 17), (200, 300), (255, 257)])
+def test_rows_without_weights_count_once(dtype, sizes):
+    rng, n_rows = np.random.default_rng(5), 1000
+    beyond = [min(size + 3, np.iinfo(dtype).max + 1) for size in sizes]  # codes that do not count
+    codes = np.stack([rng.integers(0, most, n_rows) for most in beyond]).astype(dtype)
+    classes = rng.integers(0, 3, n_rows).astype(np.uint8)
+    expected = zeros((3, *sizes), dtype=np.int64)
+    for c, a, b in zip(classes, *codes, strict=True):
+        if a < sizes[0] and b < sizes[1]:
+            expected[c, a, b] += 1
+    layout = np.array([[0, 0, 0, sizes[0]], [0, 0, sizes[0], sizes[1]]])
+    for weights in (np.empty(0, dtype=np.int64), np.ones(n_rows, dtype=np.int64)):
+        out = np.full((3, 2 + sizes[0] * sizes[1]), 7)
+        counting.add_pairs(codes, classes, weights, layout, np.array([[0, 1]]), whole(1), out)
+        np.testing.assert_array_equal(out[:, 1:-1].reshape(3, *sizes), expected + 7)
+        assert (out[:, [0, -1]] == 7).all()

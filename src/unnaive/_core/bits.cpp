@@ -129,41 +129,78 @@ AVX2 INLINE __m256i bits_set(__m256i words) {
     return _mm256_sad_epu8(_mm256_add_epi8(here, there), _mm256_setzero_si256());
 }
 
-AVX2 INLINE __m256i both_of(const u64 *mine, const u64 *other, int place) {
-    return _mm256_and_si256(
-        _mm256_loadu_si256(reinterpret_cast<const __m256i *>(mine) + place),
-        _mm256_loadu_si256(reinterpret_cast<const __m256i *>(other) + place));
+AVX2 INLINE __m256i vector_at(const u64 *words, int place) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(words) + place);
 }
 
-// Harley and Seal: bits of 32 words are added up as bits, and one vector in eight is counted.
-AVX2 i64 one_avx2(const u64 *mine, const u64 *other, i64 length) {
-    __m256i ones = _mm256_setzero_si256(), twos = ones, fours = ones, total = ones;
+// Bits of one line so far: those that stand for one, two and four, and the number of eights.
+struct Sums {
+    __m256i ones, twos, fours, eights;
+};
+
+// Add two vectors of mine AND each line as bits; what is carried stands for two.
+template <int lines>
+AVX2 INLINE void add_two(const u64 *mine, const u64 *others, i64 stride, int place,
+                         Sums (&sums)[lines], __m256i (&carried)[lines]) {
+    const __m256i first = vector_at(mine, place), second = vector_at(mine, place + 1);
+#pragma GCC unroll 2
+    for (int line = 0; line < lines; line++) {
+        const u64 *other = others + line * stride;
+        carry_save(sums[line].ones, _mm256_and_si256(first, vector_at(other, place)),
+                   _mm256_and_si256(second, vector_at(other, place + 1)), carried[line]);
+    }
+}
+
+// Harley and Seal: bits of 32 words are added up as bits, and one vector in eight is counted. Two
+// lines at a time share the loads of `mine`.
+template <int lines>
+AVX2 INLINE void count_lines(const u64 *mine, const u64 *others, i64 stride, i64 length,
+                             i64 *cells) {
+    const __m256i zero = _mm256_setzero_si256();
+    Sums sums[lines];
+    for (auto &sum : sums) sum = {zero, zero, zero, zero};
     i64 word = 0;
     for (; word + 32 <= length; word += 32) {
-        const u64 *a = mine + word, *b = other + word;
-        __m256i two_a, two_b, four_a, four_b, eight;
-        carry_save(ones, both_of(a, b, 0), both_of(a, b, 1), two_a);
-        carry_save(ones, both_of(a, b, 2), both_of(a, b, 3), two_b);
-        carry_save(twos, two_a, two_b, four_a);
-        carry_save(ones, both_of(a, b, 4), both_of(a, b, 5), two_a);
-        carry_save(ones, both_of(a, b, 6), both_of(a, b, 7), two_b);
-        carry_save(twos, two_a, two_b, four_b);
-        carry_save(fours, four_a, four_b, eight);
-        total = _mm256_add_epi64(total, bits_set(eight));
+        __m256i two_a[lines], two_b[lines], four_a[lines], four_b[lines], eight;
+        const u64 *a = mine + word, *b = others + word;
+        add_two<lines>(a, b, stride, 0, sums, two_a);
+        add_two<lines>(a, b, stride, 2, sums, two_b);
+        for (int line = 0; line < lines; line++)
+            carry_save(sums[line].twos, two_a[line], two_b[line], four_a[line]);
+        add_two<lines>(a, b, stride, 4, sums, two_a);
+        add_two<lines>(a, b, stride, 6, sums, two_b);
+        for (int line = 0; line < lines; line++) {
+            carry_save(sums[line].twos, two_a[line], two_b[line], four_b[line]);
+            carry_save(sums[line].fours, four_a[line], four_b[line], eight);
+            sums[line].eights = _mm256_add_epi64(sums[line].eights, bits_set(eight));
+        }
     }
-    total = _mm256_slli_epi64(total, 3);
-    total = _mm256_add_epi64(total, _mm256_slli_epi64(bits_set(fours), 2));
-    total = _mm256_add_epi64(total, _mm256_slli_epi64(bits_set(twos), 1));
-    total = _mm256_add_epi64(total, bits_set(ones));
-    i64 shared = _mm256_extract_epi64(total, 0) + _mm256_extract_epi64(total, 1) +
-                 _mm256_extract_epi64(total, 2) + _mm256_extract_epi64(total, 3);
-    for (; word < length; word++) shared += _mm_popcnt_u64(mine[word] & other[word]);
+    for (int line = 0; line < lines; line++) {
+        const Sums &sum = sums[line];
+        const u64 *other = others + line * stride;
+        __m256i total = _mm256_slli_epi64(sum.eights, 3);
+        total = _mm256_add_epi64(total, _mm256_slli_epi64(bits_set(sum.fours), 2));
+        total = _mm256_add_epi64(total, _mm256_slli_epi64(bits_set(sum.twos), 1));
+        total = _mm256_add_epi64(total, bits_set(sum.ones));
+        i64 rest = word;
+        for (; rest + 4 <= length; rest += 4)
+            total = _mm256_add_epi64(total, bits_set(_mm256_and_si256(vector_at(mine + rest, 0),
+                                                                      vector_at(other + rest, 0))));
+        cells[line] += _mm256_extract_epi64(total, 0) + _mm256_extract_epi64(total, 1) +
+                       _mm256_extract_epi64(total, 2) + _mm256_extract_epi64(total, 3);
+        for (; rest < length; rest++) cells[line] += _mm_popcnt_u64(mine[rest] & other[rest]);
+    }
+}
+
+AVX2 i64 one_avx2(const u64 *mine, const u64 *other, i64 length) {
+    i64 shared = 0;
+    count_lines<1>(mine, other, 0, length, &shared);
     return shared;
 }
 
 AVX2 void four_avx2(const u64 *mine, const u64 *others, i64 stride, i64 length, i64 *cells) {
-    for (int line = 0; line < 4; line++)
-        cells[line] += one_avx2(mine, others + line * stride, length);
+    count_lines<2>(mine, others, stride, length, cells);
+    count_lines<2>(mine, others + 2 * stride, stride, length, cells + 2);
 }
 
 template <class Code>

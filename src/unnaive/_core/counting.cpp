@@ -6,6 +6,7 @@
 // values, number of values v); where nothing is missing v − 1 bitmaps do, and the last value's
 // counts follow by subtraction.
 #include <algorithm>
+#include <vector>
 
 #include "bits.h"
 
@@ -14,7 +15,11 @@ namespace {
 
 constexpr i64 WORD = 64;
 constexpr i64 TILE_WORDS = 512;  // one value of column i and four of column j: 20 KB, in the cache
+constexpr i64 STEP_WORDS = 32;   // what the loops of bits.cpp count at a time
 constexpr i64 LINE_WORDS = 8;    // runs are whole cache lines, so that no load straddles two
+
+constexpr i64 TALLIED = 1 << 16;            // cells of a table that is tallied in the cache: 256 KB
+constexpr i64 MOST_ROWS = i64(1) << 32;     // that a cell of such a table can count
 
 enum Layout { FIRST_BITMAP, BITMAPS, FIRST_SLOT, VALUES, FIELDS };
 
@@ -116,6 +121,13 @@ void complete_pair(i64 *cells, const i64 *left, const i64 *right, const i64 *mar
     }
 }
 
+// Words of a tile, so that a run has tiles of about equal length and none of a few words.
+i64 even_tile(i64 words) {
+    const i64 tiles = std::max<i64>(1, (words + TILE_WORDS / 2) / TILE_WORDS);
+    const i64 steps = (words + tiles * STEP_WORDS - 1) / (tiles * STEP_WORDS);
+    return std::max<i64>(1, steps) * STEP_WORDS;
+}
+
 // Count one tile of words of a pair of columns into its table.
 INLINE void count_tile(const u64 *words, i64 stride, const i64 *left, const i64 *right, i64 length,
                        SharedFour *four, SharedOne *one, i64 *cells) {
@@ -148,8 +160,9 @@ void count_pairs(In2<u64> words, In2<i64> layout, In1<i64> runs, In2<i64> pairs,
     SharedOne *one = shared_one();
     for (i64 run = 0; run + 1 < runs.size(); run++) {
         i64 *table = out.data + (run % n_classes) * width;
-        for (i64 low = runs[run]; low < runs[run + 1]; low += TILE_WORDS) {
-            const i64 length = std::min(TILE_WORDS, runs[run + 1] - low);
+        const i64 tile = even_tile(runs[run + 1] - runs[run]);
+        for (i64 low = runs[run]; low < runs[run + 1]; low += tile) {
+            const i64 length = std::min(tile, runs[run + 1] - low);
             for (i64 pair = 0; pair < pairs.shape(0); pair++)
                 count_tile(words.data + low, stride, &layout(pairs(pair, 0), 0),
                            &layout(pairs(pair, 1), 0), length, four, one, table + starts[pair]);
@@ -161,17 +174,43 @@ void count_pairs(In2<u64> words, In2<i64> layout, In1<i64> runs, In2<i64> pairs,
                           &layout(pairs(pair, 1), 0), &marginals(label, 0));
 }
 
-// What the three histograms have in common: rows that agree, classes that out has.
+// What the three histograms have in common: rows that agree, classes that out has. Without weights
+// every row counts once.
 template <class Code, class Class, class Weight>
 void check_rows(const char *kernel, In2<Code> codes, In1<Class> classes, In1<Weight> weights,
                 In2<i64> layout, Out2<Weight> out) {
     const i64 n_rows = codes.shape(1);
-    require(classes.size() == n_rows && weights.size() == n_rows, kernel,
+    require(classes.size() == n_rows && (weights.size() == n_rows || weights.size() == 0), kernel,
             "codes, classes and weights differ in rows");
     require(all_below(classes.data, n_rows, out.shape(0)), kernel, "a class is not in out");
     require(layout.shape(0) == codes.shape(0), kernel, "layout and codes differ in columns");
     check_layout(kernel, layout, std::numeric_limits<i64>::max() / 2,
                  std::numeric_limits<i64>::max() / 2);
+}
+
+template <class Weight> INLINE Weight weight_of(In1<Weight> weights, i64 row) {
+    return weights.size() ? weights[row] : Weight(1);
+}
+
+// Count the rows of one pair of columns, in a table of 32 bits that fits into the cache.
+//
+// Values that are missing have a line of the table too, so that no row asks. The places of some rows
+// are computed before the table is touched, which vectorizes.
+template <class Code, class Class>
+void tally_pair(const Code *left, const Code *right, const Class *classes, i64 n_rows, u32 size_i,
+                u32 size_j, std::vector<u32> &table) {
+    constexpr i64 SOME = 256;
+    u32 places[SOME];
+    std::fill(table.begin(), table.end(), 0);
+    for (i64 low = 0; low < n_rows; low += SOME) {
+        const i64 rows = std::min(SOME, n_rows - low);
+        for (i64 row = 0; row < rows; row++) {
+            const u32 a = std::min<u32>(left[low + row], size_i);
+            const u32 b = std::min<u32>(right[low + row], size_j);
+            places[row] = (u32(classes[low + row]) * (size_i + 1) + a) * (size_j + 1) + b;
+        }
+        for (i64 row = 0; row < rows; row++) table[places[row]]++;
+    }
 }
 
 // Add each row's weight to its class and value, in row order; cost n a column.
@@ -186,7 +225,8 @@ void add_values(In2<Code> codes, In1<Class> classes, In1<Weight> weights, In2<i6
         require(first <= out.shape(1) - size, "add_values", "a column's values are not in out");
         const Code *line = codes.data + column * codes.shape(1);
         for (i64 row = 0; row < codes.shape(1); row++)
-            if (line[row] < size) out(classes[row], first + line[row]) += weights[row];
+            if (line[row] < size)
+                out(classes[row], first + line[row]) += weight_of(weights, row);
     }
 }
 
@@ -198,13 +238,27 @@ void add_pairs(In2<Code> codes, In1<Class> classes, In1<Weight> weights, In2<i64
     require(pairs.shape(1) == 2, "add_pairs", "pairs must have two columns each");
     check_tables("add_pairs", layout, pairs, starts, out.shape(1));
     const i64 n_rows = codes.shape(1);
+    std::vector<u32> table;
     for (i64 pair = 0; pair < pairs.shape(0); pair++) {
         const Code *left = codes.data + pairs(pair, 0) * n_rows;
         const Code *right = codes.data + pairs(pair, 1) * n_rows;
         const i64 size_i = layout(pairs(pair, 0), VALUES), size_j = layout(pairs(pair, 1), VALUES);
+        if (weights.size() == 0 && size_i < TALLIED && size_j < TALLIED && n_rows < MOST_ROWS &&
+            out.shape(0) * (size_i + 1) * (size_j + 1) <= TALLIED) {
+            table.resize(size_t(out.shape(0) * (size_i + 1) * (size_j + 1)));
+            tally_pair(left, right, classes.data, n_rows, u32(size_i), u32(size_j), table);
+            for (i64 label = 0; label < out.shape(0); label++)
+                for (i64 a = 0; a < size_i; a++) {
+                    const u32 *line = &table[size_t((label * (size_i + 1) + a) * (size_j + 1))];
+                    Weight *cells = &out(label, starts[pair]) + a * size_j;
+                    for (i64 b = 0; b < size_j; b++) cells[b] += Weight(line[b]);
+                }
+            continue;
+        }
         for (i64 row = 0; row < n_rows; row++)
             if (left[row] < size_i && right[row] < size_j)
-                out(classes[row], starts[pair] + left[row] * size_j + right[row]) += weights[row];
+                out(classes[row], starts[pair] + left[row] * size_j + right[row]) +=
+                    weight_of(weights, row);
     }
 }
 
@@ -226,7 +280,8 @@ void add_triples(In2<Code> codes, In1<Class> classes, In1<Weight> weights, In2<i
         for (i64 row = 0; row < n_rows; row++) {
             const i64 a = line[0][row], b = line[1][row], c = line[2][row];
             if (a < size[0] && b < size[1] && c < size[2])
-                out(classes[row], starts[triple] + (a * size[1] + b) * size[2] + c) += weights[row];
+                out(classes[row], starts[triple] + (a * size[1] + b) * size[2] + c) +=
+                    weight_of(weights, row);
         }
     }
 }

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from unnaive.schema.sketch import SchemaSketch
 
 BATCH_ROWS = 1 << 17
+HELD_BATCHES = 4  # rows of so many batches are counted together, if they have few columns:
+HELD_CELLS = 1 << 25  # at most 32 MB of codes of one byte
 COPIES = 3  # of all tables in memory: of all files, of this file, of a batch
 KEPT = 8  # the part of the memory that may hold rows between the two passes
 ROUGH = 0.01  # rank error of bin edges above which there is a warning
@@ -79,7 +81,7 @@ def count_files(
         Called after every batch with a
         :class:`~unnaive.counts.engines.streaming.CountProgress`.
     batch_rows : int, default=131072
-        Number of rows that are counted together.
+        Number of rows that are read together. Rows of up to four batches are counted together.
     reading : Reading, default=Reading()
         Encoding, number style and spellings of missing values of text files.
     **learning
@@ -262,7 +264,9 @@ class CountPass:
 
     def __init__(self, files: Files, work: Counting) -> None:
         self.work, self.notes = work, files.notes
-        self._n_jobs, self._batch_rows = files.n_jobs, files.batch_rows
+        self._n_jobs = files.n_jobs
+        room = max(files.batch_rows, HELD_CELLS // max(1, len(work.names)))
+        self._most_rows = min(HELD_BATCHES * files.batch_rows, room)
         saved = files.notes.memory.get("counts")
         self.total = None if saved is None else JointCounts.from_state(saved)
 
@@ -276,7 +280,7 @@ class CountPass:
         schema = self.work.schema
         codes = schema.encode(rows.frame, n_jobs=self._n_jobs)
         self._held.append((codes, schema.encode_target(rows.target), rows.weights))
-        if sum(len(classes) for _, classes, _ in self._held) >= self._batch_rows:
+        if sum(len(classes) for _, classes, _ in self._held) >= self._most_rows:
             self._flush()
 
     def _flush(self) -> None:

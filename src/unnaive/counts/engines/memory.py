@@ -341,8 +341,8 @@ class CodedRows:
 
     @cached_property
     def _row_weights(self) -> AnyArray:
-        ones = np.ones(len(self.classes), dtype=np.int64)
-        return ones if self.weights is None else self.weights
+        """Weights as the kernels take them: none of them means that every row counts once."""
+        return np.empty(0, dtype=np.int64) if self.weights is None else self.weights
 
     @cached_property
     def _rows(self) -> tuple[AnyArray, AnyArray, AnyArray]:
