@@ -26,8 +26,8 @@ AODE_ROWS = 50_000
 TWO_THREADS = {"HNB": 1.6, "WAODE": 1.6}  # others: 1.7 times as fast as one
 
 
-# Without VPOPCNTDQ, one popcount a word is no limit: with AVX2 the bits of sixteen vectors are added
-# as bits (Harley and Seal, in the form of Muła, Kurz and Lemire 2018), and one vector is counted.
+# Without VPOPCNTDQ, one popcount a word is no limit: with AVX2 the bits of sixteen vectors are
+# added as bits (Harley and Seal; Muła, Kurz and Lemire 2018), and one vector is counted.
 BARE = """
 #include <stdint.h>
 #if defined(__AVX2__) && !defined(__AVX512VPOPCNTDQ__)
@@ -38,7 +38,8 @@ typedef __m256i V;
     high = _mm256_or_si256(_mm256_and_si256(low, x), _mm256_and_si256(u, v)); \\
     low = _mm256_xor_si256(u, v); }
 static inline V count(V v) {
-    const V table = _mm256_setr_epi8(0,1,1,2,1,2,2,3,1,2,2,3,2,3,3,4,0,1,1,2,1,2,2,3,1,2,2,3,2,3,3,4);
+    const V table = _mm256_setr_epi8(
+        0,1,1,2,1,2,2,3,1,2,2,3,2,3,3,4,0,1,1,2,1,2,2,3,1,2,2,3,2,3,3,4);
     const V low = _mm256_set1_epi8(15);
     const V x = _mm256_shuffle_epi8(table, _mm256_and_si256(v, low));
     const V y = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), low));
