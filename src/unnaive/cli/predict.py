@@ -95,7 +95,7 @@ def predict(
                     bounds = classifier.predict_interval(frame, interval)
                     numbers += [rounded(bound, precision) for bound in (bounds.lower, bounds.upper)]
                 sets = None if coverage is None else loaded.predict_set(frame, coverage).included
-                writer.write(copied, chosen, numbers, sets)
+                writer.write(Predicted(copied, chosen, numbers, sets))
                 rows += frame.n_rows
                 done(rows)
             writer.finish()
@@ -105,6 +105,15 @@ def predict(
 
 _ALL_DIGITS = 17  # significant digits that tell every number apart
 _EXACT_POWER = 22  # largest power of ten that is exact
+
+
+class Predicted(NamedTuple):
+    """Kept cells, predicted classes, numbers and sets of some rows."""
+
+    copied: "Frame"
+    chosen: "IntArray"
+    numbers: "list[FloatArray]"
+    sets: "BoolArray | None"
 
 
 class Told(NamedTuple):
@@ -159,16 +168,11 @@ class CsvLines:
         sets = ["set"] if told.sets else []
         stream.write(f"{_line([*keep, predicted, *sets, *shown])}\n".encode())
 
-    def write(
-        self,
-        copied: "Frame",
-        chosen: "IntArray",
-        numbers: "list[FloatArray]",
-        sets: "BoolArray | None",
-    ) -> None:
+    def write(self, predicted: Predicted) -> None:
         """Write kept cells, predicted classes, sets and numbers of some rows."""
         import numpy as np  # noqa: PLC0415 - see app.py
 
+        copied, chosen, numbers, sets = predicted
         cells = [self._cells[index] for index in chosen.tolist()]
         if sets is not None:
             texts_of_sets = [_line(["|".join(one)]) for one in named_sets(self._labels, sets)]
@@ -269,14 +273,9 @@ class JsonLines:
         self._numbers: list[list[list[float]]] = [[] for _ in told.kinds]
         self._sets: list[list[Label]] = []
 
-    def write(
-        self,
-        copied: "Frame",
-        chosen: "IntArray",
-        numbers: "list[FloatArray]",
-        sets: "BoolArray | None",
-    ) -> None:
+    def write(self, predicted: Predicted) -> None:
         """Collect the kept cells and the predictions of some rows."""
+        copied, chosen, numbers, sets = predicted
         for column in copied.columns:
             self._kept[column.name] += texts(column)
         self._predicted += self._model.classes_[chosen].tolist()

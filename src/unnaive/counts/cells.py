@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive._dataclasses import dataclass
-from unnaive.counts.families import FamilyCounts, narrow, widened
+from unnaive.counts.families import FamilyCounts, are_distinct, narrow, widened
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 
 if TYPE_CHECKING:
@@ -104,17 +104,15 @@ class CellCounts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CellCounts):
             return NotImplemented
-        arrays = ((self.keys, other.keys), (self.table, other.table))
-        return self.columns == other.columns and all(np.array_equal(*pair) for pair in arrays)
+        same = self.columns == other.columns and np.array_equal(self.keys, other.keys)
+        return same and np.array_equal(self.table, other.table)
 
     __hash__ = None  # type: ignore[assignment]
 
     def fits(self, sizes: IntArray, n_classes: int) -> bool:
         """Whether columns, keys and counts fit the schema; if not, a file was altered."""
-        within = all(0 <= column < len(sizes) for column in self.columns)
         return (
-            within
-            and len(set(self.columns)) == len(self.columns) > 0
+            are_distinct(self.columns, len(sizes))
             and self.keys.dtype == np.int64
             and self.keys.shape == self.table.shape == (len(self.keys),)
             and bool((np.diff(self.keys) > 0).all())

@@ -62,17 +62,15 @@ class FamilyCounts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FamilyCounts):
             return NotImplemented
-        arrays = ((self.contexts, other.contexts), (self.table, other.table))
-        return self.columns == other.columns and all(np.array_equal(*pair) for pair in arrays)
+        same = self.columns == other.columns and np.array_equal(self.contexts, other.contexts)
+        return same and np.array_equal(self.table, other.table)
 
     __hash__ = None  # type: ignore[assignment]
 
     def fits(self, sizes: IntArray, n_classes: int) -> bool:
         """Whether columns, contexts and table fit the schema."""
-        within = all(0 <= column < len(sizes) for column in self.columns)
         return (
-            within
-            and len(set(self.columns)) == len(self.columns) > 0
+            are_distinct(self.columns, len(sizes))
             and self.contexts.dtype == np.int64
             and self.contexts.ndim == 1
             and bool((np.diff(self.contexts) > 0).all())
@@ -88,6 +86,11 @@ class FamilyCounts:
     def from_state(cls, state: State) -> FamilyCounts:
         """Restore the counts from :meth:`state`."""
         return cls(tuple(state["columns"]), widened(state["contexts"]), widened(state["table"]))
+
+
+def are_distinct(columns: tuple[int, ...], n_columns: int) -> bool:
+    """Whether columns are a family: at least one, none twice, all among ``n_columns``."""
+    return len(set(columns)) == len(columns) > 0 and all(0 <= i < n_columns for i in columns)
 
 
 def _occurring(columns: tuple[int, ...], contexts: IntArray, table: CountArray) -> FamilyCounts:

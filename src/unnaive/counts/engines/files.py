@@ -265,7 +265,7 @@ class CountPass:
     def __init__(self, files: Files, work: Counting) -> None:
         self.work, self.notes = work, files.notes
         self._n_jobs = files.n_jobs
-        room = max(files.batch_rows, HELD_CELLS // max(1, len(work.names)))
+        room = max(files.batch_rows, HELD_CELLS // max(1, len(work.schema.names)))
         self._most_rows = min(HELD_BATCHES * files.batch_rows, room)
         saved = files.notes.memory.get("counts")
         self.total = None if saved is None else JointCounts.from_state(saved)
