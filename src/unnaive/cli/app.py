@@ -19,6 +19,7 @@ from unnaive.cli import (
     compare,
     counts,
     demo,
+    drift,
     evaluate,
     explain,
     export,
@@ -148,6 +149,7 @@ for _command in (
     counts.schema,
     counts.count,
     counts.merge,
+    drift.drift,
     signing.sign,
     signing.verify,
 ):

@@ -5,6 +5,7 @@ from unnaive.evaluate.compare import Step, compare, compare_many
 from unnaive.evaluate.comparison import Comparison, Failure
 from unnaive.evaluate.comparisons import Comparisons
 from unnaive.evaluate.crossvalidate import Evaluation, cross_validate, leave_one_out
+from unnaive.evaluate.drift import Change, Drift, drift
 from unnaive.evaluate.folds import WekaStratifiedKFold
 from unnaive.evaluate.risk import RiskCoverage, risk_coverage
 from unnaive.evaluate.runs import Runs, hash_rows
@@ -21,8 +22,10 @@ from unnaive.evaluate.verdicts import FriedmanVerdict, NemenyiVerdict, Verdict
 from unnaive.metrics import Metrics, measure, predicted_codes
 
 __all__ = [
+    "Change",
     "Comparison",
     "Comparisons",
+    "Drift",
     "Evaluation",
     "Failure",
     "FriedmanVerdict",
@@ -38,6 +41,7 @@ __all__ = [
     "compare_many",
     "corrected_resampled_t",
     "cross_validate",
+    "drift",
     "friedman",
     "hash_rows",
     "holm",
