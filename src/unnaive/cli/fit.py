@@ -24,12 +24,19 @@ _OF_ROWS = (
     *("encoding", "decimal", "thousands", "missing", "keep_text"),
 )
 
+_OF_FILES = ("ignore", "keep", "encoding", "decimal", "thousands", "missing", "keep_text")
+
 Data = Annotated[
-    Path,
+    str,
     typer.Argument(
         metavar="DATA",
-        help=f"File of rows ({options.FORMATS}), or of counts from unnaive count or merge.",
+        help=f"File of rows ({options.FORMATS}), or of counts from unnaive count or merge. With "
+        "--query: postgresql://user@host/name, or a file of SQLite or DuckDB.",
     ),
+]
+Query = Annotated[
+    str | None,
+    option("--query", "SQL", "Learn from the rows of this query, which are streamed."),
 ]
 Target = Annotated[
     str | None, option("--target -t", "COLUMN", "Target column; not needed for a counts file.")
@@ -43,6 +50,7 @@ def fit(
     *,
     target: Target = None,
     output: Output,
+    query: Query = None,
     model: options.Model = None,
     training: options.Training,
     prediction_sets: Annotated[
@@ -61,26 +69,33 @@ def fit(
     unnaive fit patients.csv --target diagnosis -o patients.unb
     unnaive fit patients.csv -t diagnosis --ignore id --model tan -o patients.unb
     unnaive fit all.counts --model tan -o patients.unb
+    unnaive fit wards.duckdb --query "select * from visits" -t diagnosis -m tan -o visits.unb
     """
-    parameters = training.parameters()
-    from_counts = counting.is_counts(data)
-    model = model or ("tan" if from_counts else "auto")
+    parameters, file, named = training.parameters(), Path(data), data
+    from_counts = query is None and counting.is_counts(file)
+    model = model or ("tan" if from_counts or query is not None else "auto")
     classifier = options.build(model, parameters).set_params(n_jobs=n_jobs)
-    require_writable(output, data)
+    require_writable(output, *([file] if query is None else []))
     start = perf_counter()
+    if prediction_sets and (from_counts or query is not None):
+        what = f"{data} holds counts" if from_counts else "those of a query are streamed"
+        raise ValueError(f"--prediction-sets needs rows in memory, and {what}")
     if from_counts:
-        _refuse_row_options(data, training)
-        if prediction_sets:
-            raise ValueError(f"--prediction-sets needs rows, and {data} holds counts")
+        _refuse_row_options(file, training)
         with progress(f"fitting {model}"), options.checked(parameters):
-            summary = _fit_counts(classifier, data, model, target)
+            summary = _fit_counts(classifier, file, model, target)
     elif target is None:
         raise typer.BadParameter(
             "name the target column, as in --target diagnosis", param_hint="--target"
         )
+    elif query is not None:
+        with progress(f"fitting {model}"), options.checked(parameters):
+            _refuse_without_counts(classifier, model, "those of a query are streamed")
+            summary, named = _fit_query(classifier, data, query, target, training)
     else:
-        with progress(f"reading {data.name}"):
-            rows, found = read_checked(data, target, training)
+        _refuse_database(data)
+        with progress(f"reading {file.name}"):
+            rows, found = read_checked(file, target, training)
         with progress(f"fitting {model}"), options.checked(parameters):
             if prediction_sets:
                 sets = _with_sets(classifier).fit(rows.frame, rows.target, rows.weights)
@@ -95,7 +110,7 @@ def fit(
     if json:
         print_json(summary)
     else:
-        _show(summary, data)
+        _show(summary, named)
 
 
 def _with_sets(classifier: "Classifier") -> "ConformalClassifier":
@@ -107,11 +122,7 @@ def _with_sets(classifier: "Classifier") -> "ConformalClassifier":
 
 def _fit_counts(classifier: "Classifier", path: Path, model: str, target: str | None) -> "State":
     """Fit a model to a counts file, and describe the counts."""
-    if not hasattr(classifier, "fit_counts"):
-        raise ValueError(
-            f"model {model!r} needs rows, and {path} holds counts; fit it to a file of rows, or "
-            "choose a model that learns from counts, such as nb, tan, aode or hnb"
-        )
+    _refuse_without_counts(classifier, model, f"{path} holds counts")
     counts = counting.load_counts(path)
     if target not in {None, counts.schema.target}:
         raise ValueError(
@@ -122,6 +133,36 @@ def _fit_counts(classifier: "Classifier", path: Path, model: str, target: str | 
     except ValueError as error:
         raise ValueError(f"model {model!r} cannot be fitted to {path}: {error}") from error
     return counting.describe_counts(counts)
+
+
+def _refuse_without_counts(classifier: "Classifier", model: str, why: str) -> None:
+    if not hasattr(classifier, "fit_counts"):
+        raise ValueError(
+            f"model {model!r} needs rows, and {why}; fit it to a file of rows, or choose a model "
+            "that learns from counts, such as nb, tan, aode or hnb"
+        )
+
+
+def _fit_query(
+    classifier: "Classifier", source: str, text: str, target: str, training: options.Training
+) -> "tuple[State, str]":
+    """Fit a model to the rows of a query; describe them, and name the source without password."""
+    from unnaive.io.databases import query  # noqa: PLC0415 - see app.py
+
+    for name in _OF_FILES:
+        if getattr(training, name) is not None:
+            what = f"--{name.replace('_', '-')} is for files; with --query"
+            raise ValueError(f"{what}, choose the columns and convert the values in the query")
+    with query(source, text) as rows:
+        classifier.fit(rows, target, training.weight)
+        return counting.describe_counts(classifier.counts_), rows.described
+
+
+def _refuse_database(data: str) -> None:
+    from unnaive.io.databases import is_database  # noqa: PLC0415 - see app.py
+
+    if is_database(data):
+        raise ValueError("DATA is a database; add which rows to learn from, --query 'select …'")
 
 
 def _refuse_row_options(path: Path, training: options.Training) -> None:
@@ -153,13 +194,13 @@ def _summary(model: "Classifier", rows: "TrainingRows") -> "State":
     }
 
 
-def _show(summary: "State", data: Path) -> None:
+def _show(summary: "State", data: str) -> None:
     settings = ", ".join(f"{name}={value!r}" for name, value in summary["parameters"].items())
     file = summary["file"]
     page = quote(str(Path(file).with_suffix(".html")))
-    report = f"unnaive report {quote(file)} {quote(str(data))} -o {page}"
+    report = f"unnaive report {quote(file)} {quote(data)} -o {page}"
     counting.show_lines(
-        **counting.row_lines(summary, str(data)),
+        **counting.row_lines(summary, data),
         model=f"{summary['model']}: {summary['class_name']}({settings})",
         **_blend(summary.get("leaderboard", [])),
         saved=f"{file} ({size_of(Path(file))}) in {summary['seconds']:.2f} s",

@@ -110,6 +110,15 @@ def query(source: str | PathLike[str] | Any, text: str) -> QueriedRows:
     return QueriedRows(_database_of(source), text)
 
 
+def is_database(address: str) -> bool:
+    """Whether an address is that of a database, by its first or its last letters."""
+    return _scheme(address) in _POSTGRES or Path(address).suffix.lower() in _ENDINGS
+
+
+def _scheme(address: str) -> str:
+    return address.partition("://")[0] if "://" in address else ""
+
+
 def _database_of(source: Any) -> _Database:
     """Recognize a database; nothing is opened before the first query."""
     if hasattr(source, "cursor") and hasattr(source, "adbc_get_info"):
@@ -117,7 +126,7 @@ def _database_of(source: Any) -> _Database:
     if hasattr(source, "sql") and hasattr(source, "cursor"):
         return _DuckDB(f"the {type(source).__name__}", connection=source)
     address = str(source)
-    if address.partition("://")[0] in _POSTGRES:
+    if _scheme(address) in _POSTGRES:
         return _Adbc(_without_password(address), address, "adbc_driver_postgresql.dbapi")
     kind = _ENDINGS.get(Path(address).suffix.lower())
     if kind is None:
