@@ -41,7 +41,7 @@ def drift(
     seed: options.Seed = 0,
     json: options.AsJson = False,
 ) -> None:
-    """Compare two counts files: what changed, and whether beyond chance.
+    """Compare two counts files and list what changed.
 
     The files must have been made with the same --schema, from different rows. Compared are the
     classes, all columns with their missing values, all columns within the classes, and the

@@ -68,8 +68,7 @@ def fit(
     --------
     unnaive fit patients.csv --target diagnosis -o patients.unb
     unnaive fit patients.csv -t diagnosis --ignore id --model tan -o patients.unb
-    unnaive fit all.counts --model tan -o patients.unb
-    unnaive fit wards.duckdb --query "select * from visits" -t diagnosis -m tan -o visits.unb
+    unnaive fit wards.duckdb --query "select * from visits" -t diagnosis -o visits.unb
     """
     parameters, file, named = training.parameters(), Path(data), data
     from_counts = query is None and counting.is_counts(file)
