@@ -23,7 +23,7 @@ from unnaive.explain import (
     plot_structure,
     plot_threshold_path,
 )
-from unnaive.papers.curves import draw_score_paths
+from unnaive.papers.curves import draw_curve
 from unnaive.report import write
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def junction(key: str, **settings: Any) -> Any:
     return fitted(key, **settings).junction_tree_.plot()
 
 
-def stored_curve(name: str) -> Figure:
-    """Draw a figure of the GNB paper from the stored results."""
-    stored = json.loads((ROOT / "docs" / "results" / "gnb.json").read_text(encoding="utf-8"))
-    return draw_score_paths(stored["curves"][name])
+def stored_curve(paper: str, name: str) -> Figure:
+    """Draw a figure of a paper from the stored results."""
+    path = ROOT / "docs" / "results" / f"{paper}.json"
+    return draw_curve(json.loads(path.read_text(encoding="utf-8"))["curves"][name])
 
 
 def sizes() -> Figure:
@@ -186,12 +186,20 @@ def regions() -> Figure:
     return figure
 
 
-def derivatives() -> Figure:
-    """Draw the weights by which k-naive Bayes chooses its independent features."""
+@cache
+def k_naive() -> unnaive.KNaiveBayes:
+    """Fit k-naive Bayes to the ten mean features of WDBC."""
     data = load_wdbc()
     names = [str(name).removeprefix("mean ") for name in data.names[:10]]
-    X = pd.DataFrame(data.X[:, :10], columns=names)
-    model = unnaive.KNaiveBayes(var_smoothing=0).fit(X, data.y)
+    return unnaive.KNaiveBayes(var_smoothing=0).fit(
+        pd.DataFrame(data.X[:, :10], columns=names), data.y
+    )
+
+
+def derivatives() -> Figure:
+    """Draw the weights by which k-naive Bayes chooses its independent features."""
+    model = k_naive()
+    names = model.feature_names_in_
     weights = model.attribute_weights_[0]
     figure = Figure(figsize=(6, 3), layout="constrained")
     ax = figure.subplots()
@@ -242,7 +250,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
         key: (lambda key=key: structure(key))
         for key in (
             *("nb", "spode", "tan", "odanb", "kdb", "gnb-a", "gnb-o", "decomposable"),
-            *("cherry", "bsej"),
+            *("cherry", "bsej", "phnb", "pazzani-eda"),
         )
     },
     "counts": lambda: pictures.counts_and_tables(fitted("tan")),
@@ -257,13 +265,15 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "gnb-path": score_path,
     "gnb-junction": partial(junction, "gnb-o"),
     "cherry-junction": partial(junction, "cherry", order=4),
-    **{f"paper-{name}": partial(stored_curve, name) for name in ("7", "8", "9", "10", "11")},
+    **{f"paper-{name}": partial(stored_curve, "gnb", name) for name in ("7", "8", "9", "10", "11")},
+    "thesis-balance": partial(stored_curve, "knaive", "3-2"),
     "cluster-sizes": sizes,
     "ienb": intervals,
     "iterative": losses,
     "gaussian": regions,
     "k-naive": derivatives,
     "k-naive-sets": set_weights,
+    "k-naive-set": lambda: plot_structure(k_naive()),
 }
 
 

@@ -223,6 +223,7 @@ OWN = {  # what a parameter is changed to, and beside what, in one model
     ("auto", "categories"): ({"candidates": ["nb"]}, {"b": [0, 1, 2, 3]}),
     ("k-naive", "k"): ({}, 4),
     ("k-naive", "components"): ({"k": 3}, "pca"),
+    ("k-naive", "n_factors"): ({"k": 1, "components": "factors"}, 1),
     ("k-naive", "random_state"): ({"k": "cv"}, "typo"),
     ("k-naive", "exact_k"): ({"k": 4}, False),
     ("k-naive", "naivete"): ({"k": 3}, "strong"),

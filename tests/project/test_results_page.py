@@ -51,13 +51,24 @@ def test_some_is_stored(tmp_path):
     text = page.results_page(tmp_path)
     assert text.index("## The phnb paper (`phnb`)") < text.index("## The knaive paper")
     assert "Ji, Yu & Zhang: packaged hidden naive Bayes.\n\nThe paper's protocol: missing" in text
-    assert "*3 runs, seed 0, with honest figures, 10 minutes*" in text
+    assert "*3 runs, seed 0, with honest figures, 10 minutes of processor time*" in text
     assert "### Table 2\n\nAccuracy %:\n\n| data | model | paper |" in text
     assert "| sick | HNB | 97.79 | 97.10 ± 0.12 | -0.69 | **no** | 96.00 | a \\| b |" in text
     assert "### Error matrices\n\n| data | model | metric | paper | ours | difference |" in text
     assert "- odd \\| end" in text
     assert "unnaive reproduce gnb" in text
     assert "unnaive reproduce phnb --honest" not in text.partition("## Missing")[2]
+
+
+def test_numbers_of_runs_and_times(tmp_path):
+    lines = replace(LINE, runs=3, note=""), replace(LINE, data="nursery", runs=10, note="")
+    names, rows = page.layout(lines, page._MARKS)
+    assert [row[names.index("runs")] for row in rows] == ["3", "10"]
+    assert "runs" not in page.layout(lines[:1], page._MARKS)[0]
+    known = replace(result(*lines), seconds=90.0, resumed=7, untimed=5)
+    (tmp_path / "a.json").write_text(known.to_json(), encoding="utf-8")
+    told = "*3 runs, seed 0, with honest figures, 90 s of processor time; the time of 5 earlier"
+    assert f"{told} units is not known*" in page.results_page(tmp_path)
 
 
 def test_every_paper_has_an_experiment():

@@ -1,9 +1,10 @@
-"""The genetic algorithm: what children are, what it finds, and networks by order."""
+"""The genetic algorithm: what children are, what it finds, networks by order and by arcs."""
 
 from __future__ import annotations
 
 import itertools
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from tests.models.test_nb_tan_aode import fitted
 from unnaive import AdjustedNB, BayesNet, PazzaniNB
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.scores import FamilyScores
-from unnaive.models.orders import GeneticOrders, ordered
+from unnaive.models.orders import GeneticArcs, GeneticOrders, arcs_of, ordered
 from unnaive.search import Box, Categories, GenePool, Genetic
 from unnaive.structure.climb import k2_search
 
@@ -94,3 +95,49 @@ def test_networks_by_order():
     assert ("x2", "x0") in model.structure_.edges
     again = fitted(BayesNet(search="genetic", required=[(2, 0)]), problem)
     assert again.structure_.edges == model.structure_.edges
+
+
+def repaired(genome, most, required, forbidden):
+    """Twin of arcs_of: arcs one by one, cycles looked for by networkx."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(len(required)))
+    graph.add_edges_from((parent, child) for child, parent in np.argwhere(required))
+    for pair, gene in zip(itertools.combinations(range(len(required)), 2), genome, strict=True):
+        if not gene:
+            continue
+        parent, child = pair if gene == 1 else pair[::-1]
+        if forbidden[child, parent] or graph.in_degree(child) >= most:
+            continue
+        graph.add_edge(parent, child)
+        if not nx.is_directed_acyclic_graph(graph):
+            graph.remove_edge(parent, child)
+    return tuple(tuple(sorted(map(int, graph.predecessors(node)))) for node in graph)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=60)
+def test_arcs_that_break_a_rule_are_left_out(seed):
+    random = np.random.default_rng(seed)
+    d, most = int(random.integers(1, 7)), int(random.integers(0, 4))
+    genome = random.integers(0, 3, d * (d - 1) // 2)
+    required = np.tril(random.random((d, d)) < 0.1, -1)
+    forbidden = (random.random((d, d)) < 0.2) & ~required
+    expected = repaired(genome, most, required, forbidden)
+    assert arcs_of(genome, most, required, forbidden) == expected
+
+
+def test_the_best_network_of_all_is_found_by_arcs():
+    problem = made(80, [2, 3, 2, 2], 2, seed=5)
+    codes, none = problem.coded().codes, np.zeros((4, 4), dtype=bool)
+    scores = FamilyScores(codes, np.array(problem.values), "aic")
+    genomes = itertools.product(range(3), repeat=6)
+    best = max(scores.total(arcs_of(np.array(one), 3, none, none)) for one in genomes)
+    found = GeneticArcs(scores, 3, none, none).search(np.random.default_rng(0))
+    assert found.score == pytest.approx(best, abs=1e-9)
+    problem = made(60, [2, 3, 2], 2, seed=2)
+    model = fitted(BayesNet(search="genetic-arcs", required=[(2, 0)]), problem)
+    assert ("x2", "x0") in model.structure_.edges
+    with pytest.raises(UnnaiveError, match="cycle"):
+        fitted(BayesNet(search="genetic-arcs", required=[(2, 0), (0, 2)]), problem)
+    alone = fitted(BayesNet(search="genetic-arcs"), made(30, [2], 2, seed=2))
+    assert alone.structure_.edges == [("y", "x0")]

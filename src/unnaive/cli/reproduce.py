@@ -40,7 +40,8 @@ Only = Annotated[
 ]
 Output = Annotated[Path | None, option("-o --output", "FILE", "Also write the results as JSON.")]
 Pictures = Annotated[
-    Path | None, option("--figures", "FOLDER", "Also draw the paper's figures, as PNG (gnb).")
+    Path | None,
+    option("--figures", "FOLDER", "Also draw the paper's figures, as PNG (gnb, knaive)."),
 ]
 
 
@@ -91,15 +92,17 @@ def reproduce(
 def _draw(result: "Reproduction", folder: Path) -> None:
     """Write the paper's figures as PNG files."""
     from unnaive.io.store import replacing  # noqa: PLC0415 - see app.py
-    from unnaive.papers.curves import draw_score_paths  # noqa: PLC0415
+    from unnaive.papers.curves import draw_curve  # noqa: PLC0415
 
     for name, curve in result.curves.items():
         path = folder / f"figure-{name}.png"
         with replacing(path) as stream:
-            draw_score_paths(curve).savefig(stream, dpi=150, format="png")
+            draw_curve(curve).savefig(stream, dpi=150, format="png")
         say(f"figure {name} written to {path}")
     if not result.curves:
-        note(f"the experiment {result.paper} has no curves; --figures draws those of gnb")
+        note(
+            f"the experiment {result.paper} has no curves; --figures draws those of gnb and knaive"
+        )
 
 
 def _experiment(paper: Paper) -> "type[Experiment]":

@@ -68,6 +68,7 @@ class Runs:
         self.settings = {**settings, "unnaive": __version__}
         self._lock = Lock()
         self._results: State = {}
+        self._seconds: dict[str, float] = {}
         if self.path.is_dir():
             raise UnnaiveError(f"{self.path} is a folder; name a file in it")
         self._open(self.path.read_bytes() if self.path.exists() else b"")
@@ -98,7 +99,22 @@ class Runs:
         """
         return self._results.get(key, default)
 
-    def put(self, key: str, result: object) -> None:
+    def seconds(self, key: str) -> float | None:
+        """Return the time that was saved with the result of a unit.
+
+        Parameters
+        ----------
+        key : str
+            Key of the unit.
+
+        Returns
+        -------
+        float or None
+            Seconds; None if none were saved.
+        """
+        return self._seconds.get(key)
+
+    def put(self, key: str, result: object, seconds: float | None = None) -> None:
         """Save the result of a unit; it is on disk when this returns.
 
         Parameters
@@ -107,6 +123,8 @@ class Runs:
             Key of the unit. A second result for a key replaces the first.
         result : object
             Numbers, text, None, lists, dictionaries and arrays, nested in any way.
+        seconds : float or None, default=None
+            Time that the unit took.
 
         Raises
         ------
@@ -114,7 +132,8 @@ class Runs:
             If the result holds anything else.
         """
         try:
-            line = _dump({"key": key, "result": result})
+            timed = {} if seconds is None else {"seconds": round(seconds, 3)}
+            line = _dump({"key": key, "result": result, **timed})
         except TypeError as error:
             raise TypeError(
                 f"the result of {key!r} cannot be saved: {error}; use numbers, text, lists and "
@@ -171,6 +190,9 @@ class Runs:
                 f"{self.path}, line {number}: not a result; delete the line, and its unit is "
                 "computed again"
             )
+        self._seconds.pop(unit["key"], None)
+        if "seconds" in unit:
+            self._seconds[unit["key"]] = float(unit["seconds"])
         return unit["key"], unit["result"]
 
     def _foreign(self) -> UnnaiveError:

@@ -14,7 +14,7 @@ from unnaive._dataclasses import dataclass
 from unnaive.information import mutual_information
 from unnaive.information.scores import FamilyScores
 from unnaive.models.base import CountsClassifier
-from unnaive.models.orders import GeneticOrders, ordered
+from unnaive.models.orders import GeneticArcs, GeneticOrders, ordered
 from unnaive.models.persistence import storable
 from unnaive.models.recipe import Estimate, Learned, Recipe, Source, TableMaker
 from unnaive.models.tree import column_position
@@ -105,8 +105,9 @@ class BayesNet(CountsClassifier):
         Score of the search: "bic", "aic", "k2", "bd" or "bdeu"; the last two take an equivalent
         sample size, as in "bdeu:10".
     search : str, default="hill-climbing"
-        "hill-climbing", "tabu", "k2", "annealing", "genetic", "pc" or "ges". "genetic" searches
-        orders of the variables by a genetic algorithm, and every order for its network by K2.
+        "hill-climbing", "tabu", "k2", "annealing", "genetic", "genetic-arcs", "pc" or "ges".
+        "genetic" searches orders of the variables by a genetic algorithm, and every order for its
+        network by K2; "genetic-arcs" searches arcs, which is slower and finds less.
         "pc" tests independence instead of scoring, "ges" scores equivalence classes of graphs;
         both need ``augmented=False``. Where "pc" finds too many parents, those whose loss costs
         the criterion least are removed.
@@ -135,7 +136,7 @@ class BayesNet(CountsClassifier):
     time_limit : float, default=None
         Seconds of search; the best network so far is kept, also after an interrupt.
     random_state : int or None, default=0
-        Random seed of restarts, of annealing and of "genetic"; None: a new one each time.
+        Random seed of restarts, annealing and genetic searches; None: a new one each time.
     {parameters}
 
     Attributes
@@ -173,7 +174,9 @@ class BayesNet(CountsClassifier):
     """
 
     criterion: str = "bic"
-    search: str = one_of("hill-climbing", "tabu", "k2", "annealing", "genetic", "pc", "ges")
+    search: str = one_of(
+        "hill-climbing", "tabu", "k2", "annealing", "genetic", "genetic-arcs", "pc", "ges"
+    )
     augmented: bool = flag(True)
     structure: DAG | Sequence[Arc] | None = parameter(
         None,
@@ -256,9 +259,10 @@ class BayesNet(CountsClassifier):
         if self.search == "k2":
             order = ordered(np.append(-relevance, -np.inf), required)
             return k2_search(scores, order, most, required, forbidden)
-        if self.search == "genetic":
-            orders = GeneticOrders(scores, most, required, forbidden)
-            return orders.search(random, None if limit == math.inf else limit)
+        if self.search.startswith("genetic"):
+            kind = GeneticOrders if self.search == "genetic" else GeneticArcs
+            genomes = kind(scores, most, required, forbidden)
+            return genomes.search(random, None if limit == math.inf else limit)
         start = [set(np.flatnonzero(line).tolist()) for line in required]
         DAG((*schema.names, class_node(schema)), tuple(tuple(sorted(above)) for above in start))
 

@@ -14,8 +14,9 @@ from unnaive._scikit import clone
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import mean_log_derivatives
+from unnaive.models.components import density_of_features, factor_scores, principal_components
 from unnaive.models.gaussian import ShrinkingClassifier
-from unnaive.models.gaussian_parts import GaussianRecipe, NumberRows, Shape, both_ways, shares_of
+from unnaive.models.gaussian_parts import GaussianRecipe, NumberRows, Shape, both_ways
 from unnaive.models.knaive_rows import RowSets, row_sets
 from unnaive.parameters import flag, is_whole, one_of, parameter, whole
 from unnaive.structure.balanced import balanced_sets, best_set
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unnaive._typing import FloatArray, IntArray, State
-    from unnaive.counts.moments import Moments
     from unnaive.models.gaussian_parts import Spread
     from unnaive.schema import Schema
     from unnaive.search.loop import RandomState as Seed
@@ -77,12 +77,16 @@ class KNaiveBayes(ShrinkingClassifier):
         weighted by P(c)·P(c').
     joint : {"exact", "pseudo"}, default="exact"
         The density of the network, or the product of full conditionals of the thesis.
-    components : "pca" or None, default=None
+    components : "pca", "factors" or None, default=None
         "pca": the set is one of principal components of all standardized samples, and not of
-        features. The density is still one of the features, so explanations, reports, files and
-        missing values are as usual. Not with ``joint="pseudo"``, ``weighting="mean"`` or
-        :meth:`predict_by_row`. Factor analysis has fewer factors than features and so no density
-        of the features; use it in a pipeline.
+        features. "factors": of the scores of common factors (factor analysis by maximum
+        likelihood); what the factors leave unexplained has the same distribution in all classes.
+        The density is still one of the features, so explanations, reports, files and missing
+        values are as usual. Not with ``joint="pseudo"``, ``weighting="mean"`` or
+        :meth:`predict_by_row`.
+    n_factors : int or None, default=None
+        Number of factors of ``components="factors"``; None: the number of eigenvalues of the
+        correlations that are above 1.
     random_state : int, default=0
         Random seed of the folds of ``k="cv"``.
     {parameters}
@@ -90,10 +94,12 @@ class KNaiveBayes(ShrinkingClassifier):
     Attributes
     ----------
     naive_columns_ : list of str
-        Names of the independent features S; of components "component 1", by decreasing variance.
+        Names of the independent features S; of components "component 1", by decreasing variance,
+        of factors "factor 1".
     attribute_weights_ : ndarray of shape (pairs of classes, d)
-        Weight u_i of every pair of classes and feature. Of two classes the later one is the
-        positive one, as in :meth:`~unnaive.explain.DependenceDerivatives.log_ddr`.
+        Weight u_i of every pair of classes and feature, component or factor. Of two classes the
+        later one is the positive one, as in
+        :meth:`~unnaive.explain.DependenceDerivatives.log_ddr`.
     optimality_gap_ : float
         Upper bound of how much better another set of the same size could be.
     {attributes}
@@ -135,7 +141,8 @@ class KNaiveBayes(ShrinkingClassifier):
     objective: str = one_of("balanced", "smallest")
     norm: str = one_of("max", "weighted")
     joint: str = one_of("exact", "pseudo")
-    components: str | None = one_of(None, "pca")
+    components: str | None = one_of(None, "pca", "factors")
+    n_factors: int | None = whole(None, least=1, also=(None,))
     random_state: Seed = parameter(
         0, "a whole number, a Generator or a RandomState", also=(None,), test=is_seed
     )
@@ -144,8 +151,10 @@ class KNaiveBayes(ShrinkingClassifier):
     def naive_columns_(self) -> list[str]:
         """Names of the features that are treated as independent."""
         moments, naive = self.moments_, self.fitted_.spread.learned["naive"]
-        if "components" in self.fitted_.spread.learned:
-            return [f"component {number + 1}" for number in naive]
+        turn = self.fitted_.spread.learned.get("components")
+        if turn is not None:
+            kind = "component" if len(turn) == len(moments.used) else "factor"
+            return [f"{kind} {number + 1}" for number in naive]
         return [moments.schema.names[column] for column in moments.used[naive]]
 
     @property
@@ -209,14 +218,19 @@ class KNaiveBayes(ShrinkingClassifier):
                 'order; use objective="balanced"'
             )
         learned = self.learn_spread(spread, rows)
+        spread = replace(spread, learned=learned)
         if self.components is not None:
             if self.joint == "pseudo" or self.weighting == "mean":
                 raise ValueError(
-                    'components="pca" has no full conditionals of features; use joint="exact" and '
-                    'weighting="log-mean"'
+                    f'components="{self.components}" has no full conditionals of features; use '
+                    'joint="exact" and weighting="log-mean"'
                 )
-            learned["components"] = principal_components(spread.moments)
-        spread = replace(spread, learned=learned)
+            learned["components"] = (
+                principal_components(spread)
+                if self.components == "pca"
+                else factor_scores(spread, self.n_factors)
+            )
+            spread = replace(spread, learned=learned)
         weights = self._weights(spread, rows)
         chosen = self._chosen(weights, spread, rows)
         naive = list(chosen.columns) if chosen else []
@@ -237,7 +251,7 @@ class KNaiveBayes(ShrinkingClassifier):
             / (counts[a] + counts[b])
             for a, b in pairs
         ]
-        return np.array(weights).reshape(len(pairs), len(spread.used))
+        return np.array(weights).reshape(len(pairs), len(turn))
 
     def _weights_of_rows(self, spread: Spread, rows: NumberRows | None, pairs: Pairs) -> FloatArray:
         rows = whole_rows(rows, spread.used)
@@ -296,6 +310,8 @@ class KNaiveBayes(ShrinkingClassifier):
             return 0
         splits = StratifiedKFold(folds, shuffle=True, random_state=self.random_state)
         model = clone(self).set_params(class_prior=None, threshold_bias=None)
+        if self.components == "factors":
+            model.set_params(n_factors=n_columns)
         right = np.zeros(n_columns + 1)
         with warnings.catch_warnings():  # the fit to all rows warns once
             warnings.simplefilter("ignore", UserWarning)
@@ -329,43 +345,12 @@ class KNaiveBayes(ShrinkingClassifier):
             forms = partial(naive_forms, naive=naive, strong=strong)
             return spread.densities(covariances, forms)
         turn = spread.learned.get("components")
-        if turn is not None:
-            covariances = turn @ covariances @ turn.T
-        naive_too = [naive_covariance(one, naive, strong=strong) for one in covariances]
-        implied = np.stack(naive_too)
-        if turn is not None:
-            back = np.linalg.inv(turn)
-            implied = back @ implied @ back.T
-            implied = (implied + implied.transpose(0, 2, 1)) / 2
-        return spread.densities(implied)
-
-
-def principal_components(moments: Moments) -> FloatArray:
-    """Principal components of all standardized samples, by decreasing variance; shape (m, m).
-
-    The sign of a component is that of its largest weight, the first one on ties. Components of
-    a feature are its weights divided by its standard deviation, 1 where it is constant.
-
-    Examples
-    --------
-    >>> from unnaive.counts.moments import moments_of
-    >>> from unnaive.schema import Schema
-    >>> X = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 5.0]])
-    >>> moments = moments_of(X, np.zeros(3, int), Schema.of_numbers(("a", "b"), ("no",)))
-    >>> (principal_components(moments) * X.std(axis=0)).round(4).tolist()
-    [[0.7071, 0.7071], [0.7071, -0.7071]]
-    """
-    used, shares = moments.used, shares_of(moments.class_weights)
-    away = moments.means[:, used] - shares @ moments.means[:, used]
-    within = moments.covariances()[:, used[:, None], used]
-    total = np.einsum("k,kij->ij", shares, within) + (away * shares[:, None]).T @ away
-    scale = np.sqrt(np.diag(total))
-    scale = np.where(scale > 0, scale, 1.0)
-    _, vectors = np.linalg.eigh(total / np.outer(scale, scale))
-    turn = vectors.T[::-1]
-    largest = np.array([first_best(np.abs(line)) for line in turn], dtype=np.int64)
-    signs = np.where(turn[np.arange(len(turn)), largest] < 0, -1.0, 1.0)
-    return np.asarray(turn * signs[:, None] / scale)
+        if turn is None:
+            naive_too = [naive_covariance(one, naive, strong=strong) for one in covariances]
+            return spread.densities(np.stack(naive_too))
+        turned = turn @ covariances @ turn.T
+        naive_too = [naive_covariance(one, naive, strong=strong) for one in turned]
+        return density_of_features(spread, np.asarray(turn), np.stack(naive_too))
 
 
 def pairs_of_classes(spread: Spread) -> Pairs:

@@ -21,6 +21,59 @@ SCORES = {
 _RULES = {"text": "zeros as in the text", "inferred": "every zero substituted (inferred)"}
 
 
+def draw_curve(curve: State) -> Figure:
+    """Draw an entry of ``curves`` of a reproduction, in the way that suits its paper.
+
+    Parameters
+    ----------
+    curve : dict
+        The entry; with ``panels`` one of the GNB paper, with ``balances`` one of the thesis.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture.
+    """
+    return draw_score_paths(curve) if "panels" in curve else draw_balances(curve)
+
+
+def draw_balances(curve: State) -> Figure:
+    """Draw the first chart of section 3.2 of Barrow's thesis: scores over the balance.
+
+    Parameters
+    ----------
+    curve : dict
+        An entry of ``curves`` of the reproduction of the thesis.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture: means over runs, with bars of one standard deviation.
+
+    Examples
+    --------
+    >>> curve = {"balances": [-1, 0], "means": {"nb": [0.7, 0.8]}, "deviations": {"nb": [0, 0.1]}}
+    >>> figure = draw_balances(curve | {"title": "simulated"})
+    >>> figure.axes[0].get_xlabel()
+    'balance b of the dependences'
+    """
+    ax = new_axes(figsize=(6.4, 3.6))
+    balances = curve["balances"]
+    step = 0.012 * (max(balances) - min(balances))
+    middle = (len(curve["means"]) - 1) / 2
+    for place, (model, means) in enumerate(curve["means"].items()):
+        beside = [balance + step * (place - middle) for balance in balances]
+        spread = curve["deviations"][model]
+        ax.errorbar(beside, means, yerr=spread, label=model, marker=".", capsize=2, linewidth=1)
+    ax.set_xlabel("balance b of the dependences")
+    ax.set_ylabel("accuracy")
+    ax.set_title(curve["title"], fontsize=10)
+    ax.grid(alpha=0.3)
+    picture: Figure = ax.figure
+    picture.legend(loc="outside lower center", ncols=4, fontsize=8)
+    return picture
+
+
 def draw_score_paths(curve: State) -> Figure:
     """Draw figure 7, 8, 9, 10 or 11 of the GNB paper: scores over the number of triplets.
 

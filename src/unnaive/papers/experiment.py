@@ -205,9 +205,11 @@ class Reproduction:
     remarks : tuple of str
         Conclusions, and differences from the paper.
     seconds : float
-        Time of the run.
+        Processor time of all units, also of those that were read from the store.
     resumed : int
         Number of units that were read from the store.
+    untimed : int
+        Number of these whose time is not known.
     curves : dict
         Curves of the paper's figures, drawn by :mod:`unnaive.papers.curves`.
 
@@ -230,6 +232,7 @@ class Reproduction:
     remarks: tuple[str, ...]
     seconds: float
     resumed: int = 0
+    untimed: int = 0
     curves: State = field(default_factory=dict)
 
     def to_dict(self) -> State:
@@ -456,18 +459,20 @@ def reproduce(
     >>> round(reproduce(Small()).lines[0].difference, 2)
     0.01
     """
-    start = time.perf_counter()
     units = sorted(experiment.units(), key=lambda unit: -unit.cost)
     runs = None if store is None else Runs(store, experiment.settings)
     results: dict[str, State] = {}
     if runs is not None:
         results = {unit.key: runs.get(unit.key) for unit in units if unit.key in runs}
+    seconds = {key: None if runs is None else runs.seconds(key) for key in results}
     resumed = len(results)
 
     def work(unit: Unit) -> None:
+        start = time.thread_time()
         result = unit.work()
+        seconds[unit.key] = spent = time.thread_time() - start
         if runs is not None:
-            runs.put(unit.key, result)
+            runs.put(unit.key, result, spent)
             result = runs.get(unit.key)
         results[unit.key] = result
         if watch is not None:
@@ -481,7 +486,8 @@ def reproduce(
         {**experiment.settings, "runs": experiment.n_runs, "honest": experiment.honest},
         tuple(lines),
         tuple(experiment.remarks(lines)),
-        time.perf_counter() - start,
+        sum(spent for spent in seconds.values() if spent is not None),
         resumed,
+        sum(spent is None for spent in seconds.values()),
         experiment.curves(results),
     )

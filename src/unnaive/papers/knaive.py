@@ -216,6 +216,20 @@ class KNaiveExperiment(Experiment):
             lines += _simulated_lines(curves)
         return lines
 
+    def curves(self, results: Results) -> State:
+        """Return the first chart of section 3.2: accuracies over the balance."""
+        if SIMULATED not in self.chosen:
+            return {}
+        found = {name: self._gather(results, "simulated", name) for name in simulated_models()}
+        return {
+            "3-2": {
+                "title": f"{ROWS} simulated rows of 4 columns: mean of {self.n_runs} runs",
+                "balances": list(BALANCES),
+                "means": {name: values.mean(axis=0).tolist() for name, values in found.items()},
+                "deviations": {name: values.std(axis=0).tolist() for name, values in found.items()},
+            }
+        }
+
     def _gather(self, results: Results, kind: str, model: str) -> FloatArray:
         """Stack the results of a model over runs; shape (runs, 4 or balances)."""
         keys = [f"{kind} {run}" for run in range(self.n_runs)]

@@ -31,11 +31,12 @@ _MARKS = {True: "yes", False: "**no**", None: ""}
 _HEAD = f"""# Reproduced experiments
 
 The tables are results of `unnaive reproduce`, which follows the protocol of each paper on its data
-sets. *Difference* is our result minus the published one. *Near* says whether chance (two standard
-deviations) or rounding can explain it, as each paper's section says; it is empty where this cannot
-be judged. *Inferred* is our result by a reading that the
-text of the paper does not give, but that its figures suggest. *Honest* is our result without the
-optimistic bias of the protocol. This page is made from the files of
+sets. *Runs* is the number of our runs, where it differs within a table. *Difference* is our result
+minus the published one. *Near* says whether chance (two standard deviations) or rounding can
+explain it, as each paper's section says; it is empty where this cannot be judged. *Inferred* is our
+result by a reading that the text of the paper does not give, but that its figures suggest. *Honest*
+is our result without the optimistic bias of the protocol. Times are those of one core, of all runs
+together. This page is made from the files of
 `unnaive reproduce PAPER -o docs/results/PAPER.json` by
 
     {COMMAND}
@@ -105,7 +106,11 @@ def ours_of(line: Line) -> str:
 def layout(
     lines: Sequence[Line], marks: Mapping[bool | None, str], *without: str
 ) -> tuple[list[str], list[list[str]]]:
-    """Return header and cells of a table, without empty columns and those in ``without``."""
+    """Return header and cells of a table, without empty columns and those in ``without``.
+
+    The number of runs is a column if it differs between lines.
+    """
+    varied = len({line.runs for line in lines}) > 1
     rows = [
         {
             "data": line.data,
@@ -113,6 +118,7 @@ def layout(
             "metric": line.metric,
             "paper": figure(line.published, line.metric),
             "ours": ours_of(line),
+            "runs": str(line.runs) if varied else "",
             "difference": figure(line.difference, line.metric, sign=True),
             "near": marks[line.within],
             "inferred": figure(line.inferred, line.metric),
@@ -133,7 +139,7 @@ def settings_of(settings: State, seconds: float) -> str:
     parts += ["quick, with fewer data"] if settings.get("quick") else []
     parts.append("with honest figures" if settings.get("honest") else "without honest figures")
     spent = f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} s"
-    return ", ".join([*parts, spent])
+    return ", ".join([*parts, f"{spent} of processor time"])
 
 
 def _read(path: Path) -> State:
@@ -158,8 +164,8 @@ def _read(path: Path) -> State:
 
 def _section(result: State) -> str:
     parts = [f"## {result['title']} (`{result['paper']}`)", *_protocol(result["paper"])]
-    resumed = result.get("resumed", 0)
-    earlier = f", and the time of {resumed} units that were made earlier" if resumed else ""
+    untimed = result.get("untimed", 0)
+    earlier = f"; the time of {untimed} earlier units is not known" if untimed else ""
     parts.append(f"*{settings_of(result['settings'], result['seconds'])}{earlier}*")
     for name, lines in tables(result["lines"]).items():
         by_metric = _grouped(lines, lambda line: line.metric)
@@ -182,7 +188,7 @@ def _protocol(paper: str) -> list[str]:
 
 def _table(lines: Sequence[Line], *without: str) -> str:
     names, rows = layout(lines, _MARKS, *without)
-    numbers = {"paper", "ours", "difference", "inferred", "honest"}
+    numbers = {"paper", "ours", "runs", "difference", "inferred", "honest"}
     rule = ["---:" if name in numbers else "---" for name in names]
     cells = [names, rule, *([_safe(cell) for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
