@@ -12,6 +12,7 @@ from unnaive.evaluate import cross_validate
 from unnaive.exceptions import UnnaiveError
 from unnaive.papers import reproduce
 from unnaive.papers.barrow import BarrowFullBayes, BarrowKNaiveBayes, BarrowNaiveBayes
+from unnaive.papers.curves import draw_curve
 from unnaive.papers.knaive import CELLS, KNaiveExperiment
 
 PROGRAMS = {
@@ -116,6 +117,13 @@ def test_simulations():
     note = lines["weak 2-naive Bayes", "accuracy at b=1"].note
     assert between == (note == "between naive and full Bayes")
     assert len(found.remarks) == 2
+    curve = found.curves["3-2"]
+    for (name, metric), line in lines.items():
+        place = curve["balances"].index(float(metric.removeprefix("accuracy at b=")))
+        assert curve["means"][name][place] == pytest.approx(line.ours, abs=1e-12)
+        assert curve["deviations"][name][place] == pytest.approx(line.deviation / np.sqrt(2))
+    (ax,) = draw_curve(curve).axes
+    assert len(ax.containers) == 4
 
 
 @pytest.mark.long

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import naive_generalized as slow
 from problems import HOSTILE, made, problems
@@ -113,6 +114,23 @@ def test_the_papers_figure_2():
     assert {"y, 1, 2, 3", "y, 2, 3", "y, 1, 2"} <= set(texts)
     assert ax.get_title() == "4 clusters, 3 separators"
     assert ">y, 1, 2, 3</td>" in tree._repr_html_()
+
+
+def test_lines_run_through_no_box_but_their_own():
+    names = ("a", "a longer name", "b", "c", "d", "e", "f", "g")
+    families = [(0, 1), (2, 0), (3, 1), (4, 0), (5, 1), (6, 3), (7, 3)]
+    tree = junction_tree(names, "y", families)
+    ax = tree.plot()
+    FigureCanvasAgg(ax.figure).draw()
+    boxes = [text.get_bbox_patch().get_window_extent() for text in ax.texts]
+    lines = [patch for patch in ax.patches if patch.get_gid() == "edge"]
+    assert len(lines) == len(tree.joins)
+    for line in lines:
+        path = ax.transData.transform_path(line.get_path())
+        (points,) = path.to_polygons(closed_only=False)
+        steps = np.linspace(points[:-1], points[1:], 20).reshape(-1, 2)
+        crossed = [box for box in boxes if box.padded(-1).count_contains(steps)]
+        assert len(crossed) == 3  # two clusters and their separator
 
 
 def test_no_clusters():

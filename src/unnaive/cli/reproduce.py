@@ -173,7 +173,7 @@ def _show(result: "Reproduction") -> None:
     if sys.stdout.isatty() and (sys.stdout.encoding or "").lower().startswith("utf"):
         marks = {True: "✓", False: "✗", None: ""}
     without = () if screen.width >= _ROOM_FOR_NOTES else ("note",)
-    title = f"{result.title}: {page.settings_of(result.settings, result.seconds)}"
+    title = f"{result.title}: {page.settings_of(result.settings, result.seconds)} of processor time"
     screen.print(title, style="bold")
     for name, lines in page.tables(result.lines).items():
         print_table(*page.layout(lines, marks, *without), left=3, title=f"\n{name}")

@@ -99,7 +99,8 @@ def plot_structure(model: Classifier, ax: Axes | None = None, max_edges: int | N
         pairs = [edge[:2] for edge in graph.edges if edge[2] > 0]
     edges = _weighed(pairs, (*schema.names, target), information, relevance)
     labels = [f"{target} = {label}" for label in member.classes_.tolist()]
-    marked = getattr(member, "naive_columns_", ())
+    independent = getattr(member, "naive_columns_", ())  # or components, which are no columns
+    marked = [name for name in independent if name in schema.names]
     wish = Wish(edges, max_edges, relevance, labels, "nats", marked)
     return draw_structure(graph, ax, wish, title)
 

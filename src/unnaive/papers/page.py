@@ -35,7 +35,7 @@ sets. *Runs* is the number of our runs, where it differs within a table. *Differ
 minus the published one. *Near* says whether chance (two standard deviations) or rounding can
 explain it, as each paper's section says; it is empty where this cannot be judged. *Inferred* is our
 result by a reading that the text of the paper does not give, but that its figures suggest. *Honest*
-is our result without the optimistic bias of the protocol. Times are those of one core, of all runs
+is our result without the optimistic bias of the protocol. Times are those of all runs
 together. This page is made from the files of
 `unnaive reproduce PAPER -o docs/results/PAPER.json` by
 
@@ -139,7 +139,7 @@ def settings_of(settings: State, seconds: float) -> str:
     parts += ["quick, with fewer data"] if settings.get("quick") else []
     parts.append("with honest figures" if settings.get("honest") else "without honest figures")
     spent = f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} s"
-    return ", ".join([*parts, f"{spent} of processor time"])
+    return ", ".join([*parts, spent])
 
 
 def _read(path: Path) -> State:
@@ -164,8 +164,9 @@ def _read(path: Path) -> State:
 
 def _section(result: State) -> str:
     parts = [f"## {result['title']} (`{result['paper']}`)", *_protocol(result["paper"])]
-    untimed = result.get("untimed", 0)
-    earlier = f"; the time of {untimed} earlier units is not known" if untimed else ""
+    untimed = result.get("untimed")  # None: of an older version, by the clock
+    earlier = " by the clock" if untimed is None else " of processor time"
+    earlier += f"; the time of {untimed} earlier units is not known" if untimed else ""
     parts.append(f"*{settings_of(result['settings'], result['seconds'])}{earlier}*")
     for name, lines in tables(result["lines"]).items():
         by_metric = _grouped(lines, lambda line: line.metric)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from unnaive.structure.junction import JunctionTree
 
 SEPARATOR, CLUSTER = "#e3edf7", "white"
-_GAP, _STEP, _LETTERS = 0.3, 1.5 * LINE, 60
+_GAP, _FAN, _STEP, _LETTERS = 0.3, 0.45, 1.5 * LINE, 60
 
 
 def draw_junction(tree: JunctionTree, ax: Axes | None = None) -> Axes:
@@ -30,7 +30,7 @@ def draw_junction(tree: JunctionTree, ax: Axes | None = None) -> Axes:
             between[level] = max(between[level], width_of(shared[above[cluster]], _LETTERS))
     starts = [0.0]
     for level in range(1, deep):
-        starts.append(starts[-1] + boxes[level - 1] + between[level] + 2 * _GAP)
+        starts.append(starts[-1] + boxes[level - 1] + _FAN + between[level] + _GAP)
     picture = Picture(starts[-1] + boxes[-1], _STEP * (max(rows, default=0.0) + 1))
 
     def middle(cluster: int) -> tuple[float, float]:
@@ -40,12 +40,14 @@ def draw_junction(tree: JunctionTree, ax: Axes | None = None) -> Axes:
         )
 
     for place, (parent, child) in enumerate(tree.joins):
-        x, y = starts[depth[child]] - _GAP - between[depth[child]] / 2, middle(child)[1]
-        left = (middle(parent)[0] + width_of(texts[parent], _LETTERS) / 2, middle(parent)[1])
-        picture.lines.append(Line([left, (x, y)], 0.2, arrow=False, curve="straight"))
-        ends = [(x, y), (starts[depth[child]], y)]
-        picture.lines.append(Line(ends, 0.2, arrow=False, curve="straight"))
-        picture.labels.append(Label(shared[place], (x, y), SEPARATOR, letters=_LETTERS))
+        (left, above_y), (right, y) = middle(parent), middle(child)
+        wide = width_of(shared[place], _LETTERS)
+        fan = starts[depth[parent]] + boxes[depth[parent]]  # lines part between the columns only
+        start = starts[depth[child]] - _GAP - between[depth[child]]
+        points = [(left, above_y), (fan, above_y), (start, y), (right, y)]
+        picture.lines.append(Line(points, 0.2, arrow=False, curve="columns"))
+        box = Label(shared[place], (start + wide / 2, y), SEPARATOR, letters=_LETTERS)
+        picture.labels.append(box)
     for cluster, text in enumerate(texts):
         picture.labels.append(Label(text, middle(cluster), CLUSTER, letters=_LETTERS))
     told = f"{len(texts)} clusters, {len(shared)} separators"

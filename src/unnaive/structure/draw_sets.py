@@ -182,5 +182,7 @@ def groups(graph: GroupGraph, _: Wish) -> Drawing:
     single = [group[0] for group in graph.named if len(group) == 1]
     if single:
         whole.put(in_lines(single, max(whole.width, 6.0)), 0.0, -whole.height - 0.15)
-    told = f"{len(cards)} group{'s' * (len(cards) != 1)} of columns, each treated as one column"
+    told = f"{len(cards)} groups of columns, each treated as one column"
+    if len(cards) == 1:
+        told = "1 group of columns, treated as one column"
     return below_class(whole, graph.target), told, legend_of((), "") | {"group": _GROUP}
