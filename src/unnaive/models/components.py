@@ -37,8 +37,8 @@ def principal_components(spread: Spread) -> FloatArray:
     Examples
     --------
     >>> from unnaive import KNaiveBayes
-    >>> X = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 5.0], [4.0, 9.0]])
-    >>> spread = KNaiveBayes(k=1).fit(X, [0, 1, 0, 1]).fitted_.spread
+    >>> X = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 5.0], [4.0, 9.0], [2.0, 3.0], [3.0, 4.0]])
+    >>> spread = KNaiveBayes(k=1).fit(X, [0, 1, 0, 1, 0, 1]).fitted_.spread
     >>> (principal_components(spread) * X.std(axis=0)).round(4).tolist()
     [[0.7071, 0.7071], [0.7071, -0.7071]]
     """

@@ -208,10 +208,10 @@ class Reproduction:
         Processor time of all units, also of those that were read from the store.
     resumed : int
         Number of units that were read from the store.
-    untimed : int
-        Number of these whose time is not known.
     curves : dict
         Curves of the paper's figures, drawn by :mod:`unnaive.papers.curves`.
+    untimed : int
+        Number of units that were read from the store without their time.
 
     See Also
     --------
@@ -232,8 +232,8 @@ class Reproduction:
     remarks: tuple[str, ...]
     seconds: float
     resumed: int = 0
-    untimed: int = 0
     curves: State = field(default_factory=dict)
+    untimed: int = 0
 
     def to_dict(self) -> State:
         """Return everything as plain values.
@@ -488,6 +488,6 @@ def reproduce(
         tuple(experiment.remarks(lines)),
         sum(spent for spent in seconds.values() if spent is not None),
         resumed,
-        sum(spent is None for spent in seconds.values()),
         experiment.curves(results),
+        sum(spent is None for spent in seconds.values()),
     )
