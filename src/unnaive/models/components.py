@@ -81,7 +81,8 @@ def factor_scores(spread: Spread, n_factors: int | None = None) -> FloatArray:
             f'components="factors" finds {found.sum()} common factors among {len(scale)} features, '
             f'not {size}; set n_factors={max(int(found.sum()), 1)}, or use components="pca"'
         )
-    return _signed(np.linalg.solve(loadings @ loadings.T + np.diag(noise), loadings).T) / scale
+    weights = np.linalg.solve(loadings @ loadings.T + np.diag(noise), loadings)
+    return _signed(np.asarray(weights.T, dtype=np.float64)) / scale
 
 
 def density_of_features(
@@ -95,7 +96,7 @@ def density_of_features(
     """
     means = spread.means
     if len(turn) == turn.shape[1]:
-        back, common = np.linalg.inv(turn), 0.0
+        back, common = np.linalg.inv(turn), np.zeros(turn.shape)
     else:
         mean, total = total_moments(spread, spread.covariances)
         between = turn @ total @ turn.T
