@@ -126,8 +126,8 @@ def test_choices():
     assert "satimage" not in quick.chosen
     assert quick.n_runs == 1
     keys = [unit.key for unit in EDAExperiment().units()]
-    assert len(keys) == len(set(keys)) == 15 * (1 + 3 * 10 + 1) + 6 * (1 + 3 * 3 + 1)
-    assert len(EDAExperiment(only=["german"], runs=10).units()) == 1 + 3 * 10 + 1
+    assert len(keys) == len(set(keys)) == 16 * (1 + 3 * 10 + 1) + 5 * (1 + 3 * 3 + 1)
+    assert len(EDAExperiment(only=["chess"], runs=10).units()) == 1 + 3 * 10 + 1
 
 
 def test_what_the_text_says_of_all_data_sets():
