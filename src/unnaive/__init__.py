@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from unnaive.schema import Schema
     from unnaive.tables import ML, Backoff, BDeu, Hierarchical, Laplace, MEstimate
     from unnaive.tables.network import Network
+    from unnaive.tables.network_files import read_network
 
 _HOME = {
     **dict.fromkeys(HOMES, "models"),
@@ -65,6 +66,7 @@ _HOME = {
     "Progress": "_progress",
     "progress": "_progress",
     "query": "io.databases",
+    "read_network": "tables.network_files",
     "Schema": "schema",
     "SelectByInformation": "models.feature_selection",
 }

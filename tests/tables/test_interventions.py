@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.back_door import back_door_set
 from unnaive.structure.dag import DAG
+from unnaive.structure.front_door import front_door_set, identify, satisfies_front_door
 from unnaive.tables.network import Network
 
 
@@ -143,3 +145,103 @@ def test_what_is_set_is_no_longer_evidence():
     np.testing.assert_allclose(changed.query("size"), STONES.query("size"))
     assert changed.query_table("treatment") == {"open": 1.0, "closed": 0.0}
     assert STONES.do({}).dag.edges == STONES.dag.edges
+
+
+def three_conditions(dag, cause, effect, between):
+    """Check the front-door criterion path by path (Pearl 2009, definition 3.3.3)."""
+    graph = dag.to_networkx()
+    directed = list(nx.all_simple_paths(graph, cause, effect))
+    if not all(set(path[1:-1]) & set(between) for path in directed):
+        return False
+    if any(not dag.satisfies_back_door(cause, node) for node in between):
+        return False
+    return all(
+        not any_open_back_door(dag, node, effect, {cause}, set(between) - {node})
+        for node in between
+    )
+
+
+def any_open_back_door(dag, start, end, given_nodes, others):
+    """Whether a path is open in the graph without the arrows that leave the set."""
+    graph = dag.to_networkx()
+    graph.remove_edges_from([(i, j) for i, j in dag.edges if i in {start, *others}])
+    for path in nx.all_simple_paths(graph.to_undirected(), start, end):
+        blocked = False
+        for before, node, after in zip(path, path[1:], path[2:], strict=False):
+            collider = graph.has_edge(before, node) and graph.has_edge(after, node)
+            known = given_nodes & ({node, *nx.descendants(graph, node)} if collider else {node})
+            blocked |= bool(known) != collider
+        if not blocked:
+            return True
+    return False
+
+
+@given(networks(), st.data())
+@settings(max_examples=20)
+def test_front_door_adjustment_is_the_intervention(network, data):
+    names = list(network.dag.names)
+    if len(names) < 3:
+        return
+    cause, effect = data.draw(st.permutations(names))[:2]
+    between = front_door_set(network.dag, cause, effect)
+    if between is None:
+        return
+    label = network.states[names.index(cause)][0]
+    try:
+        found = network.front_door(effect, {cause: label})
+    except UnnaiveError as error:
+        assert "never" in str(error) or "do not occur" in str(error)  # noqa: PT017
+        return
+    np.testing.assert_allclose(found, network.do({cause: label}).query(effect), atol=1e-9)
+
+
+def test_smoking_tar_and_cancer():
+    edges = [("gene", "smoking"), ("gene", "cancer"), ("smoking", "tar"), ("tar", "cancer")]
+    dag = DAG.of_edges(("gene", "smoking", "tar", "cancer"), edges)
+    assert satisfies_front_door(dag, "smoking", "cancer", ["tar"])
+    assert not satisfies_front_door(dag, "smoking", "cancer", [])
+    assert not satisfies_front_door(dag, "smoking", "cancer", ["gene", "tar"])
+    assert three_conditions(dag, "smoking", "cancer", ["tar"])
+    assert front_door_set(dag, "smoking", "cancer", observed=["gene"]) is None
+    assert identify(dag, "smoking", "cancer").criterion == "back-door"
+    assert identify(dag, "smoking", "cancer", observed=["tar"]).given == ("tar",)
+    assert identify(dag, "smoking", "cancer", observed=[]) is None
+    assert identify(dag, "gene", "tar").formula == "P(tar | do(gene)) = P(tar | gene)"
+    more = dag.with_edge("gene", "tar")
+    assert not satisfies_front_door(more, "smoking", "cancer", ["tar"])
+
+
+@given(networks(), st.data())
+@settings(max_examples=20)
+def test_the_front_door_is_checked_path_by_path(network, data):
+    names = list(network.dag.names)
+    if len(names) < 3:
+        return
+    cause, effect, *rest = data.draw(st.permutations(names))
+    between = data.draw(st.lists(st.sampled_from(rest), unique=True, max_size=2))
+    found = satisfies_front_door(network.dag, cause, effect, between)
+    assert found == three_conditions(network.dag, cause, effect, between)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_do_queries_equal_simulation(seed):
+    random = np.random.default_rng(seed)
+    action = {"treatment": "open"}
+    drawn = STONES.do(action).sample(20_000, random_state=random).decode()
+    share = np.mean(np.array(drawn["success"]) == "yes")
+    assert set(drawn["treatment"]) == {"open"}
+    expected = STONES.do(action).query("success")[1]
+    assert abs(share - expected) < 4 * math.sqrt(expected * (1 - expected) / 20_000)
+
+
+@pytest.mark.parametrize(
+    ("action", "given_names", "message"),
+    [
+        ({"treatment": "open"}, ["size"], "do not satisfy the front-door"),
+        ({"treatment": "open"}, None, "no variables do not satisfy"),
+        ({}, None, "name the one that is set"),
+    ],
+)
+def test_front_doors_that_are_refused(action, given_names, message):
+    with pytest.raises(UnnaiveError, match=message):
+        STONES.front_door("success", action, given_names)

@@ -26,12 +26,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from unnaive._typing import FloatArray, State
-    from unnaive.io.networks import Spelling
+    from unnaive.io.networks import NetworkDescription, Spelling
 
     Entry = tuple[str, str, int]  # "table", "default" or "(", the text after it, its line
-    Fields = tuple[str, list[str], list[tuple[str, ...]], list[tuple[int, ...]], list[FloatArray]]
+    Parents, Bins = tuple[int, ...], tuple[float, ...] | None
+    Fields = tuple[
+        str,
+        list[str],
+        list[tuple[str, ...]],
+        list[Parents],
+        list[FloatArray],
+        list[tuple[str, ...]],
+        list[Bins],
+    ]
 
 NOTE = "unnaive-names "  # begins the comments that hold the original names
+TYPE, BINS = "unnaive_type", "unnaive_bins"  # properties of variables, see properties
+TYPES = {"text": str, "int": int, "float": float, "bool": "True".__eq__}  # of states
 EXACT = 1e-9  # sums this close to 1 are not normalized, so that a round trip is exact
 _ROUNDED = 1e-2 + EXACT  # sums this close to 1 come from rounded numbers
 _CELLS = 1 << 25  # numbers in all tables; a short file with defaults can ask for many
@@ -78,13 +89,23 @@ def spell_bif(name: str, kind: str) -> str:
     return f"{plain}_" if plain in _KEYWORDS else plain
 
 
+def properties(network: NetworkDescription, place: int) -> list[str]:
+    """Spell the types of the states and the edges of the bins of a variable, if there are any."""
+    types = network.types[place] if network.types else ()
+    bins = network.bins[place] if network.bins else None
+    written = [f"{TYPE} = {' '.join(types)}"] if set(types) - {"text"} else []
+    return written if bins is None else [*written, f"{BINS} = {' '.join(map(repr, bins))}"]
+
+
 def write_bif(spelling: Spelling) -> str:
     """Write a network with names that BIF allows."""
     network = spelling.network
     *notes, first = [f"    // {NOTE}{note}\n" if note else "" for note in spelling.notes]
     pieces = [f"network {spelling.name} {{\n{first}}}\n"]
-    for name, states, note in zip(spelling.variables, spelling.states, notes, strict=True):
+    lines = zip(spelling.variables, spelling.states, notes, strict=True)
+    for place, (name, states, note) in enumerate(lines):
         domain = f"    type discrete [ {len(states)} ] {{ {', '.join(states)} }};\n"
+        domain += "".join(f"    property {one} ;\n" for one in properties(network, place))
         pieces.append(f"variable {name} {{\n{note}{domain}}}\n")
     for name, parents, table in zip(
         spelling.variables, network.parents, network.tables, strict=True
@@ -201,7 +222,11 @@ def _read_variable(scanner: _Scanner, draft: Draft) -> None:
     line = scanner.line
     name = _clean(scanner.take("{"))
     states: list[str] = []
-    for _, kind, place in scanner.entries({"type"}):
+    described: list[str] = []
+    for word, kind, place in scanner.entries({"type", "property"}):
+        if word == "property":
+            described.append(kind)
+            continue
         match = _TYPE.fullmatch(kind)
         if not match or not 0 < int(match[1]) <= _STATES:
             what = f"variable {short(name)} has type {short(' '.join(kind.split()))}"
@@ -212,7 +237,7 @@ def _read_variable(scanner: _Scanner, draft: Draft) -> None:
             what = f"variable {short(name)} does not have the {count} states that it declares"
             cure = "count them, and put quotes around those with blanks, commas or brackets"
             raise draft.error(place, what, cure)
-    draft.add_variable(name, states, line)
+    draft.add_variable(name, states, line, described)
 
 
 def _define(header: str, line: int, entries: list[Entry], draft: Draft) -> None:
@@ -315,6 +340,8 @@ class Draft:
         self.variables: list[str] = []
         self.states: list[tuple[str, ...]] = []
         self.places: dict[str, int] = {}
+        self.types: list[tuple[str, ...]] = []
+        self.bins: list[tuple[float, ...] | None] = []
         self._defined: dict[int, tuple[tuple[int, ...], FloatArray]] = {}
         self._notes: dict[str, State] = {}
         self._cells = 0
@@ -340,8 +367,10 @@ class Draft:
             raise self.error(line, "a comment that holds names was altered", cure)
         self._notes[key] = note
 
-    def add_variable(self, name: str, states: Sequence[str], line: int) -> None:
-        """Add a variable, in the order of the file."""
+    def add_variable(
+        self, name: str, states: Sequence[str], line: int, described: Sequence[str] = ()
+    ) -> None:
+        """Add a variable, in the order of the file; of its properties, only ours are read."""
         if not name or name in self.places:
             what = f"variable {short(name)} is declared twice" if name else "a variable has no name"
             raise self.error(line, what, "give every variable its own name")
@@ -354,6 +383,18 @@ class Draft:
         self.places[name] = len(self.places)
         self.variables.append(name)
         self.states.append(tuple(states))
+        pairs = (text.partition("=") for text in described)
+        known = {key.strip(' "'): value.strip(' "').split() for key, _, value in pairs}
+        types, edges = known.get(TYPE, []), known.get(BINS)
+        if not set(types) <= set(TYPES) or len(types) not in {0, len(states)}:
+            raise self.error(line, f"{TYPE} of {short(name)} was altered", "remove the property")
+        try:
+            bins = None if edges is None else tuple(map(float, edges))
+        except ValueError as error:
+            what = f"{BINS} of {short(name)} are not numbers"
+            raise self.error(line, what, "remove the property") from error
+        self.types.append(tuple(types))
+        self.bins.append(bins)
 
     def find(self, name: str, line: int) -> int:
         """Return the position of a variable."""
@@ -426,7 +467,8 @@ class Draft:
         ]
         name = self._notes.get("", {}).get("network", self.name)
         tables = [self._defined[place] for place in range(len(variables))]
-        return name, variables, states, [p for p, _ in tables], [table for _, table in tables]
+        above, filled = [p for p, _ in tables], [table for _, table in tables]
+        return name, variables, states, above, filled, self.types, self.bins
 
 
 def short(name: str) -> str:

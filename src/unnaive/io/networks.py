@@ -12,7 +12,9 @@ which other programs ignore, keeps the original name for :func:`read_network`.
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +24,7 @@ import numpy as np
 from unnaive._dataclasses import dataclass
 from unnaive._docstrings import described_like
 from unnaive.exceptions import DataFileError
-from unnaive.io.bif import EXACT, Draft, read_bif, spell_bif, write_bif
+from unnaive.io.bif import EXACT, TYPES, Draft, read_bif, spell_bif, write_bif
 from unnaive.io.content import require_file
 from unnaive.io.store import replacing
 from unnaive.io.xmlbif import read_xmlbif, spell_xmlbif, write_xmlbif
@@ -58,6 +60,11 @@ class NetworkDescription:
     tables : tuple of float64 array
         ``P(x | parents)`` of every variable. There is one axis per parent and a last one for
         the variable itself, along which the probabilities sum to 1.
+    types : tuple of tuple of str, default=()
+        "text", "int", "float" or "bool" for every state, or nothing for a variable whose states
+        are all text. Files keep them as a property, which other programs ignore.
+    bins : tuple of tuples of float or None, default=()
+        Edges of the bins of the variables that are cut numbers; None for others. Also a property.
 
     Raises
     ------
@@ -101,6 +108,8 @@ class NetworkDescription:
     states: tuple[tuple[str, ...], ...]
     parents: tuple[tuple[int, ...], ...]
     tables: tuple[FloatArray, ...]
+    types: tuple[tuple[str, ...], ...] = ()
+    bins: tuple[tuple[float, ...] | None, ...] = ()
 
     def __post_init__(self) -> None:
         fields = (self.variables, self.states, self.parents, self.tables)
@@ -113,6 +122,8 @@ class NetworkDescription:
             _check_distinct(states, f"variable {name!r}", "state")
         for position in range(len(self.variables)):
             _check_table(self, position)
+        for name, types, states in zip(self.variables, self.types, self.states, strict=False):
+            _check_types(name, types, states)
 
 
 def _check_distinct(names: Sequence[str], whose: str, what: str) -> None:
@@ -121,6 +132,16 @@ def _check_distinct(names: Sequence[str], whose: str, what: str) -> None:
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise ValueError(f"{whose} has {what} {name!r} {times} times; rename them")
+
+
+def _check_types(name: str, types: Sequence[str], states: Sequence[str]) -> None:
+    for kind, state in zip(types, states, strict=bool(types)):
+        try:
+            TYPES[kind](state)
+        except (KeyError, ValueError):
+            what = f"variable {name!r} has the state {state!r} of type {kind!r}"
+            cure = f"give a type of {', '.join(TYPES)} that fits"
+            raise ValueError(f"{what}; {cure}") from None
 
 
 def _check_table(network: NetworkDescription, position: int) -> None:
@@ -200,7 +221,7 @@ def read_network(
     Parameters
     ----------
     path : str or path
-        A file of at most 64 MiB.
+        A file of at most 64 MiB; it may be compressed (``x.bif.gz``).
     format : {"bif", "xmlbif"}, default=None
         The format, if the extension (see :func:`write_network`) does not determine it.
 
@@ -230,9 +251,13 @@ def read_network(
     """
     path = Path(path)
     require_file(path)
-    form = _format(path, format)
-    with path.open("rb") as stream:
-        content = stream.read(LARGEST + 1)
+    packed = path.suffix.lower() == ".gz"
+    form = _format(path.with_suffix("") if packed else path, format)
+    try:
+        with (gzip.open if packed else open)(path, "rb") as stream:
+            content = stream.read(LARGEST + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataFileError(f"{path} is no gzip file, or it is cut off; fetch it again") from error
     return _description(read_bif if form == "bif" else read_xmlbif, content, str(path))
 
 

@@ -19,7 +19,7 @@ from xml.parsers import expat
 import numpy as np
 
 from unnaive.exceptions import DataFileError
-from unnaive.io.bif import NOTE, Draft, short
+from unnaive.io.bif import NOTE, Draft, properties, short
 
 if TYPE_CHECKING:
     from unnaive.io.networks import Spelling
@@ -51,9 +51,12 @@ def write_xmlbif(spelling: Spelling) -> str:
     *notes, first = [_comment(note) if note else "" for note in spelling.notes]
     pieces = ['<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>\n']
     pieces.append(f"<NAME>{html.escape(spelling.name, quote=False)}</NAME>\n{first}")
-    for name, states, note in zip(variables, spelling.states, notes, strict=True):
+    for place, (name, states, note) in enumerate(
+        zip(variables, spelling.states, notes, strict=True)
+    ):
         pieces.append(f'<VARIABLE TYPE="nature">\n<NAME>{name}</NAME>\n{note}')
         pieces += [f"<OUTCOME>{html.escape(s, quote=False)}</OUTCOME>\n" for s in states]
+        pieces += [f"<PROPERTY>{one}</PROPERTY>\n" for one in properties(network, place)]
         pieces.append("</VARIABLE>\n")
     for name, parents, table in zip(variables, network.parents, network.tables, strict=True):
         pieces.append(f"<DEFINITION>\n<FOR>{name}</FOR>\n")
@@ -84,7 +87,9 @@ def read_xmlbif(content: str | bytes, draft: Draft) -> None:
         if (kind := variable.kind.lower()) in {"decision", "utility"}:
             what = f"variable {short(name)} is of type {kind}"
             raise draft.error(variable.line, what, "only random variables can be read")
-        draft.add_variable(name, [state.name for state in variable.all("OUTCOME")], variable.line)
+        states = [state.name for state in variable.all("OUTCOME")]
+        described = [one.name for one in variable.all("PROPERTY")]
+        draft.add_variable(name, states, variable.line, described)
     for definition in networks[0].all("DEFINITION"):
         element = definition.one("FOR", draft)
         child = draft.find(element.name, element.line)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection
 from itertools import permutations
-from typing import TYPE_CHECKING, ClassVar, TypeGuard
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from unnaive import _progress
 from unnaive._dataclasses import dataclass
 from unnaive.information import mutual_information
 from unnaive.information.scores import FamilyScores
+from unnaive.io.content import require_file
 from unnaive.models.base import CountsClassifier
 from unnaive.models.orders import GeneticArcs, GeneticOrders, ordered
 from unnaive.models.persistence import storable
@@ -27,15 +30,15 @@ from unnaive.structure.equivalence import greedy_equivalence_search
 from unnaive.structure.knowledge import Knowledge
 from unnaive.structure.network import NetworkGraph
 from unnaive.tables.export import NetworkTables, class_node, network_of
+from unnaive.tables.network import Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from unnaive._typing import BoolArray, FloatArray
+    from unnaive._typing import BoolArray, FloatArray, State
     from unnaive.counts import CodedRows, JointCounts
     from unnaive.schema import Schema
     from unnaive.structure.climb import Found
-    from unnaive.tables.network import Network
 
     Arc = tuple[str | int, str | int]
 
@@ -81,6 +84,21 @@ def is_listing(value: object) -> TypeGuard[Collection[object]]:
     return isinstance(value, Collection) and not isinstance(value, str | bytes)
 
 
+def given_arcs(structure: Any) -> Iterable[Arc]:
+    """Return the arcs of a structure in any of the forms that ``BayesNet`` takes."""
+    if isinstance(structure, str | os.PathLike):
+        path = Path(structure)
+        if path.suffix.lower() not in {".dot", ".gv"}:
+            return Network.read(path).dag.edges
+        require_file(path)
+        return DAG.of_dot(path.read_text(encoding="utf-8")).edges
+    if isinstance(structure, Network):
+        return structure.dag.edges
+    if hasattr(structure, "is_directed"):
+        return DAG.of_networkx(structure).edges
+    return structure.edges if isinstance(structure, DAG) else structure or ()
+
+
 storable(DAG)
 storable(NetworkGraph)
 
@@ -113,12 +131,12 @@ class BayesNet(CountsClassifier):
         the criterion least are removed.
     augmented : bool, default=True
         Whether the class is a parent of every feature.
-    structure : DAG or list of (parent, child), default=None
-        A known network, of which only the tables are estimated. Nodes are names of features or
-        of the class; variables that it does not have are independent of all others. It is taken
-        as it is: ``augmented`` and ``max_parents`` do not change it, and a network that breaks
-        ``required``, ``forbidden`` or ``tiers`` is refused. ``Network.read("x.bif").dag`` is the
-        graph of a file, ``list(graph.edges)`` that of a networkx graph.
+    structure : DAG, Network, networkx.DiGraph, file or list of (parent, child), default=None
+        A known network, of which only the tables are estimated: a graph, arcs, or the name of a
+        file in BIF, XMLBIF or DOT ("x.bif", "x.dot"). Nodes are names of features or of the class;
+        variables that it does not have are independent of all others. It is taken as it is:
+        ``augmented`` and ``max_parents`` do not change it, and a network that breaks ``required``,
+        ``forbidden`` or ``tiers`` is refused.
     max_parents : int, default=3
         Largest number of parents of a variable, not counting an augmenting class.
     required : list of (parent, child), default=()
@@ -178,11 +196,15 @@ class BayesNet(CountsClassifier):
         "hill-climbing", "tabu", "k2", "annealing", "genetic", "genetic-arcs", "pc", "ges"
     )
     augmented: bool = flag(True)
-    structure: DAG | Sequence[Arc] | None = parameter(
+    structure: DAG | Network | Sequence[Arc] | str | Any = parameter(
         None,
-        "a DAG or a list of (parent, child)",
+        "a DAG, a network, a graph of networkx, a file or a list of (parent, child)",
         also=(None,),
-        test=lambda value: isinstance(value, DAG) or is_listing(value),
+        test=lambda value: (
+            isinstance(value, DAG | Network | str | os.PathLike)
+            or hasattr(value, "is_directed")
+            or is_listing(value)
+        ),
     )
     max_parents: int = whole(3)
     required: Sequence[Arc] = parameter((), "a list of (parent, child)", test=is_listing)
@@ -203,6 +225,13 @@ class BayesNet(CountsClassifier):
     def network_(self) -> Network:
         """The network with its tables."""
         return self.fitted_.network()
+
+    def settings(self) -> State:
+        """Return the current parameters; a structure of another form as its arcs."""
+        known = super().settings()
+        if not (self.structure is None or isinstance(self.structure, DAG)):
+            known["structure"] = [tuple(arc) for arc in given_arcs(self.structure)]
+        return known
 
     def recipe(self) -> Recipe:
         """Search for the graph, and make a table for every node and its parents."""
@@ -227,8 +256,7 @@ class BayesNet(CountsClassifier):
 
     def _as_given(self, schema: Schema, names: tuple[str, ...]) -> DAG:
         """Return the given network; raise if it has other nodes or breaks a requirement."""
-        given = self.structure
-        edges = given.edges if isinstance(given, DAG) else given or ()
+        edges = given_arcs(self.structure)
         dag = DAG.of_edges(names, self._positions("structure", edges, schema))
         known = Knowledge.of(names, *map(_pairs, self._arcs(schema, augmented=False)))
         arcs = set(self._positions("structure", dag.edges, schema))

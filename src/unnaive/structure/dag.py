@@ -12,7 +12,6 @@ pastime", UAI 1998.
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import combinations, pairwise
@@ -23,6 +22,7 @@ import numpy as np
 
 from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
+from unnaive.structure.dot import read_dot, write_dot
 from unnaive.structure.marks import Marks, reached
 
 if TYPE_CHECKING:
@@ -299,6 +299,26 @@ class DAG(_NamedNodes):
         """Write the graph in Graphviz' language."""
         return PDAG(self.names, frozenset(self._arrows), frozenset()).to_dot()
 
+    @classmethod
+    def of_dot(cls, text: str) -> DAG:
+        """Read a graph in Graphviz' language; nodes are in the order in which they occur.
+
+        Examples
+        --------
+        >>> DAG.of_dot("digraph { rain -> wet; sprinkler -> wet }").edges
+        [('rain', 'wet'), ('sprinkler', 'wet')]
+        """
+        nodes, arrows = read_dot(text)
+        return cls.of_edges(tuple(nodes), arrows)
+
+    @classmethod
+    def of_networkx(cls, graph: Any) -> DAG:
+        """Make the graph of a ``networkx.DiGraph``, whose nodes become names."""
+        if not (hasattr(graph, "edges") and getattr(graph, "is_directed", bool)()):
+            raise UnnaiveError(f"{graph!r:.80} is not a directed graph of networkx; pass a DiGraph")
+        edges = [(str(parent), str(child)) for parent, child in graph.edges()]
+        return cls.of_edges([str(node) for node in graph.nodes()], edges)
+
     def to_networkx(self) -> Any:
         """Make a ``networkx.DiGraph`` of the names."""
         return PDAG(self.names, frozenset(self._arrows), frozenset()).to_networkx()
@@ -423,11 +443,7 @@ class PDAG(_NamedNodes):
 
     def to_dot(self) -> str:
         """Write the graph in Graphviz' language; edges without direction have ``dir=none``."""
-        quoted = ['"' + re.sub(r'(["\\])', r"\\\1", name) + '"' for name in self.names]
-        written = [f"  {name};" for name in quoted]
-        written += [f"  {quoted[i]} -> {quoted[j]};" for i, j in sorted(self.directed)]
-        bare = [f"  {quoted[i]} -> {quoted[j]} [dir=none];" for i, j in sorted(self.undirected)]
-        return "\n".join(["digraph {", *written, *bare, "}"])
+        return write_dot(self.names, sorted(self.directed), sorted(self.undirected))
 
     def to_networkx(self) -> Any:
         """Make a ``networkx.DiGraph``; an edge without direction becomes one each way."""

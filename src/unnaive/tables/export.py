@@ -11,6 +11,7 @@ from unnaive._dataclasses import dataclass
 from unnaive.counts.cells import CellCounts
 from unnaive.counts.families import context_of
 from unnaive.exceptions import UnnaiveError
+from unnaive.schema.columns import MISSING_VALUES, NumericColumn
 from unnaive.structure.dag import DAG
 from unnaive.structure.graph import topological
 from unnaive.tables import describe
@@ -31,9 +32,18 @@ from unnaive.tables.trees import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray, State
+    from unnaive._typing import (
+        AnyArray,
+        CodeArray,
+        CountArray,
+        FloatArray,
+        IntArray,
+        Label,
+        State,
+    )
     from unnaive.counts import JointCounts
     from unnaive.schema import Schema
+    from unnaive.schema.columns import ColumnSchema
     from unnaive.structure.graph import Graph
     from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
@@ -152,11 +162,19 @@ def network_of(
         # The class is the last node, so it is the last of the sorted parents, before the child.
         tables.append(np.moveaxis(table, 0, -2) if with_class else table[0])
     tables.append(np.exp(class_table(counts, dag.parents[-1], smoothing, class_prior)))
-    states = [
-        tuple(column.label(code) for code in range(column.size)) or ("missing",)
-        for column in schema.columns
-    ]
-    return Network(dag, (*states, tuple(map(str, schema.classes))), tuple(tables))
+    states = (*map(_states, schema.columns), schema.classes)
+    bins = {
+        column.name: column.edges for column in schema.columns if isinstance(column, NumericColumn)
+    }
+    return Network(dag, states, tuple(tables), bins=bins)
+
+
+def _states(column: ColumnSchema) -> tuple[Label, ...]:
+    """Categories of a column, or its bins as text; one state if it has no value."""
+    if isinstance(column, NumericColumn):
+        return tuple(column.label(code) for code in range(column.size))
+    last = (column.label(column.size - 1),) if column.missing_category else ()
+    return (*column.categories, *last) or (MISSING_VALUES,)
 
 
 def class_table(

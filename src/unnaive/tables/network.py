@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,21 +22,27 @@ from unnaive import _parallel
 from unnaive._dataclasses import dataclass
 from unnaive._html import html_nodes
 from unnaive.exceptions import TableTooLarge, UnnaiveError
-from unnaive.io.frames import to_frame
-from unnaive.io.networks import NetworkDescription, read_network, write_network
-from unnaive.schema.columns import code_type
 from unnaive.structure.dag import DAG
 from unnaive.tables.base import hopeless_rows, patterns_of
+from unnaive.tables.clique_tree import CliqueTree
 from unnaive.tables.elimination import eliminate, elimination_order, multiply
+from unnaive.tables.evidence import (
+    chances_of,
+    encoded,
+    is_plain,
+    listed,
+    node_of,
+    with_findings,
+)
 from unnaive.tables.interventions import Interventions
+from unnaive.tables.network_files import NetworkFiles
+from unnaive.tables.questions import Questions
 from unnaive.tables.sampling import Sample, drawn
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Collection, Iterable, Iterator
 
     from unnaive._typing import CodeArray, FloatArray, IntArray, Label
-    from unnaive.io.frames import Column
     from unnaive.tables.elimination import Factor, Scope, Step
 
     Names = str | Sequence[str]
@@ -44,11 +51,12 @@ if TYPE_CHECKING:
     Nodes = set[int] | frozenset[int]
 
 _BLOCK_BYTES = 1 << 24  # rows are computed together as long as their factors need no more
+_MANY_PATTERNS = 8  # of missing cells, from which on the clique tree is worth its price
 _ROUNDED, _ROUNDING = 1e-6, 1e-12  # a sum that differs more from 1 is refused, or divided out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Network(Interventions):
+class Network(Interventions, Questions, NetworkFiles):
     """A Bayesian network with its tables: exact queries, most probable states, and sampling.
 
     Parameters
@@ -61,9 +69,14 @@ class Network(Interventions):
         P(x | parents); axes: the parents, ascending, then the variable, which sums to 1 (±1e-6).
     max_memory : int, default=2**31
         Bytes that the tables of an answer may use; ``TableTooLarge`` is raised if it needs more.
+    bins : dict of str to tuple of float, default={}
+        Edges of the bins of variables that are cut numbers, by name: e₁ < … < e_m for the states
+        (−∞, e₁], (e₁, e₂], …, (e_m, ∞), and perhaps one more for missing values. Such variables
+        take numbers as well as states: ``network.query("ill", {"age": 73})``.
 
     See Also
     --------
+    unnaive.read_network : Reads a network of another program.
     unnaive.BayesNet : Learns a network; its ``to_network`` returns this object.
 
     Examples
@@ -89,6 +102,7 @@ class Network(Interventions):
     states: tuple[tuple[Label, ...], ...]
     tables: tuple[FloatArray, ...]
     max_memory: int = 2**31
+    bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = self.dag.names
@@ -99,6 +113,7 @@ class Network(Interventions):
         for name, labels in zip(names, self.states, strict=True):
             if not labels or len(set(labels)) < len(labels):
                 raise UnnaiveError(f"variable {name!r} has no states, or a state twice: {labels}")
+        vars(self)["bins"] = {name: self._edges(name) for name in self.bins}
         vars(self)["tables"] = tuple(self._checked(*pair) for pair in enumerate(self.tables))
 
     def __repr__(self) -> str:
@@ -108,6 +123,17 @@ class Network(Interventions):
     def _repr_html_(self) -> str:
         """Table of the nodes for a notebook."""
         return html_nodes(repr(self), self.dag.names, self.dag.parents, self.states)
+
+    def _edges(self, name: str) -> tuple[float, ...]:
+        """Return the edges of the bins of a variable, or raise an error."""
+        edges, n_states = tuple(map(float, self.bins[name])), len(self.states[node_of(self, name)])
+        rising = all(low < high for low, high in pairwise(edges)) and all(map(math.isfinite, edges))
+        if not rising or n_states - len(edges) not in {1, 2}:
+            raise UnnaiveError(
+                f"variable {name!r} has {n_states} states and the bin edges {listed(edges)}; "
+                "edges must rise, and there is one less than states"
+            )
+        return edges
 
     def _checked(self, node: int, values: FloatArray) -> FloatArray:
         """Return a read-only copy of a table, or raise an error that says what is wrong."""
@@ -143,7 +169,9 @@ class Network(Interventions):
             The variables that are queried. One that is also observed has probability 1 at its
             observed state.
         evidence : dict, default=None
-            Observed states by name. None and NaN mean not observed. Evidence of probability 0
+            Observed states by name. None and NaN mean not observed. A list or set has states of
+            which one is true, ``slice(low, high)`` is a range of numbers above low up to high, and
+            a dictionary is soft evidence: P(finding | state) by state. Evidence of probability 0
             raises an error.
 
         Returns
@@ -151,8 +179,11 @@ class Network(Interventions):
         ndarray
             Probabilities, with one axis per variable in the order of ``variables``.
         """
+        if isinstance(evidence, Mapping) and not is_plain(evidence):
+            network, evidence = with_findings(self, evidence)
+            return network.query(variables, evidence)
         names = (variables,) if isinstance(variables, str) else tuple(variables)
-        asked = [self._node(name) for name in names]
+        asked = [node_of(self, name) for name in names]
         if len(set(asked)) < len(asked):
             raise UnnaiveError(f"a variable is asked for twice: {', '.join(map(repr, names))}")
         self._require_memory([asked])
@@ -180,17 +211,22 @@ class Network(Interventions):
             Probabilities by label, or by tuple of labels if ``variables`` is a sequence.
         """
         names = [variables] if isinstance(variables, str) else variables
-        labels = product(*(self.states[self._node(name)] for name in names))
+        labels = product(*(self.states[node_of(self, name)] for name in names))
         keys = [key[0] if isinstance(variables, str) else key for key in labels]
         return dict(zip(keys, self.query(variables, evidence).ravel().tolist(), strict=True))
 
-    def most_probable(self, evidence: Evidence = None) -> tuple[dict[str, Label], float]:
-        """Return the most probable states of all other variables.
+    def most_probable(
+        self, evidence: Evidence = None, variables: Sequence[str] | None = None
+    ) -> tuple[dict[str, Label], float]:
+        """Return the most probable states of all other variables, or of some of them.
 
         Parameters
         ----------
         evidence : dict, default=None
             As in :meth:`query`.
+        variables : sequence of str, default=None
+            Variables that are explained (MAP); all others are summed out. None: all that are not
+            observed (the most probable explanation).
 
         Returns
         -------
@@ -200,11 +236,33 @@ class Network(Interventions):
         log_probability : float
             Log P(states, evidence).
         """
+        if isinstance(evidence, Mapping) and not is_plain(evidence):
+            network, plain = with_findings(self, evidence)
+            return network.most_probable(plain, variables)
+        if variables is not None:
+            return self._maximized(evidence, {node_of(self, name) for name in variables})
         codes, hidden, _, steps = self._given(evidence, maximize=True)
         for variable, rest, best in reversed(steps):
             codes[variable] = best[(0, *codes[list(rest), 0])]
         states = {self.dag.names[v]: self.states[v][int(codes[v, 0])] for v in sorted(hidden)}
         return states, float(self._eliminated(codes, set(), (), self._all)[0][0])
+
+    def _maximized(self, evidence: Evidence, asked: Nodes) -> tuple[dict[str, Label], float]:
+        """Sum out what is not asked for, then maximize over the rest."""
+        codes, every, _, _ = self._given(evidence)
+        kept = tuple(sorted(every.intersection(asked)))
+        nodes, hidden = self._with_ancestors(self._all - every | set(kept)), every - set(kept)
+        scopes = [every.intersection((node, *self.dag.parents[node])) for node in nodes]
+        order, cliques = elimination_order(scopes, kept, self.sizes)
+        self._require_memory([*cliques[:-1], *scopes])
+        left, _ = eliminate(self._factors(codes, every, nodes), order, self.sizes)
+        order, cliques = elimination_order([scope for scope, _ in left], (), self.sizes)
+        self._require_memory(cliques)
+        _, steps = eliminate(left, order, self.sizes, maximize=True)
+        for variable, rest, best in reversed(steps):
+            codes[variable] = best[(0, *codes[list(rest), 0])]
+        states = {self.dag.names[v]: self.states[v][int(codes[v, 0])] for v in kept}
+        return states, float(self._eliminated(codes, hidden, (), nodes)[0][0])
 
     def log_probability(self, rows: object) -> FloatArray:
         """Log P(row) of every row, missing variables summed out.
@@ -220,12 +278,30 @@ class Network(Interventions):
         ndarray of shape (n,)
             Log-probabilities; −inf for impossible rows.
         """
-        codes = self._encoded(rows)
+        codes = encoded(self, rows)
         logs = np.empty(codes.shape[1])
-        for members, hidden in patterns_of(codes >= self.sizes[:, None]):
+        patterns = list(patterns_of(codes >= self.sizes[:, None]))
+        if len(patterns) > _MANY_PATTERNS:
+            logs = self._by_cliques(codes)
+            patterns = list(patterns_of(codes[:, np.isnan(logs)] >= self.sizes[:, None]))
+            places = np.flatnonzero(np.isnan(logs))
+            patterns = [(places[members], hidden) for members, hidden in patterns]
+        for members, hidden in patterns:
             nodes = self._with_ancestors(self._all - hidden)
             logs[members], _ = self._eliminated(codes[:, members], hidden, (), nodes)
         return logs
+
+    def _by_cliques(self, codes: CodeArray) -> FloatArray:
+        """Log P(row) by the clique tree; NaN where only logarithms can tell, or it is too large."""
+        logs = np.full(codes.shape[1], np.nan)
+        try:
+            tree = self._tree
+        except TableTooLarge:
+            return logs
+        size = max(1, min(_BLOCK_BYTES, self.max_memory) // tree.row_bytes)
+        for start, stop in _parallel.row_blocks(len(logs), size):
+            logs[start:stop] = tree.log_probability(chances_of(self, codes[:, start:stop]))
+        return np.where(np.isneginf(logs), np.nan, logs)
 
     def posterior(self, variable: str, codes: CodeArray) -> FloatArray:
         """P(variable | all other cells) of coded rows.
@@ -245,7 +321,7 @@ class Network(Interventions):
         ndarray of shape (n, v)
             Probabilities. An impossible row gets P(variable).
         """
-        node, codes = self._node(variable), np.asarray(codes)
+        node, codes = node_of(self, variable), np.asarray(codes)
         if codes.ndim != 2 or len(codes) != len(self.sizes) or codes.min(initial=0) < 0:
             expected = f"positions of states, one line for each of {len(self.sizes)} variables"
             raise UnnaiveError(f"codes have shape {codes.shape}; they must be {expected}")
@@ -285,6 +361,10 @@ class Network(Interventions):
         Sample
             The rows.
         """
+        if isinstance(evidence, Mapping) and not is_plain(evidence):
+            network, plain = with_findings(self, evidence)
+            drawn_codes = network.sample(n, plain, random_state).codes
+            return Sample(self.dag.names, self.states, drawn_codes[: len(self.states)])
         codes, hidden, _, steps = self._given(evidence)
         random, codes = np.random.default_rng(random_state), np.repeat(codes, n, axis=1)
         for variable, rest, weights in reversed(steps):
@@ -294,69 +374,10 @@ class Network(Interventions):
             codes[node] = drawn(self.tables[node], codes[list(self.dag.parents[node])], random)
         return Sample(self.dag.names, self.states, codes)
 
-    def to_description(self, name: str = "network") -> NetworkDescription:
-        """Return the description that is written to files, with labels as text.
-
-        Parameters
-        ----------
-        name : str, default="network"
-            Name of the network.
-
-        Returns
-        -------
-        NetworkDescription
-            Names, states, parents and tables.
-        """
-        labels = tuple(tuple(map(str, states)) for states in self.states)
-        return NetworkDescription(name, self.dag.names, labels, self.dag.parents, self.tables)
-
-    @classmethod
-    def of_description(cls, description: NetworkDescription) -> Network:
-        """Create a network from a description; parents are sorted as in the DAG.
-
-        Parameters
-        ----------
-        description : NetworkDescription
-            What :func:`~unnaive.io.networks.read_network` returns.
-
-        Returns
-        -------
-        Network
-            The network.
-        """
-        pairs = zip(description.tables, description.parents, strict=True)
-        tables = tuple(np.transpose(table, [*np.argsort(up), len(up)]) for table, up in pairs)
-        return cls(DAG(description.variables, description.parents), description.states, tables)
-
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
-        """Write the network to a file for other programs, see :mod:`unnaive.io.networks`.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        format : str, default=None
-            Format; None uses the file's ending.
-        """
-        write_network(path, self.to_description(), format)
-
-    @classmethod
-    def read(cls, path: str | os.PathLike[str], format: str | None = None) -> Network:  # noqa: A002
-        """Read a network from a file of another program, see :mod:`unnaive.io.networks`.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        format : str, default=None
-            Format; None uses the file's ending.
-
-        Returns
-        -------
-        Network
-            The network.
-        """
-        return cls.of_description(read_network(path, format))
+    @cached_property
+    def _tree(self) -> CliqueTree:
+        """The cliques, for all questions about all variables."""
+        return CliqueTree(self)
 
     @cached_property
     def _all(self) -> frozenset[int]:
@@ -408,7 +429,7 @@ class Network(Interventions):
             raise TableTooLarge(
                 f"the tables of this answer would need {sum(cells) / 2**27:,.2f} GiB, more than "
                 f"max_memory ({self.max_memory / 2**30:,.2f} GiB); the largest is of "
-                f"{_listed(widest)}: observe some of these, query fewer, or raise max_memory"
+                f"{listed(widest)}: observe some of these, query fewer, or raise max_memory"
             )
         return 8 * sum(cells)
 
@@ -427,7 +448,7 @@ class Network(Interventions):
         """Codes (d, 1) of evidence, hidden variables, log P(asked, evidence), and the steps."""
         if not isinstance(evidence, Mapping | None):
             raise UnnaiveError(f"evidence={evidence!r}; it must be a dictionary or None")
-        codes = self._encoded([evidence or {}])
+        codes = encoded(self, [evidence or {}])
         hidden = set(np.flatnonzero(codes[:, 0] >= self.sizes).tolist())
         kept = tuple(sorted(hidden.intersection(asked)))
         nodes = self._all if maximize else self._with_ancestors(self._all - hidden | set(kept))
@@ -442,52 +463,3 @@ class Network(Interventions):
         """Variables and their states as text."""
         pairs = zip(nodes, codes, strict=True)
         return ", ".join(f"{self.dag.names[v]}={self.states[v][code]!r}" for v, code in pairs)
-
-    def _node(self, name: str) -> int:
-        names = self.dag.names
-        if name not in names:
-            raise UnnaiveError(f"there is no variable {name!r}; the variables are {_listed(names)}")
-        return names.index(name)
-
-    def _code(self, node: int, label: object) -> int:
-        """Code of a label; the number of states for None, NaN, and pandas' NA."""
-        labels, name = self.states[node], self.dag.names[node]
-        if label is None or type(label).__name__ == "NAType" or label != label:  # noqa: PLR0124
-            return len(labels)
-        if label not in labels:
-            states = f"its states are {_listed(labels)}"
-            raise UnnaiveError(f"variable {name!r} has no state {label!r}; {states}")
-        return labels.index(label)
-
-    def _encoded(self, rows: object) -> CodeArray:
-        """Codes of rows; the number of states if a cell is missing; shape (d, n)."""
-        rows = [rows] if isinstance(rows, Mapping) else rows
-        if isinstance(rows, Sequence) and all(isinstance(row, Mapping) for row in rows):
-            keys = dict.fromkeys(name for row in rows for name in row)
-            n_rows, columns = len(rows), {name: [row.get(name) for row in rows] for name in keys}
-        else:
-            frame = to_frame(rows)
-            named = not isinstance(rows, Sequence | np.ndarray)
-            if not named and len(frame.names) != len(self.sizes):
-                raise UnnaiveError(f"rows have {len(frame.names)} columns, not {len(self.sizes)}")
-            n_rows, names = frame.n_rows, frame.names if named else self.dag.names
-            columns = {name: _labels(frame.column(place)) for place, name in enumerate(names)}
-        sizes = self.sizes.astype(code_type(int(self.sizes.max(initial=0))))
-        codes = np.repeat(sizes[:, None], n_rows, axis=1)
-        for name, labels in columns.items():
-            node = self._node(name)
-            known = {label: self._code(node, label) for label in set(labels)}
-            codes[node] = [known[label] for label in labels]
-        return codes
-
-
-def _labels(column: Column) -> list[Label]:
-    """Cells of a column; missing ones are None or NaN."""
-    if column.categories is None:
-        return list(column.values.tolist())
-    labels = [*column.categories, None]  # −1 selects the last
-    return [labels[place] for place in column.values.tolist()]
-
-
-def _listed(labels: Sequence[Label]) -> str:
-    return ", ".join(map(repr, labels[:20])) + (", …" if len(labels) > 20 else "")

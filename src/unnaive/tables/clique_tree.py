@@ -1,0 +1,305 @@
+r"""Clique trees: the probabilities of all variables at once, for one finding or for many rows.
+
+The families of a network are covered by cliques of variables that form a tree, in which a variable
+of two cliques is in all cliques between them. The tree holds the probabilities of every clique,
+
+.. math:: P(x) = \prod_C P(x_C) \Big/ \prod_S P(x_S)
+
+over cliques C and the separators S that neighbours share. A finding multiplies one clique; two
+sweeps, towards the root and back, update all others. The tree is made once for a network, whatever
+is asked and observed later, and its size is known before memory is allocated.
+
+References
+----------
+Lauritzen & Spiegelhalter, "Local computations with probabilities on graphical structures and their
+application to expert systems", J. R. Statist. Soc. B 50, 1988; Jensen, Lauritzen & Olesen,
+"Bayesian updating in causal probabilistic networks by local computations", Comput. Statist. Q. 4,
+1990.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unnaive.tables.elimination import elimination_order
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from unnaive._typing import FloatArray, IntArray
+    from unnaive.tables.elimination import Scope
+    from unnaive.tables.network import Network
+
+_MERGED_CELLS = 128  # neighbours are merged if their clique has no more cells: fewer steps
+_MATRIX_CELLS = 1 << 16  # sums of small cliques to variables are one product of matrices
+
+
+class CliqueTree:
+    """Cliques of a network with their probabilities; see the module.
+
+    Parameters
+    ----------
+    network : Network
+        The network; ``TableTooLarge`` is raised if the cliques do not fit into its memory.
+
+    Attributes
+    ----------
+    scopes : list of tuples of int
+        Variables of every clique in the order of its axes, those shared with its parent first. A
+        clique comes after its children, so that the last one is a root.
+    parents : list of int
+        Clique that every clique is joined to; −1 for a root.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.sizes: list[int] = network.sizes.tolist()
+        families = [(*above, node) for node, above in enumerate(network.dag.parents)]
+        self.scopes, self.parents, home = _joined(families, network.sizes)
+        above = [self.scopes[p] if p >= 0 else () for p in self.parents]
+        pairs = zip(self.scopes, above, strict=True)
+        self.shared = [self._cells([v for v in own if v in up]) for own, up in pairs]
+        self.cells = [self._cells(scope) for scope in self.scopes]
+        network._require_memory([*self.scopes * 2, *above * 2])  # noqa: SLF001
+        self.homes = [home[node] for node in range(len(families))]
+        self._joins = [self._join(place) for place in range(len(self.scopes))]
+        self._states: dict[tuple[int, int], IntArray] = {}
+        self._sums = self._plan_sums()
+        potentials = [np.ones((1, cells)) for cells in self.cells]
+        for node, family in enumerate(families):
+            place = self.homes[node]
+            potentials[place] *= self._spread(network.tables[node], family, place)
+        self._prior, self._separators = self._calibrated(potentials)
+
+    def _cells(self, scope: Sequence[int]) -> int:
+        return math.prod(self.sizes[v] for v in scope)
+
+    def _spread(self, table: FloatArray, members: Scope, place: int) -> FloatArray:
+        """Entries of a table for every cell of a clique; shape (1, cells)."""
+        scope = self.scopes[place]
+        order = sorted(range(len(members)), key=lambda axis: scope.index(members[axis]))
+        shape = [self.sizes[v] if v in members else 1 for v in scope]
+        dims = [self.sizes[v] for v in scope]
+        turned = np.transpose(table, order).reshape(shape)
+        return np.broadcast_to(turned, dims).reshape(1, -1)
+
+    def _join(self, place: int) -> tuple[IntArray, IntArray]:
+        """Shared cell of every cell of the parent, and its cells in the order of shared cells."""
+        up = self.parents[place]
+        if up < 0:
+            return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+        scope = self.scopes[up]
+        shared = [v for v in self.scopes[place] if v in scope]
+        numbers = np.arange(self.shared[place]).reshape([self.sizes[v] for v in shared])
+        spread = self._spread(numbers, tuple(shared), up)[0].astype(np.intp)
+        order = [scope.index(v) for v in shared]
+        order += [axis for axis in range(len(scope)) if axis not in order]
+        cells = np.arange(self.cells[up]).reshape([self.sizes[v] for v in scope])
+        return spread, cells.transpose(order).reshape(-1)
+
+    def _plan_sums(self) -> list[tuple[int, list[int], FloatArray | None]]:
+        """Cliques that answer for variables, these variables, and a matrix of sums if small."""
+        smallest: dict[int, int] = {}
+        for place, scope in enumerate(self.scopes):
+            for v in scope:
+                if v not in smallest or self.cells[place] < self.cells[smallest[v]]:
+                    smallest[v] = place
+        answered: dict[int, list[int]] = {}
+        for v in sorted(smallest):
+            answered.setdefault(smallest[v], []).append(v)
+        return [(place, nodes, self._sum_matrix(place, nodes)) for place, nodes in answered.items()]
+
+    def _sum_matrix(self, place: int, nodes: list[int]) -> FloatArray | None:
+        if self.cells[place] * sum(self.sizes[v] for v in nodes) > _MATRIX_CELLS:
+            return None
+        eyes = [self._spread(np.arange(self.sizes[v]), (v,), place)[0] for v in nodes]
+        parts = [
+            eye[:, None] == np.arange(self.sizes[v]) for eye, v in zip(eyes, nodes, strict=True)
+        ]
+        return np.concatenate(parts, axis=1).astype(np.float64)
+
+    def _calibrated(self, beliefs: list[FloatArray]) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Turn products of tables into probabilities of cliques; also those of separators."""
+        separators = [np.ones((1, cells)) for cells in self.shared]
+        for place, up in enumerate(self.parents):
+            separators[place] = self._summed(beliefs[place], place)
+            if up >= 0:
+                beliefs[up] = beliefs[up] * separators[place][:, self._joins[place][0]]
+        self._distribute(beliefs, separators, range(len(beliefs)))
+        return beliefs, separators
+
+    def _summed(self, belief: FloatArray, place: int) -> FloatArray:
+        """Sum a clique to what it shares with its parent, which comes first; shape (n, shared)."""
+        return belief.reshape(len(belief), self.shared[place], -1).sum(axis=2)
+
+    def _distribute(
+        self, beliefs: list[FloatArray], separators: list[FloatArray], places: Sequence[int]
+    ) -> None:
+        """Sweep from the roots to the leaves, and update cliques and separators."""
+        for place in reversed(places):
+            up, order = self.parents[place], self._joins[place][1]
+            if up < 0:
+                continue
+            belief, old = beliefs[place], separators[place]
+            new = (
+                beliefs[up][:, order].reshape(len(beliefs[up]), self.shared[place], -1).sum(axis=2)
+            )
+            apart = belief.reshape(len(belief), self.shared[place], -1)
+            beliefs[place] = (apart * _ratio(new, old)[:, :, None]).reshape(len(new), -1)
+            separators[place] = new
+
+    def observed(self, findings: Mapping[int, FloatArray]) -> tuple[list[FloatArray], FloatArray]:
+        """Return the weights of all cells of all cliques given findings, and log P(findings).
+
+        Parameters
+        ----------
+        findings : mapping of int to ndarray of shape (n, v)
+            P(finding | state) of the observed variables, for n rows: 1 for the observed state
+            and 0 for others, or anything between.
+
+        Returns
+        -------
+        beliefs : list of ndarray of shape (n, cells)
+            Probabilities of every clique, except for a factor; n is 1 where no row differs.
+        log_probability : ndarray of shape (n,)
+            Logarithm of the probability of the findings; −inf if they cannot occur.
+        """
+        beliefs, separators, changed, logs = self._collected(findings)
+        self._distribute(beliefs, separators, self._below(changed))
+        return beliefs, logs
+
+    def log_probability(self, findings: Mapping[int, FloatArray]) -> FloatArray:
+        """Log P(findings) of every row, see :meth:`observed`; shape (n,)."""
+        return self._collected(findings)[3]
+
+    def _below(self, changed: set[int]) -> list[int]:
+        """Cliques that have to be updated: all in a tree of which a clique changed."""
+        reached = set[int]()
+        for place in reversed(range(len(self.parents))):
+            up = self.parents[place]
+            if (place in changed) if up < 0 else (up in reached):
+                reached.add(place)
+        return sorted(reached)
+
+    def _collected(
+        self, findings: Mapping[int, FloatArray]
+    ) -> tuple[list[FloatArray], list[FloatArray], set[int], FloatArray]:
+        """Multiply findings into cliques, and sweep from these to the roots."""
+        beliefs, separators = list(self._prior), list(self._separators)
+        changed, n_rows = set[int](), max((len(f) for f in findings.values()), default=1)
+        logs = np.zeros(n_rows)
+        for node, chances in findings.items():
+            place = self.homes[node]
+            beliefs[place] = beliefs[place] * chances[:, self._states_of(node)]
+            changed.add(place)
+        for place, up in enumerate(self.parents):
+            if place not in changed:
+                continue
+            new = self._summed(beliefs[place], place)
+            total = new.sum(axis=1, keepdims=True)
+            with np.errstate(divide="ignore"):
+                logs += np.log(total[:, 0])
+            if up >= 0:
+                total[total == 0] = 1.0
+                change = _ratio(new / total, separators[place])
+                beliefs[up] = beliefs[up] * change[:, self._joins[place][0]]
+                changed.add(up)
+                separators[place] = new
+        return beliefs, separators, changed, logs
+
+    def _states_of(self, node: int) -> IntArray:
+        """State of a variable in every cell of the clique of its family; shape (cells,)."""
+        place = self.homes[node]
+        if (node, place) not in self._states:
+            numbers = np.arange(self.sizes[node])
+            self._states[node, place] = self._spread(numbers, (node,), place)[0].astype(np.intp)
+        return self._states[node, place]
+
+    def marginals(self, beliefs: list[FloatArray]) -> dict[int, FloatArray]:
+        """Probabilities of the states of every variable, from weights of cliques; shape (n, v)."""
+        answers: dict[int, FloatArray] = {}
+        for place, nodes, matrix in self._sums:
+            belief = beliefs[place]
+            if matrix is None:
+                parts = [self.joint(beliefs, (v,), place) for v in nodes]
+            else:
+                ends = np.cumsum([self.sizes[v] for v in nodes])[:-1]
+                parts = np.split(belief @ matrix, ends, axis=1)
+            total = parts[0].sum(axis=1, keepdims=True)
+            total[total == 0] = 1.0  # findings that cannot occur
+            answers.update((v, part / total) for v, part in zip(nodes, parts, strict=True))
+        return answers
+
+    def joint(
+        self, beliefs: list[FloatArray], members: Sequence[int], place: int | None = None
+    ) -> FloatArray:
+        """Sum a clique to some of its variables; shape (n, sizes of these)."""
+        if place is None:
+            place = min(
+                (p for p, scope in enumerate(self.scopes) if set(members) <= set(scope)),
+                key=self.cells.__getitem__,
+            )
+        scope, belief = self.scopes[place], beliefs[place]
+        cells = belief.reshape(len(belief), *(self.sizes[v] for v in scope))
+        rest = tuple(1 + axis for axis, v in enumerate(scope) if v not in members)
+        left = [v for v in scope if v in members]
+        order = [1 + left.index(v) for v in members]
+        return cells.sum(axis=rest).transpose(0, *order)
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes that the cliques take for each row."""
+        return 16 * sum(self.cells)
+
+
+def _ratio(new: FloatArray, old: FloatArray) -> FloatArray:
+    """Quotient of two separators; what was impossible stays impossible."""
+    if old.all():
+        return new / old
+    return np.divide(
+        new, old, out=np.zeros(np.broadcast_shapes(new.shape, old.shape)), where=old > 0
+    )
+
+
+def _joined(
+    families: list[Scope], sizes: IntArray
+) -> tuple[list[Scope], list[int], dict[int, int]]:
+    """Cliques of an elimination order as a tree, neighbours merged; and the clique of each family.
+
+    Eliminating a variable makes a clique of it and of its neighbours. Its parent is the clique of
+    the neighbour that is eliminated next. It is merged with the parent if that lies in it, or if
+    both together are small.
+    """
+    order, cliques = elimination_order(families, (), sizes)
+    turn = {v: place for place, v in enumerate(order)}
+    members = [set(clique) for clique in cliques[:-1]]
+    up = [
+        min((turn[w] for w in own if w != v), default=-1)
+        for v, own in zip(order, members, strict=True)
+    ]
+    into = list(range(len(members)))
+    widths = sizes.tolist()
+    for place in reversed(range(len(members))):  # parents first
+        if up[place] < 0:
+            continue
+        parent = into[up[place]]
+        both = members[place] | members[parent]
+        within = len(both) == max(len(members[place]), len(members[parent]))
+        if within or math.prod(widths[v] for v in both) <= _MERGED_CELLS:
+            members[parent], into[place] = both, parent
+        else:
+            up[place] = parent
+    kept = [place for place in range(len(members)) if into[place] == place]
+    above = {place: into[up[place]] if up[place] >= 0 else -1 for place in kept}
+    numbers = {place: number for number, place in enumerate(kept)}
+    numbers[-1] = -1
+    scopes = []
+    for place in kept:
+        shared = members[above[place]] if above[place] >= 0 else set[int]()
+        scopes.append(tuple(sorted(members[place], key=lambda v: (v not in shared, v))))  # noqa: B023
+    homes = {
+        node: numbers[into[min(turn[v] for v in family)]] for node, family in enumerate(families)
+    }
+    return scopes, [numbers[above[place]] for place in kept], homes
