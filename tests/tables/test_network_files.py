@@ -130,5 +130,5 @@ labels = st.sampled_from(["0", 0, "True", True, 1.5, "1.5"])
 def test_labels_that_are_written_alike_are_one_state(label):
     states = ((False, True), (0, 1.5))
     network = Network(DAG.empty(["a", "b"]), states, ([0.5, 0.5],) * 2)
-    name = "a" if str(label) in {"True"} or label is True else "b"
+    name = "a" if str(label) == "True" or label is True else "b"
     assert network.query(name, {name: label}).max() == 1

@@ -13,16 +13,11 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.structure.dag import DAG
 
 examples = settings(max_examples=15)
+SHARES = np.linspace(0.1, 0.9, 12).reshape(4, 3)
 AGES = Network(
     DAG.of_edges(["age", "dose", "ill"], [(0, 2), (1, 2)]),
     (("≤ 18", "(18, 65]", "> 65", "missing"), (0, 1, 2.5), ("no", "yes")),
-    (
-        [0.2, 0.5, 0.2, 0.1],
-        [0.5, 0.3, 0.2],
-        np.stack([np.linspace(0.1, 0.9, 12)] * 2).reshape(2, 4, 3).transpose(1, 2, 0) * [1, 0]
-        + [0, 1]
-        - np.linspace(0.1, 0.9, 12).reshape(4, 3, 1) * [0, 1],
-    ),
+    ([0.2, 0.5, 0.2, 0.1], [0.5, 0.3, 0.2], np.stack([SHARES, 1 - SHARES], axis=2)),
     bins={"age": (18, 65)},
 )
 

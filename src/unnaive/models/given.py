@@ -61,7 +61,7 @@ def expected_counts(
     The last of ``nodes``, variables of the network in the order of the graph, is the class. A batch
     of findings, one per class, gives the probabilities of all families.
     """
-    tree, label = network._tree, nodes[-1]  # noqa: SLF001
+    tree, label = network._tree, nodes[-1]
     beliefs, logs = tree.observed({label: np.eye(len(schema.classes))})
     prior = np.exp(logs)
 

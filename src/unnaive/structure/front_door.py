@@ -149,7 +149,7 @@ def identify(
     >>> dag = DAG.of_edges(("gene", "smoking", "tar", "cancer"), edges)
     >>> print(identify(dag, "smoking", "cancer").formula)
     P(cancer | do(smoking)) = Σ_gene P(cancer | smoking, gene) P(gene)
-    >>> print(identify(dag, "smoking", "cancer", observed=["tar"]).formula)
+    >>> print(identify(dag, "smoking", "cancer", ["tar"]).formula)
     P(cancer | do(smoking)) = Σ_tar P(tar | smoking) Σ_smoking' P(cancer | smoking', tar) P(smoking')
     """
     left = f"P({effect} | do({cause})) ="

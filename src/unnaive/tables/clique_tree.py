@@ -20,6 +20,7 @@ application to expert systems", J. R. Statist. Soc. B 50, 1988; Jensen, Lauritze
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,11 +68,33 @@ class CliqueTree:
         self._joins = [self._join(place) for place in range(len(self.scopes))]
         self._states: dict[tuple[int, int], IntArray] = {}
         self._sums = self._plan_sums()
+        self.families = families
+        self._prior, self._separators = self._calibrated(self._potentials(network.tables))
+
+    def with_tables(self, tables: Sequence[FloatArray]) -> CliqueTree:
+        """Return the same cliques with the probabilities of other tables.
+
+        Parameters
+        ----------
+        tables : sequence of ndarray
+            P(x | parents) of every variable, as in the network.
+
+        Returns
+        -------
+        CliqueTree
+            A new tree; this one does not change.
+        """
+        tree = copy(self)
+        tree._prior, tree._separators = tree._calibrated(tree._potentials(tables))
+        return tree
+
+    def _potentials(self, tables: Sequence[FloatArray]) -> list[FloatArray]:
+        """Products of the tables in every clique; shape (1, cells)."""
         potentials = [np.ones((1, cells)) for cells in self.cells]
-        for node, family in enumerate(families):
+        for node, family in enumerate(self.families):
             place = self.homes[node]
-            potentials[place] *= self._spread(network.tables[node], family, place)
-        self._prior, self._separators = self._calibrated(potentials)
+            potentials[place] *= self._spread(tables[node], family, place)
+        return potentials
 
     def _cells(self, scope: Sequence[int]) -> int:
         return math.prod(self.sizes[v] for v in scope)
@@ -248,6 +271,28 @@ class CliqueTree:
         order = [1 + left.index(v) for v in members]
         return cells.sum(axis=rest).transpose(0, *order)
 
+    def expected(self, beliefs: list[FloatArray], weights: FloatArray) -> list[FloatArray]:
+        """Sum the probabilities of all families over rows; shapes of the tables.
+
+        Parameters
+        ----------
+        beliefs : list of ndarray
+            Weights of cells, as :meth:`observed` returns them, of findings that can occur.
+        weights : ndarray of shape (n,)
+            Weights of the rows.
+
+        Returns
+        -------
+        list of ndarray
+            Expected counts of every family, the variable on the last axis.
+        """
+        summed = []
+        for belief in beliefs:
+            shares = weights if len(belief) > 1 else weights.sum(keepdims=True)
+            summed.append((shares / belief.sum(axis=1))[None] @ belief)
+        families = enumerate(self.families)
+        return [self.joint(summed, family, self.homes[node])[0] for node, family in families]
+
     @property
     def row_bytes(self) -> int:
         """Bytes that the cliques take for each row."""
@@ -298,7 +343,7 @@ def _joined(
     scopes = []
     for place in kept:
         shared = members[above[place]] if above[place] >= 0 else set[int]()
-        scopes.append(tuple(sorted(members[place], key=lambda v: (v not in shared, v))))  # noqa: B023
+        scopes.append(tuple(sorted(members[place], key=lambda v: (v not in shared, v))))
     homes = {
         node: numbers[into[min(turn[v] for v in family)]] for node, family in enumerate(families)
     }

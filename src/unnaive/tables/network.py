@@ -22,7 +22,6 @@ from unnaive import _parallel
 from unnaive._dataclasses import dataclass
 from unnaive._html import html_nodes
 from unnaive.exceptions import TableTooLarge, UnnaiveError
-from unnaive.structure.dag import DAG
 from unnaive.tables.base import hopeless_rows, patterns_of
 from unnaive.tables.clique_tree import CliqueTree
 from unnaive.tables.elimination import eliminate, elimination_order, multiply
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from unnaive._typing import CodeArray, FloatArray, IntArray, Label
+    from unnaive.structure.dag import DAG
     from unnaive.tables.elimination import Factor, Scope, Step
 
     Names = str | Sequence[str]

@@ -68,6 +68,37 @@ class NetworkFiles:
     States, their order and types, and the edges of bins are kept.
     """
 
+    @classmethod
+    def uniform(
+        cls,
+        dag: DAG,
+        states: Sequence[Sequence[Label]],
+        random_state: int | np.random.Generator | None = None,
+    ) -> Self:
+        """Create a network in which all states are equally probable, or random tables.
+
+        Parameters
+        ----------
+        dag : DAG
+            The parents of every variable.
+        states : sequence of sequences
+            Labels of every variable.
+        random_state : int, Generator or None, default=None
+            Random seed: tables are then drawn from all tables alike; None: 1/v everywhere.
+
+        Returns
+        -------
+        Network
+            A start for :func:`unnaive.tables.em.expectation_maximization`.
+        """
+        sizes, tables = [len(labels) for labels in states], []
+        random = None if random_state is None else np.random.default_rng(random_state)
+        for node, above in enumerate(dag.parents):
+            shape = [sizes[parent] for parent in above]
+            table = np.full([*shape, sizes[node]], 1 / max(1, sizes[node]))
+            tables.append(table if random is None else random.dirichlet(np.ones(sizes[node]), shape))
+        return cls(dag, tuple(map(tuple, states)), tuple(tables))  # type: ignore[call-arg]
+
     def to_description(self: Own, name: str = "network") -> NetworkDescription:  # type: ignore[misc]
         """Return the description that is written to files, with labels as text.
 
