@@ -47,7 +47,9 @@ def one_step(network, codes):
             table[place] += joint[cell] / total
     pairs = zip(counts, network.tables, strict=True)
     tables = [
-        np.where(c.sum(axis=-1, keepdims=True) > 0, c / np.maximum(c.sum(-1, keepdims=True), 1e-300), t)
+        np.where(
+            c.sum(axis=-1, keepdims=True) > 0, c / np.maximum(c.sum(-1, keepdims=True), 1e-300), t
+        )
         for c, t in pairs
     ]
     return tables, log

@@ -23,26 +23,30 @@ import numpy as np
 from unnaive.exceptions import DataFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from unnaive._typing import FloatArray, State
     from unnaive.io.networks import NetworkDescription, Spelling
 
     Entry = tuple[str, str, int]  # "table", "default" or "(", the text after it, its line
-    Parents, Bins = tuple[int, ...], tuple[float, ...] | None
     Fields = tuple[
         str,
         list[str],
         list[tuple[str, ...]],
-        list[Parents],
+        list[tuple[int, ...]],
         list[FloatArray],
         list[tuple[str, ...]],
-        list[Bins],
+        list[tuple[float, ...] | None],
     ]
 
 NOTE = "unnaive-names "  # begins the comments that hold the original names
 TYPE, BINS = "unnaive_type", "unnaive_bins"  # properties of variables, see properties
-TYPES = {"text": str, "int": int, "float": float, "bool": "True".__eq__}  # of states
+TYPES: dict[str, Callable[[str], object]] = {  # of states
+    "text": str,
+    "int": int,
+    "float": float,
+    "bool": "True".__eq__,
+}
 EXACT = 1e-9  # sums this close to 1 are not normalized, so that a round trip is exact
 _ROUNDED = 1e-2 + EXACT  # sums this close to 1 come from rounded numbers
 _CELLS = 1 << 25  # numbers in all tables; a short file with defaults can ask for many

@@ -96,7 +96,9 @@ class NetworkFiles:
         for node, above in enumerate(dag.parents):
             shape = [sizes[parent] for parent in above]
             table = np.full([*shape, sizes[node]], 1 / max(1, sizes[node]))
-            tables.append(table if random is None else random.dirichlet(np.ones(sizes[node]), shape))
+            tables.append(
+                table if random is None else random.dirichlet(np.ones(sizes[node]), shape)
+            )
         return cls(dag, tuple(map(tuple, states)), tuple(tables))  # type: ignore[call-arg]
 
     def to_description(self: Own, name: str = "network") -> NetworkDescription:  # type: ignore[misc]
@@ -324,4 +326,4 @@ def _typed(states: Sequence[str], types: Sequence[str]) -> tuple[Label, ...]:
     """States with their types, from texts."""
     if not types:
         return tuple(states)
-    return tuple(TYPES[kind](state) for kind, state in zip(types, states, strict=True))  # type: ignore[operator]
+    return tuple(TYPES[kind](state) for kind, state in zip(types, states, strict=True))  # type: ignore[misc]
