@@ -37,7 +37,11 @@ def parser() -> argparse.ArgumentParser:
     _add_knaive(commands)
     networks = commands.add_parser("networks", help="compare structure search with other libraries")
     networks.add_argument("--jobs", type=int, default=2, help="threads")
-    networks.add_argument("--only", action="append", help="one library (repeatable)")
+    networks.add_argument("--only", action="append", help="one part (repeatable)")
+    networks.add_argument("--networks", help="folder of BIF files; default: $UNNAIVE_NETWORKS")
+    networks.add_argument("--limit", type=float, default=60.0, help="seconds of a search")
+    networks.add_argument("--rows", type=int, nargs="+", help="rows that are sampled; default: all")
+    networks.add_argument("--names", nargs="+", help="networks to recover; default: seven")
     networks.add_argument("--json", help="also write the figures to this file")
     search = commands.add_parser("search", help="search for groups of columns by leave-one-out")
     search.add_argument("--data", help="folder of the papers' data sets; default: $UNNAIVE_DATA")
@@ -213,7 +217,9 @@ def _knaive(options: argparse.Namespace, module: Any) -> None:
 
 
 def _networks(options: argparse.Namespace, module: Any) -> None:
-    module.run(jobs=options.jobs, only=options.only, json_file=options.json)
+    how = {"folder": options.networks, "limit": options.limit, "json_file": options.json}
+    how |= {key: value for key in ("rows", "names") if (value := getattr(options, key))}
+    module.run(jobs=options.jobs, only=options.only, **how)
 
 
 def _search(options: argparse.Namespace, module: Any) -> None:

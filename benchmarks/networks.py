@@ -1,4 +1,4 @@
-"""Hill climbing with BIC, compared with pybnesian and pgmpy on the same rows."""
+"""Structure search compared with pybnesian and pgmpy, and public networks with pyAgrum."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks import data, report
+from benchmarks import data, known_networks, report
 from unnaive.information.scores import FamilyScores
 from unnaive.structure.climb import Climber, hill_climbing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-PARTS = ("pybnesian", "pgmpy")
+LIBRARIES = ("pybnesian", "pgmpy")
+PARTS = (*LIBRARIES, "marginals", "recovery")
 MAX_PARENTS = 3
 ROUNDS = 3
 SHAPES = {
@@ -85,13 +86,48 @@ def timed(call: Callable[[], Any], rounds: int) -> tuple[float, Any]:
     return best, found
 
 
-def run(*, jobs: int, only: Sequence[str] | None = None, json_file: str | None = None) -> Any:
+def run(
+    *,
+    jobs: int,
+    only: Sequence[str] | None = None,
+    folder: str | None = None,
+    limit: float = 60.0,
+    rows: Sequence[int] = known_networks.ROWS,
+    names: Sequence[str] = known_networks.RECOVERED,
+    json_file: str | None = None,
+) -> Any:
     """Measure, and print times, scores and targets."""
     machine = report.show_machine()
+    figures: dict[str, Any] = {"machine": machine}
+    targets: list[Any] = []
+    chosen = [part for part in PARTS if not only or part in only]
+    if set(chosen) & set(LIBRARIES):
+        figures["lines"], more = climbing([part for part in chosen if part in LIBRARIES], jobs)
+        targets += more
+    known = known_networks.folder_of(folder)
+    if known is None and set(chosen) - set(LIBRARIES):
+        print("no folder of networks: pass --networks, or set UNNAIVE_NETWORKS")
+    elif known is not None:
+        if "marginals" in chosen:
+            figures["marginals"], more = known_networks.marginals(known)
+            targets += more
+            report.section("All marginals given three findings, processor time, one thread")
+            headers = ["network", "variables", "ours, with the tree", "ours, again", "pyAgrum"]
+            report.show([*headers, "difference"], figures["marginals"])
+        if "recovery" in chosen:
+            report.section(f"Networks recovered from rows, at most {limit:g} s a search")
+            _, more, figures["recovery"] = known_networks.recovery(known, limit, rows, names)
+            targets += more
+    report.section("Targets")
+    report.show(["target", "wanted", "measured", ""], targets)
+    report.write_json(json_file, {**figures, "targets": targets})
+    return figures
+
+
+def climbing(names: Sequence[str], jobs: int) -> tuple[list[list[str]], list[Any]]:
+    """Compare hill climbing with other libraries on generated rows."""
     lines, targets = [], []
-    for name in PARTS:
-        if only and name not in only:
-            continue
+    for name in names:
         shape = SHAPES[name]
         codes = coded(shape)
         rows = frame(codes)
@@ -117,7 +153,4 @@ def run(*, jobs: int, only: Sequence[str] | None = None, json_file: str | None =
         ]
     report.section(f"Hill climbing with BIC, at most {MAX_PARENTS} parents, {jobs} threads")
     report.show(["library", "rows", "ours", "theirs", "ratio", "our BIC", "their BIC"], lines)
-    report.section("Targets")
-    report.show(["target", "wanted", "measured", ""], targets)
-    report.write_json(json_file, {"machine": machine, "lines": lines, "targets": targets})
-    return lines
+    return lines, targets

@@ -30,7 +30,7 @@ def test_what_is_written_is_read(names, data):
         "digraph { a -> b; b -> c; }",
         'strict digraph "my graph" { a -> b -> c }',
         "digraph g {\n# a line\n node [shape=box, color=red]; rankdir = LR\n a->b // why\n b->c }",
-        "digraph { subgraph cluster_0 { a; b; label=top } a:n -> b:s; b -> {c} [label=x; weight=2] }",
+        "digraph { subgraph cluster_0 { a; b; label=top } a:n -> b:s; b -> {c} [label=x; w=2] }",
         "digraph { a [label=1 shape=box]; b; c; a -> b [dir=forward] /* and */; b -> c }",
         "DIGRAPH { a b c a -> b b -> c }",
     ],

@@ -216,8 +216,8 @@ def arc_strengths(
         raise ValueError(f"n_samples={n_samples}; at least one is needed")
     if model.structure is not None:
         raise UnnaiveError("structure is given, so no arc is searched for; set structure=None")
-    model._check()  # noqa: SLF001
-    rows, _ = model.coded(model._given(X, y, None, first=True))  # noqa: SLF001
+    model._check()
+    rows, _ = model.coded(model._given(X, y, None, first=True))
     rows, counts = _distinct(rows)
     random = np.random.default_rng(random_state)
     names = (*rows.schema.names, class_node(rows.schema))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from unnaive.tables.network import Network
 
 _MERGED_CELLS = 128  # neighbours are merged if their clique has no more cells: fewer steps
+_ONE = 1e-15  # sums of conditional probabilities differ from 1 by rounding
 _MATRIX_CELLS = 1 << 16  # sums of small cliques to variables are one product of matrices
 
 
@@ -58,18 +59,17 @@ class CliqueTree:
     def __init__(self, network: Network) -> None:
         self.sizes: list[int] = network.sizes.tolist()
         families = [(*above, node) for node, above in enumerate(network.dag.parents)]
-        self.scopes, self.parents, home = _joined(families, network.sizes)
+        self.scopes, self.parents, self.homes = _joined(families, network.sizes)
         above = [self.scopes[p] if p >= 0 else () for p in self.parents]
         pairs = zip(self.scopes, above, strict=True)
         self.shared = [self._cells([v for v in own if v in up]) for own, up in pairs]
         self.cells = [self._cells(scope) for scope in self.scopes]
         network._require_memory([*self.scopes * 2, *above * 2])  # noqa: SLF001
-        self.homes = [home[node] for node in range(len(families))]
         self._joins = [self._join(place) for place in range(len(self.scopes))]
         self._states: dict[tuple[int, int], IntArray] = {}
         self._sums = self._plan_sums()
         self.families = families
-        self._prior, self._separators = self._calibrated(self._potentials(network.tables))
+        self._fill(network.tables)
 
     def with_tables(self, tables: Sequence[FloatArray]) -> CliqueTree:
         """Return the same cliques with the probabilities of other tables.
@@ -85,8 +85,11 @@ class CliqueTree:
             A new tree; this one does not change.
         """
         tree = copy(self)
-        tree._prior, tree._separators = tree._calibrated(tree._potentials(tables))
+        tree._fill(tables)  # noqa: SLF001 - of the same class
         return tree
+
+    def _fill(self, tables: Sequence[FloatArray]) -> None:
+        self._prior, self._separators = self._calibrated(self._potentials(tables))
 
     def _potentials(self, tables: Sequence[FloatArray]) -> list[FloatArray]:
         """Products of the tables in every clique; shape (1, cells)."""
@@ -116,7 +119,7 @@ class CliqueTree:
         scope = self.scopes[up]
         shared = [v for v in self.scopes[place] if v in scope]
         numbers = np.arange(self.shared[place]).reshape([self.sizes[v] for v in shared])
-        spread = self._spread(numbers, tuple(shared), up)[0].astype(np.intp)
+        spread = self._spread(numbers, tuple(shared), up)[0].astype(np.intp, copy=False)
         order = [scope.index(v) for v in shared]
         order += [axis for axis in range(len(scope)) if axis not in order]
         cells = np.arange(self.cells[up]).reshape([self.sizes[v] for v in scope])
@@ -148,7 +151,7 @@ class CliqueTree:
         separators = [np.ones((1, cells)) for cells in self.shared]
         for place, up in enumerate(self.parents):
             separators[place] = self._summed(beliefs[place], place)
-            if up >= 0:
+            if up >= 0 and np.abs(separators[place] - 1.0).max() > _ONE:  # else nothing changes
                 beliefs[up] = beliefs[up] * separators[place][:, self._joins[place][0]]
         self._distribute(beliefs, separators, range(len(beliefs)))
         return beliefs, separators
@@ -310,7 +313,7 @@ def _ratio(new: FloatArray, old: FloatArray) -> FloatArray:
 
 def _joined(
     families: list[Scope], sizes: IntArray
-) -> tuple[list[Scope], list[int], dict[int, int]]:
+) -> tuple[list[Scope], list[int], list[int]]:
     """Cliques of an elimination order as a tree, neighbours merged; and the clique of each family.
 
     Eliminating a variable makes a clique of it and of its neighbours. Its parent is the clique of
@@ -337,14 +340,58 @@ def _joined(
         else:
             up[place] = parent
     kept = [place for place in range(len(members)) if into[place] == place]
-    above = {place: into[up[place]] if up[place] >= 0 else -1 for place in kept}
     numbers = {place: number for number, place in enumerate(kept)}
-    numbers[-1] = -1
+    above = [numbers[into[up[place]]] if up[place] >= 0 else -1 for place in kept]
+    cliques = [frozenset(members[place]) for place in kept]
+    _reattach(cliques, above, widths)
+    order, turned = _by_depth(above)
+    parents = [turned[above[place]] if above[place] >= 0 else -1 for place in order]
     scopes = []
-    for place in kept:
-        shared = members[above[place]] if above[place] >= 0 else set[int]()
-        scopes.append(tuple(sorted(members[place], key=lambda v: (v not in shared, v))))
-    homes = {
-        node: numbers[into[min(turn[v] for v in family)]] for node, family in enumerate(families)
-    }
-    return scopes, [numbers[above[place]] for place in kept], homes
+    for place in order:
+        shared = cliques[above[place]] if above[place] >= 0 else frozenset[int]()
+        inside = cliques[place]
+        scopes.append((*sorted(inside & shared), *sorted(inside - shared)))
+    homes = [turned[numbers[into[min(turn[v] for v in family)]]] for family in families]
+    return scopes, parents, homes
+
+
+def _reattach(cliques: list[frozenset[int]], above: list[int], widths: list[int]) -> None:
+    """Join every clique to the smallest one that has all that it shares with its parent.
+
+    The tree stays a clique tree, and sums over large cliques become fewer.
+    """
+    cells = [math.prod(widths[v] for v in clique) for clique in cliques]
+    having: dict[int, list[int]] = {}
+    for place in sorted(range(len(cliques)), key=cells.__getitem__):
+        for v in cliques[place]:
+            having.setdefault(v, []).append(place)
+    for place, own in enumerate(cliques):
+        if above[place] < 0:
+            continue
+        shared = own & cliques[above[place]]
+        for other in min((having[v] for v in shared), key=len, default=()):
+            if cells[other] >= cells[above[place]]:
+                break
+            if other != place and shared <= cliques[other] and not _is_below(other, place, above):
+                above[place] = other
+                break
+
+
+def _is_below(place: int, top: int, above: list[int]) -> bool:
+    """Whether a clique is in the tree below another one."""
+    while place >= 0 and place != top:
+        place = above[place]
+    return place == top
+
+
+def _by_depth(above: list[int]) -> tuple[list[int], dict[int, int]]:
+    """Return cliques with children before parents, and the new place of each."""
+    depths: dict[int, int] = {-1: 0}
+    for place in range(len(above)):
+        path = [place]
+        while path[-1] not in depths:
+            path.append(above[path[-1]])
+        for below in reversed(path[:-1]):
+            depths[below] = depths[above[below]] + 1
+    order = sorted(range(len(above)), key=lambda place: -depths[place])
+    return order, {place: number for number, place in enumerate(order)}

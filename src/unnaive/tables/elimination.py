@@ -47,23 +47,26 @@ def elimination_order(
     for scope in scopes:
         for variable in scope:
             near.setdefault(variable, set()).update(scope)
+    bits = {variable: sum(1 << other for other in around) for variable, around in near.items()}
 
     def price(variable: int) -> tuple[int, int, int]:
-        around = near[variable]
-        fill = sum(len(around - near[other]) for other in around)
-        return fill, math.prod(widths[other] for other in around), variable
+        around, own = near[variable], bits[variable]
+        joined = sum([(own & bits[other]).bit_count() for other in around])
+        return len(around) ** 2 - joined, math.prod([widths[other] for other in around]), variable
 
     prices = {variable: price(variable) for variable in near if variable not in kept}
     order, cliques = [], []
     while prices:
         fill, _, variable = min(prices.values())
-        around = near.pop(variable)
+        around, own = near.pop(variable), bits.pop(variable)
         del prices[variable]
         order.append(variable)
         cliques.append(tuple(sorted(around)))
         changed = around - {variable}
         for other in changed:
-            near[other] = (near[other] | around) - {variable}
+            near[other] |= around
+            near[other].discard(variable)
+            bits[other] = (bits[other] | own) & ~(1 << variable)
         if fill:
             changed = changed.union(*(near[other] for other in changed))
         prices.update((other, price(other)) for other in changed if other in prices)

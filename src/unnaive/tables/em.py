@@ -206,8 +206,8 @@ def _expected(
         if np.isneginf(logs).any():
             _refuse(network, rows.codes[:, start + int(np.isneginf(logs).argmax())])
         log += float((weights * logs).sum())
-        for counts, more in zip(expected, tree.expected(beliefs, weights), strict=True):
-            counts += more
+        for table, more in zip(expected, tree.expected(beliefs, weights), strict=True):
+            np.add(table, more, out=table)
     if log == -math.inf:
         raise UnnaiveError(
             "some rows have probability 0 by the tables to start from; start from "
