@@ -35,14 +35,7 @@ def parser() -> argparse.ArgumentParser:
     _add_phnb(commands)
     _add_gnb(commands)
     _add_knaive(commands)
-    networks = commands.add_parser("networks", help="compare structure search with other libraries")
-    networks.add_argument("--jobs", type=int, default=2, help="threads")
-    networks.add_argument("--only", action="append", help="one part (repeatable)")
-    networks.add_argument("--networks", help="folder of BIF files; default: $UNNAIVE_NETWORKS")
-    networks.add_argument("--limit", type=float, default=60.0, help="seconds of a search")
-    networks.add_argument("--rows", type=int, nargs="+", help="rows that are sampled; default: all")
-    networks.add_argument("--names", nargs="+", help="networks to recover; default: seven")
-    networks.add_argument("--json", help="also write the figures to this file")
+    _add_networks(commands)
     search = commands.add_parser("search", help="search for groups of columns by leave-one-out")
     search.add_argument("--data", help="folder of the papers' data sets; default: $UNNAIVE_DATA")
     search.add_argument("--jobs", type=int, default=2, help="threads")
@@ -95,6 +88,17 @@ def _add_gnb(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     gnb.add_argument("--jobs", type=int, default=2, help="threads")
     gnb.add_argument("--only", action="append", help="one part (repeatable)")
     gnb.add_argument("--json", help="also write the figures to this file")
+
+
+def _add_networks(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    networks = commands.add_parser("networks", help="compare structure search with other libraries")
+    networks.add_argument("--jobs", type=int, default=2, help="threads")
+    networks.add_argument("--only", action="append", help="one part (repeatable)")
+    networks.add_argument("--networks", help="folder of BIF files; default: $UNNAIVE_NETWORKS")
+    networks.add_argument("--limit", type=float, default=60.0, help="seconds of a search")
+    networks.add_argument("--rows", type=int, nargs="+", help="rows that are sampled; default: all")
+    networks.add_argument("--names", nargs="+", help="networks to recover; default: seven")
+    networks.add_argument("--json", help="also write the figures to this file")
 
 
 def _add_knaive(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -16,6 +16,7 @@ from unnaive._dataclasses import dataclass
 from unnaive.information import mutual_information
 from unnaive.information.scores import FamilyScores
 from unnaive.io.content import require_file
+from unnaive.io.networks import ENDINGS
 from unnaive.models.base import CountsClassifier
 from unnaive.models.orders import GeneticArcs, GeneticOrders, ordered
 from unnaive.models.persistence import storable
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _TABU = (100, 30)  # length of the tabu list, and moves without improvement before it stops
 _PERTURBATIONS = 10
+_DOT = (".dot", ".gv")  # endings of files in Graphviz' language
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +86,20 @@ def is_listing(value: object) -> TypeGuard[Collection[object]]:
     return isinstance(value, Collection) and not isinstance(value, str | bytes)
 
 
+def is_graph_file(value: object) -> bool:
+    """Whether a value is the name of a file of a network or a graph."""
+    if not isinstance(value, str | os.PathLike):
+        return False
+    path = Path(value)
+    endings = {*ENDINGS, *_DOT}
+    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower() in endings
+
+
 def given_arcs(structure: Any) -> Iterable[Arc]:
     """Return the arcs of a structure in any of the forms that ``BayesNet`` takes."""
     if isinstance(structure, str | os.PathLike):
         path = Path(structure)
-        if path.suffix.lower() not in {".dot", ".gv"}:
+        if path.suffix.lower() not in _DOT:
             return Network.read(path).dag.edges
         require_file(path)
         return DAG.of_dot(path.read_text(encoding="utf-8")).edges
@@ -198,10 +209,11 @@ class BayesNet(CountsClassifier):
     augmented: bool = flag(True)
     structure: DAG | Network | Sequence[Arc] | str | Any = parameter(
         None,
-        "a DAG, a network, a graph of networkx, a file or a list of (parent, child)",
+        "a DAG or a list of (parent, child), a network, a graph of networkx, or a file",
         also=(None,),
         test=lambda value: (
-            isinstance(value, DAG | Network | str | os.PathLike)
+            isinstance(value, DAG | Network)
+            or is_graph_file(value)
             or hasattr(value, "is_directed")
             or is_listing(value)
         ),

@@ -41,7 +41,8 @@ def classifier_of(network: Network, target: str, equivalent_sample_size: float) 
     graph = NetworkGraph((*schema.names, target), above)
     model = BayesNet(structure=DAG(graph.names, graph.parents), smoothing="ml")
     counts = expected_counts(network, schema, graph, [*columns, label])
-    return model.fit_counts(counts.changed(lambda table: table * equivalent_sample_size))
+    size = float(equivalent_sample_size)
+    return model.fit_counts(counts.changed(lambda table: table.astype(np.float64) * size))
 
 
 def _column(network: Network, node: int) -> ColumnSchema:

@@ -26,7 +26,7 @@ from unnaive.tables.export import class_node
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from unnaive._typing import FloatArray
+    from unnaive._typing import FloatArray, IntArray
     from unnaive.counts import CodedRows
     from unnaive.models.bayesnet import BayesNet
 
@@ -249,7 +249,7 @@ def _distinct(rows: CodedRows) -> tuple[CodedRows, FloatArray]:
     return replace(rows, codes=codes, classes=classes), counts.astype(np.float64)
 
 
-def _chosen(rows: CodedRows, drawn: FloatArray) -> CodedRows:
+def _chosen(rows: CodedRows, drawn: IntArray) -> CodedRows:
     """Return the rows that were drawn, with their numbers as weights."""
     some = drawn > 0
     codes = np.ascontiguousarray(rows.codes[:, some])

@@ -30,7 +30,7 @@ from unnaive.tables.elimination import elimination_order
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from unnaive._typing import FloatArray, IntArray
+    from unnaive._typing import AnyArray, FloatArray, IntArray
     from unnaive.tables.elimination import Scope
     from unnaive.tables.network import Network
 
@@ -102,7 +102,7 @@ class CliqueTree:
     def _cells(self, scope: Sequence[int]) -> int:
         return math.prod(self.sizes[v] for v in scope)
 
-    def _spread(self, table: FloatArray, members: Scope, place: int) -> FloatArray:
+    def _spread(self, table: AnyArray, members: Scope, place: int) -> AnyArray:
         """Entries of a table for every cell of a clique; shape (1, cells)."""
         scope = self.scopes[place]
         order = sorted(range(len(members)), key=lambda axis: scope.index(members[axis]))
@@ -158,7 +158,7 @@ class CliqueTree:
 
     def _summed(self, belief: FloatArray, place: int) -> FloatArray:
         """Sum a clique to what it shares with its parent, which comes first; shape (n, shared)."""
-        return belief.reshape(len(belief), self.shared[place], -1).sum(axis=2)
+        return np.asarray(belief.reshape(len(belief), self.shared[place], -1).sum(axis=2))
 
     def _distribute(
         self, beliefs: list[FloatArray], separators: list[FloatArray], places: Sequence[int]
@@ -272,7 +272,7 @@ class CliqueTree:
         rest = tuple(1 + axis for axis, v in enumerate(scope) if v not in members)
         left = [v for v in scope if v in members]
         order = [1 + left.index(v) for v in members]
-        return cells.sum(axis=rest).transpose(0, *order)
+        return np.asarray(cells.sum(axis=rest).transpose(0, *order))
 
     def expected(self, beliefs: list[FloatArray], weights: FloatArray) -> list[FloatArray]:
         """Sum the probabilities of all families over rows; shapes of the tables.
@@ -311,9 +311,7 @@ def _ratio(new: FloatArray, old: FloatArray) -> FloatArray:
     )
 
 
-def _joined(
-    families: list[Scope], sizes: IntArray
-) -> tuple[list[Scope], list[int], list[int]]:
+def _joined(families: list[Scope], sizes: IntArray) -> tuple[list[Scope], list[int], list[int]]:
     """Cliques of an elimination order as a tree, neighbours merged; and the clique of each family.
 
     Eliminating a variable makes a clique of it and of its neighbours. Its parent is the clique of

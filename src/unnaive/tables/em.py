@@ -304,7 +304,7 @@ def _bic(network: Network, codes: CodeArray) -> float:
     rows = _distinct(network, codes)
     _, log = _expected(network, network._tree, rows, network.tables, 0.0)  # noqa: SLF001
     free = sum(table.size - table.size // table.shape[-1] for table in network.tables)
-    return log - 0.5 * math.log(max(2.0, rows.total)) * free
+    return float(log - 0.5 * math.log(max(2.0, rows.total)) * free)
 
 
 def _completed(
@@ -344,6 +344,6 @@ def _counted(
     for node, above in enumerate(dag.parents):
         shape = [sizes[v] for v in (*above, node)]
         cells = np.ravel_multi_index(codes[[*above, node]].astype(np.int64), shape)
-        counts = np.bincount(cells, weights, math.prod(shape)).reshape(shape)
+        counts = np.bincount(cells, weights, math.prod(shape)).reshape(shape).astype(float)
         tables.append(_shares(counts, np.full(shape, 1 / shape[-1]), pseudo_count))
     return tuple(tables)

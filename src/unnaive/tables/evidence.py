@@ -43,7 +43,7 @@ def code_of(network: Network, node: int, label: object) -> int:
     if is_missing(label):
         return len(labels)
     if label in labels:
-        return labels.index(label)  # type: ignore[arg-type]
+        return labels.index(label)
     edges = network.bins.get(name)
     if edges is not None and is_number(label):
         return bisect_left(edges, float(label))  # type: ignore[arg-type]
@@ -203,13 +203,15 @@ def with_findings(
             continue
         node = node_of(network, name)
         chances = finding(network, node, value)
+        if chances is None:
+            continue
         added = f"finding on {name}"
         while added in names:
             added += " "
         names.append(added)
         parents.append((node,))
         states.append(("no", "yes"))
-        tables.append(np.stack([1 - chances, chances], axis=1))  # type: ignore[operator,arg-type]
+        tables.append(np.stack([1 - chances, chances], axis=1))
         plain[added] = "yes"
     dag = DAG(tuple(names), tuple(parents))
     return replace(network, dag=dag, states=tuple(states), tables=tuple(tables)), plain

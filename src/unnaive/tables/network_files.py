@@ -326,4 +326,4 @@ def _typed(states: Sequence[str], types: Sequence[str]) -> tuple[Label, ...]:
     """States with their types, from texts."""
     if not types:
         return tuple(states)
-    return tuple(TYPES[kind](state) for kind, state in zip(types, states, strict=True))  # type: ignore[misc]
+    return tuple(TYPES[kind](state) for kind, state in zip(types, states, strict=True))

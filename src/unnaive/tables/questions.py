@@ -249,12 +249,12 @@ class Questions:
         if np.isneginf(logs).all():
             raise UnnaiveError("the evidence cannot occur, whatever the entry")
         (c, a), (to_c, to_a) = np.exp(logs - logs.max()).tolist()
-        theta, b, d = float(row[code]), to_a - a, to_c - c
-        below = c + d * theta
+        now, b, d = float(row[code]), to_a - a, to_c - c
+        below = c + d * now
         if below <= 0:
             raise UnnaiveError("the evidence cannot occur, its probability is 0")
         slope = (b * c - a * d) / below**2
-        return Sensitivity(theta, (a + b * theta) / below, slope, (a, b, c, d))
+        return Sensitivity(now, (a + b * now) / below, slope, (a, b, c, d))
 
 
 def _moved(row: FloatArray, code: int, entry: float) -> FloatArray:
