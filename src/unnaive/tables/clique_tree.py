@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 _MERGED_CELLS = 128  # neighbours are merged if their clique has no more cells: fewer steps
 _ONE = 1e-15  # sums of conditional probabilities differ from 1 by rounding
-_MATRIX_CELLS = 1 << 16  # sums of small cliques to variables are one product of matrices
 
 
 class CliqueTree:
@@ -65,7 +64,8 @@ class CliqueTree:
         self.shared = [self._cells([v for v in own if v in up]) for own, up in pairs]
         self.cells = [self._cells(scope) for scope in self.scopes]
         network._require_memory([*self.scopes * 2, *above * 2])  # noqa: SLF001
-        self._joins = [self._join(place) for place in range(len(self.scopes))]
+        self._spreads: dict[int, IntArray] = {}
+        self._orders: dict[int, IntArray] = {}
         self._states: dict[tuple[int, int], IntArray] = {}
         self._sums = self._plan_sums()
         self.families = families
@@ -89,7 +89,7 @@ class CliqueTree:
         return tree
 
     def _fill(self, tables: Sequence[FloatArray]) -> None:
-        self._prior, self._separators = self._calibrated(self._potentials(tables))
+        self._prior, self._separators = self._swept(self._potentials(tables))
 
     def _potentials(self, tables: Sequence[FloatArray]) -> list[FloatArray]:
         """Products of the tables in every clique; shape (1, cells)."""
@@ -111,70 +111,60 @@ class CliqueTree:
         turned = np.transpose(table, order).reshape(shape)
         return np.broadcast_to(turned, dims).reshape(1, -1)
 
-    def _join(self, place: int) -> tuple[IntArray, IntArray]:
-        """Shared cell of every cell of the parent, and its cells in the order of shared cells."""
-        up = self.parents[place]
-        if up < 0:
-            return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-        scope = self.scopes[up]
-        shared = [v for v in self.scopes[place] if v in scope]
-        numbers = np.arange(self.shared[place]).reshape([self.sizes[v] for v in shared])
-        spread = self._spread(numbers, tuple(shared), up)[0].astype(np.intp, copy=False)
-        order = [scope.index(v) for v in shared]
-        order += [axis for axis in range(len(scope)) if axis not in order]
-        cells = np.arange(self.cells[up]).reshape([self.sizes[v] for v in scope])
-        return spread, cells.transpose(order).reshape(-1)
+    def _shared_cells(self, place: int) -> IntArray:
+        """Shared cell of every cell of the parent; shape (cells of the parent,)."""
+        if place not in self._spreads:
+            up = self.parents[place]
+            shared = tuple(v for v in self.scopes[place] if v in self.scopes[up])
+            numbers = np.arange(self.shared[place]).reshape([self.sizes[v] for v in shared])
+            self._spreads[place] = self._spread(numbers, shared, up)[0]
+        return self._spreads[place]
 
-    def _plan_sums(self) -> list[tuple[int, list[int], FloatArray | None]]:
-        """Cliques that answer for variables, these variables, and a matrix of sums if small."""
-        smallest: dict[int, int] = {}
-        for place, scope in enumerate(self.scopes):
-            for v in scope:
-                if v not in smallest or self.cells[place] < self.cells[smallest[v]]:
-                    smallest[v] = place
-        answered: dict[int, list[int]] = {}
-        for v in sorted(smallest):
-            answered.setdefault(smallest[v], []).append(v)
-        return [(place, nodes, self._sum_matrix(place, nodes)) for place, nodes in answered.items()]
+    def _parent_cells(self, place: int) -> IntArray:
+        """Cells of the parent in the order of the shared cells; shape (cells of the parent,)."""
+        if place not in self._orders:
+            up = self.parents[place]
+            scope, own = self.scopes[up], self.scopes[place]
+            order = [scope.index(v) for v in own if v in scope]
+            order += [axis for axis, v in enumerate(scope) if v not in own]
+            cells = np.arange(self.cells[up]).reshape([self.sizes[v] for v in scope])
+            self._orders[place] = cells.transpose(order).reshape(-1)
+        return self._orders[place]
 
-    def _sum_matrix(self, place: int, nodes: list[int]) -> FloatArray | None:
-        if self.cells[place] * sum(self.sizes[v] for v in nodes) > _MATRIX_CELLS:
-            return None
-        eyes = [self._spread(np.arange(self.sizes[v]), (v,), place)[0] for v in nodes]
-        parts = [
-            eye[:, None] == np.arange(self.sizes[v]) for eye, v in zip(eyes, nodes, strict=True)
-        ]
-        return np.concatenate(parts, axis=1).astype(np.float64)
+    def _plan_sums(self) -> list[tuple[int, tuple[int, int, int]]]:
+        """Smallest clique of every variable, and its cells before, of and after the variable."""
+        smallest: dict[int, tuple[int, tuple[int, int, int]]] = {}
+        for place in sorted(range(len(self.scopes)), key=self.cells.__getitem__, reverse=True):
+            after = self.cells[place]
+            for v in self.scopes[place]:
+                before, size = self.cells[place] // after, self.sizes[v]
+                after //= size
+                smallest[v] = place, (before, size, after)
+        return [smallest[v] for v in range(len(self.sizes))]
 
-    def _calibrated(self, beliefs: list[FloatArray]) -> tuple[list[FloatArray], list[FloatArray]]:
-        """Turn products of tables into probabilities of cliques; also those of separators."""
-        separators = [np.ones((1, cells)) for cells in self.shared]
+    def _swept(self, beliefs: list[FloatArray]) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Multiply the sum of every clique into its parent; return cliques and these sums."""
+        separators = []
         for place, up in enumerate(self.parents):
-            separators[place] = self._summed(beliefs[place], place)
+            separators.append(self._summed(beliefs[place], place))
             if up >= 0 and np.abs(separators[place] - 1.0).max() > _ONE:  # else nothing changes
-                beliefs[up] = beliefs[up] * separators[place][:, self._joins[place][0]]
-        self._distribute(beliefs, separators, range(len(beliefs)))
+                beliefs[up] = beliefs[up] * separators[place][:, self._shared_cells(place)]
         return beliefs, separators
 
     def _summed(self, belief: FloatArray, place: int) -> FloatArray:
         """Sum a clique to what it shares with its parent, which comes first; shape (n, shared)."""
         return np.asarray(belief.reshape(len(belief), self.shared[place], -1).sum(axis=2))
 
-    def _distribute(
-        self, beliefs: list[FloatArray], separators: list[FloatArray], places: Sequence[int]
-    ) -> None:
-        """Sweep from the roots to the leaves, and update cliques and separators."""
-        for place in reversed(places):
-            up, order = self.parents[place], self._joins[place][1]
+    def _distribute(self, beliefs: list[FloatArray], separators: list[FloatArray]) -> None:
+        """Sweep from the roots to the leaves, and update cliques."""
+        for place, up in reversed(list(enumerate(self.parents))):
             if up < 0:
                 continue
-            belief, old = beliefs[place], separators[place]
-            new = (
-                beliefs[up][:, order].reshape(len(beliefs[up]), self.shared[place], -1).sum(axis=2)
-            )
-            apart = belief.reshape(len(belief), self.shared[place], -1)
-            beliefs[place] = (apart * _ratio(new, old)[:, :, None]).reshape(len(new), -1)
-            separators[place] = new
+            above = beliefs[up][:, self._parent_cells(place)]
+            new = above.reshape(len(above), self.shared[place], -1).sum(axis=2)
+            apart = beliefs[place].reshape(len(beliefs[place]), self.shared[place], -1)
+            change = _ratio(new, separators[place])[:, :, None]
+            beliefs[place] = (apart * change).reshape(-1, self.cells[place])
 
     def observed(self, findings: Mapping[int, FloatArray]) -> tuple[list[FloatArray], FloatArray]:
         """Return the weights of all cells of all cliques given findings, and log P(findings).
@@ -192,26 +182,17 @@ class CliqueTree:
         log_probability : ndarray of shape (n,)
             Logarithm of the probability of the findings; −inf if they cannot occur.
         """
-        beliefs, separators, changed, logs = self._collected(findings)
-        self._distribute(beliefs, separators, self._below(changed))
+        beliefs, separators, logs = self._collected(findings)
+        self._distribute(beliefs, separators)
         return beliefs, logs
 
     def log_probability(self, findings: Mapping[int, FloatArray]) -> FloatArray:
         """Log P(findings) of every row, see :meth:`observed`; shape (n,)."""
-        return self._collected(findings)[3]
-
-    def _below(self, changed: set[int]) -> list[int]:
-        """Cliques that have to be updated: all in a tree of which a clique changed."""
-        reached = set[int]()
-        for place in reversed(range(len(self.parents))):
-            up = self.parents[place]
-            if (place in changed) if up < 0 else (up in reached):
-                reached.add(place)
-        return sorted(reached)
+        return self._collected(findings)[2]
 
     def _collected(
         self, findings: Mapping[int, FloatArray]
-    ) -> tuple[list[FloatArray], list[FloatArray], set[int], FloatArray]:
+    ) -> tuple[list[FloatArray], list[FloatArray], FloatArray]:
         """Multiply findings into cliques, and sweep from these to the roots."""
         beliefs, separators = list(self._prior), list(self._separators)
         changed, n_rows = set[int](), max((len(f) for f in findings.values()), default=1)
@@ -230,32 +211,27 @@ class CliqueTree:
             if up >= 0:
                 total[total == 0] = 1.0
                 change = _ratio(new / total, separators[place])
-                beliefs[up] = beliefs[up] * change[:, self._joins[place][0]]
+                beliefs[up] = beliefs[up] * change[:, self._shared_cells(place)]
                 changed.add(up)
                 separators[place] = new
-        return beliefs, separators, changed, logs
+        return beliefs, separators, logs
 
     def _states_of(self, node: int) -> IntArray:
         """State of a variable in every cell of the clique of its family; shape (cells,)."""
         place = self.homes[node]
         if (node, place) not in self._states:
             numbers = np.arange(self.sizes[node])
-            self._states[node, place] = self._spread(numbers, (node,), place)[0].astype(np.intp)
+            self._states[node, place] = self._spread(numbers, (node,), place)[0]
         return self._states[node, place]
 
-    def marginals(self, beliefs: list[FloatArray]) -> dict[int, FloatArray]:
+    def marginals(self, beliefs: list[FloatArray]) -> list[FloatArray]:
         """Probabilities of the states of every variable, from weights of cliques; shape (n, v)."""
-        answers: dict[int, FloatArray] = {}
-        for place, nodes, matrix in self._sums:
-            belief = beliefs[place]
-            if matrix is None:
-                parts = [self.joint(beliefs, (v,), place) for v in nodes]
-            else:
-                ends = np.cumsum([self.sizes[v] for v in nodes])[:-1]
-                parts = np.split(belief @ matrix, ends, axis=1)
-            total = parts[0].sum(axis=1, keepdims=True)
+        answers = []
+        for place, shape in self._sums:
+            sums = beliefs[place].reshape(-1, *shape).sum(axis=(1, 3))
+            total = sums.sum(axis=1, keepdims=True)
             total[total == 0] = 1.0  # findings that cannot occur
-            answers.update((v, part / total) for v, part in zip(nodes, parts, strict=True))
+            answers.append(sums / total)
         return answers
 
     def joint(
@@ -340,14 +316,14 @@ def _joined(families: list[Scope], sizes: IntArray) -> tuple[list[Scope], list[i
     kept = [place for place in range(len(members)) if into[place] == place]
     numbers = {place: number for number, place in enumerate(kept)}
     above = [numbers[into[up[place]]] if up[place] >= 0 else -1 for place in kept]
-    cliques = [frozenset(members[place]) for place in kept]
-    _reattach(cliques, above, widths)
+    joined = [frozenset(members[place]) for place in kept]
+    _reattach(joined, above, widths)
     order, turned = _by_depth(above)
     parents = [turned[above[place]] if above[place] >= 0 else -1 for place in order]
     scopes = []
     for place in order:
-        shared = cliques[above[place]] if above[place] >= 0 else frozenset[int]()
-        inside = cliques[place]
+        shared = joined[above[place]] if above[place] >= 0 else frozenset[int]()
+        inside = joined[place]
         scopes.append((*sorted(inside & shared), *sorted(inside - shared)))
     homes = [turned[numbers[into[min(turn[v] for v in family)]]] for family in families]
     return scopes, parents, homes
