@@ -9,6 +9,7 @@ import os
 import resource
 import tempfile
 import time
+import warnings
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,6 @@ RECOVERED = ("asia", "sachs", "child", "alarm", "insurance", "hailfinder", "win9
 ROWS = (500, 5_000, 50_000)
 MAX_PARENTS = 4
 SEED = 20
-
-Search = "Callable[[np.ndarray, np.ndarray, tuple[str, ...]], DAG | PDAG]"
 
 
 def folder_of(given: str | None) -> Path | None:
@@ -160,21 +159,20 @@ def frame(codes: np.ndarray, sizes: np.ndarray, names: tuple[str, ...]) -> Any:
     return pd.DataFrame(columns)
 
 
-def by_pgmpy(codes: np.ndarray, sizes: np.ndarray, names: tuple[str, ...]) -> DAG:
+def by_pgmpy(rows: Any, _: np.ndarray, names: tuple[str, ...]) -> DAG:
     """Hill climbing of pgmpy."""
     from pgmpy.estimators import HillClimbSearch  # noqa: PLC0415 - optional
 
-    rows = frame(codes, sizes, names)
     how = {"scoring_method": "bic-d", "max_indegree": MAX_PARENTS, "show_progress": False}
     return DAG.of_edges(names, list(HillClimbSearch(rows).estimate(**how).edges()))
 
 
-def by_pybnesian(codes: np.ndarray, sizes: np.ndarray, names: tuple[str, ...]) -> DAG:
+def by_pybnesian(rows: Any, _: np.ndarray, names: tuple[str, ...]) -> DAG:
     """Hill climbing of pybnesian."""
     import pybnesian  # noqa: PLC0415 - optional
 
     found = pybnesian.hc(
-        frame(codes, sizes, names),
+        rows,
         bn_type=pybnesian.DiscreteBNType(),
         operators=["arcs"],
         score="bic",
@@ -183,10 +181,10 @@ def by_pybnesian(codes: np.ndarray, sizes: np.ndarray, names: tuple[str, ...]) -
     return DAG.of_edges(names, list(found.arcs()))
 
 
-def _learner(codes: np.ndarray, sizes: np.ndarray, names: tuple[str, ...]) -> Any:
+def _learner(rows: Any) -> Any:
     import pyagrum  # noqa: PLC0415 - optional
 
-    learner = pyagrum.BNLearner(frame(codes, sizes, names))
+    learner = pyagrum.BNLearner(rows)
     learner.useScoreBIC()
     learner.useNoPrior()
     learner.setMaxIndegree(MAX_PARENTS)
@@ -200,16 +198,16 @@ def _of_learner(learner: Any, names: tuple[str, ...]) -> DAG:
     return DAG.of_edges(names, [(places[a], places[b]) for a, b in found.arcs()])
 
 
-def by_pyagrum(codes: np.ndarray, sizes: np.ndarray, names: tuple[str, ...]) -> DAG:
+def by_pyagrum(rows: Any, _: np.ndarray, names: tuple[str, ...]) -> DAG:
     """Greedy hill climbing of pyAgrum."""
-    learner = _learner(codes, sizes, names)
+    learner = _learner(rows)
     learner.useGreedyHillClimbing()
     return _of_learner(learner, names)
 
 
-def by_pyagrum_tabu(codes: np.ndarray, sizes: np.ndarray, names: tuple[str, ...]) -> DAG:
+def by_pyagrum_tabu(rows: Any, _: np.ndarray, names: tuple[str, ...]) -> DAG:
     """Tabu search of pyAgrum."""
-    learner = _learner(codes, sizes, names)
+    learner = _learner(rows)
     learner.useLocalSearchWithTabuList(100, 30)
     return _of_learner(learner, names)
 
@@ -224,10 +222,16 @@ OTHERS: dict[str, Any] = {
 
 
 def _work(pipe: Any, search: Any, data: tuple[Any, ...], limit: float) -> None:
+    """Search, and send the processor time and the network; rows are prepared beforehand."""
+    warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 1))
-    search(data[0][:, :50], *data[1:])  # imports, and what is made once
+    codes, *rest = data
+    few, rows = codes[:, :50], codes
+    if search in OTHERS.values():
+        few, rows = frame(few, *rest), frame(rows, *rest)
+    search(few, *rest)  # imports, and what is made once
     start = time.process_time()
-    found = search(*data)
+    found = search(rows, *rest)
     pipe.send((time.process_time() - start, found))
 
 
