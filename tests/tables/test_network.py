@@ -482,20 +482,6 @@ def test_descriptions_may_list_parents_in_any_order():
     np.testing.assert_array_equal(again.tables[child], network.tables[child])
 
 
-def test_labels_are_exchanged_with_their_types(tmp_path):
-    network = Network(AB, ((1, 2.5), (True, False)), (FAIR, [FAIR, [0.25, 0.75]]))
-    network.write(tmp_path / "network", format="xmlbif")
-    again = Network.read(tmp_path / "network", format="xmlbif")
-    assert again.states == ((1, 2.5), (True, False))
-    assert [[type(label) for label in labels] for labels in again.states] == [
-        [int, float],
-        [bool] * 2,
-    ]
-    assert again.query("b", {"a": "2.5"}).tolist() == pytest.approx([0.25, 0.75])
-    with pytest.raises(ValueError, match="variable 'a' has state '1'"):
-        Network(AB, ((1, "1"), XY[1]), (FAIR, [FAIR, FAIR])).to_description()
-
-
 def test_a_file_with_a_cycle_is_refused(tmp_path):
     both = np.array([FAIR, FAIR])
     turned = NetworkDescription("cycle", ("a", "b"), XY, ((1,), (0,)), (both, both))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unnaive
-from tests.tables.test_network import networks
+from tests.tables.test_network import AB, FAIR, XY, networks
 from unnaive import Network, read_network
 from unnaive.exceptions import DataFileError, UnnaiveError
 from unnaive.structure.dag import DAG
@@ -132,3 +132,17 @@ def test_labels_that_are_written_alike_are_one_state(label):
     network = Network(DAG.empty(["a", "b"]), states, ([0.5, 0.5],) * 2)
     name = "a" if str(label) == "True" or label is True else "b"
     assert network.query(name, {name: label}).max() == 1
+
+
+def test_labels_are_exchanged_with_their_types(tmp_path):
+    network = Network(AB, ((1, 2.5), (True, False)), (FAIR, [FAIR, [0.25, 0.75]]))
+    network.write(tmp_path / "network", format="xmlbif")
+    again = Network.read(tmp_path / "network", format="xmlbif")
+    assert again.states == ((1, 2.5), (True, False))
+    assert [[type(label) for label in labels] for labels in again.states] == [
+        [int, float],
+        [bool] * 2,
+    ]
+    assert again.query("b", {"a": "2.5"}).tolist() == pytest.approx([0.25, 0.75])
+    with pytest.raises(ValueError, match="variable 'a' has state '1'"):
+        Network(AB, ((1, "1"), XY[1]), (FAIR, [FAIR, FAIR])).to_description()
