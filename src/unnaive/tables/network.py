@@ -81,6 +81,7 @@ class Network(Interventions, Questions, NetworkFiles):
 
     Examples
     --------
+    >>> from unnaive.structure.dag import DAG
     >>> dag = DAG.of_edges(["rain", "sprinkler", "wet"], [(0, 1), (0, 2), (1, 2)])
     >>> states = (("no", "yes"), ("off", "on"), ("dry", "wet"))
     >>> rain, sprinkler = [0.8, 0.2], [[0.6, 0.4], [0.99, 0.01]]

@@ -295,6 +295,8 @@ class NetworkFiles:
         The model is fitted to expected counts, the probability of every family of variables times
         the equivalent sample size. Rows that are added make the tables the posterior means under
         a Dirichlet prior with the network as its mean (Heckerman, Geiger & Chickering 1995).
+        What fits again, such as the cross-validation of a report, keeps the graph and estimates
+        the tables from the rows alone.
 
         Examples
         --------
@@ -304,7 +306,7 @@ class NetworkFiles:
         >>> tables = ([0.9, 0.1], [[0.95, 0.05], [0.2, 0.8]])
         >>> network = Network(dag, (("no", "yes"), ("negative", "positive")), tables)
         >>> model = network.to_classifier("ill")
-        >>> model.predict_proba([["positive"], [None]]).round(3)
+        >>> model.predict_proba([{"test": "positive"}, {}]).round(3)
         array([[0.36, 0.64],
                [0.9 , 0.1 ]])
         """
