@@ -33,6 +33,7 @@ RECOVERED = ("asia", "sachs", "child", "alarm", "insurance", "hailfinder", "win9
 ROWS = (500, 5_000, 50_000)
 MAX_PARENTS = 4
 SEED = 20
+_PATIENCE = 20  # seconds by the clock for each second of processor time, if a process hangs
 
 
 def folder_of(given: str | None) -> Path | None:
@@ -243,7 +244,7 @@ def limited(search: Any, data: tuple[Any, ...], limit: float) -> tuple[float, An
     process.start()
     theirs.close()
     try:
-        return ours.recv()
+        return ours.recv() if ours.poll(_PATIENCE * limit) else None
     except EOFError:
         return None
     finally:
