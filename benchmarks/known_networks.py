@@ -226,13 +226,12 @@ def _work(pipe: Any, search: Any, data: tuple[Any, ...], limit: float) -> None:
     """Search, and send the processor time and the network; rows are prepared beforehand."""
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 1))
-    codes, *rest = data
-    few, rows = codes[:, :50], codes
+    rows, few = data, tuple(part[:3] for part in data)  # three variables
     if search in OTHERS.values():
-        few, rows = frame(few, *rest), frame(rows, *rest)
-    search(few, *rest)  # imports, and what is made once
+        rows, few = ((frame(*some), *some[1:]) for some in (rows, few))
+    search(*few)  # imports, and what is made once
     start = time.process_time()
-    found = search(rows, *rest)
+    found = search(*rows)
     pipe.send((time.process_time() - start, found))
 
 
