@@ -32,25 +32,37 @@ PACKAGES = (
 
 
 def describe_api() -> str:
-    """Return a line for every public name, and for every public member that a class defines."""
+    """Return a line for every public name, and for every public member that a class defines.
+
+    Members of bases that have no public name count as those of the class.
+    """
+    modules = {package: importlib.import_module(package) for package in PACKAGES}
+    public = [getattr(module, name) for module in modules.values() for name in module.__all__]
     lines, seen = [], set()
-    for package in PACKAGES:
-        module = importlib.import_module(package)
+    for package, module in modules.items():
         for name in sorted(module.__all__):
             value = getattr(module, name)
             if inspect.isclass(value) and value in seen:
                 lines.append(f"{package}.{name} = {value.__module__}.{value.__qualname__}")
                 continue
-            lines += _describe(f"{package}.{name}", value)
+            lines += _describe(f"{package}.{name}", value, public)
             seen |= {value} if inspect.isclass(value) else set()
     return "".join(f"{line}\n" for line in lines)
 
 
-def _describe(name: str, value: object) -> list[str]:
+def _members(value: object, public: list[object]) -> dict[str, object]:
+    members: dict[str, object] = {}
+    for base in reversed(inspect.getmro(value)) if inspect.isclass(value) else ():
+        ours = base.__module__.startswith("unnaive.") and base not in public
+        members |= vars(base) if base is value or ours else {}
+    return members
+
+
+def _describe(name: str, value: object, public: list[object]) -> list[str]:
     if not callable(value):
         return [name]
     lines = [f"{name}{_signature(value)}"]
-    for attribute, member in sorted(vars(value).items()) if inspect.isclass(value) else ():
+    for attribute, member in sorted(_members(value, public).items()):
         fields = getattr(value, "__dataclass_fields__", ())
         if attribute in fields or attribute.startswith("_") or attribute.endswith("_request"):
             continue
