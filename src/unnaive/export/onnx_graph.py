@@ -37,13 +37,14 @@ class Graph:
 
     def __init__(self, taken: Sequence[str]) -> None:
         self._nodes: list[NodeProto] = []
+        self._names: dict[tuple[str, ...], str] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], TensorProto] = {}
         self._prefix = "unnaive"
         while any(name.startswith(self._prefix) for name in taken):
             self._prefix += "_"
 
     def node(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node with one result.
+        """Add a node with one result; equal ones are added once.
 
         Parameters
         ----------
@@ -59,7 +60,10 @@ class Graph:
         str
             Name of the result.
         """
-        name = f"{self._prefix}_{len(self._nodes)}"
+        key = (kind, *inputs, repr(sorted(attributes.items())))
+        if key in self._names:
+            return self._names[key]
+        name = self._names[key] = f"{self._prefix}_{len(self._nodes)}"
         domain = "ai.onnx.ml" if kind == "LabelEncoder" else ""
         made = helper.make_node(kind, list(inputs), [name], domain=domain, **attributes)
         self._nodes.append(made)

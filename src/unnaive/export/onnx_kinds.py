@@ -142,8 +142,43 @@ class Compiler:
             dense.append((columns, slots))
         plan = plan_of(spec["factors"], sizes)
         if spec["marginalize"] and plan.steps:
-            terms += _Summing(self, spec["factors"], plan, dense).messages()
+            terms.append(self._summed_out(spec, plan, dense))
         return graph.add(terms)
+
+    def _summed_out(
+        self, spec: State, plan: Plan, dense: list[tuple[list[int], FloatArray]]
+    ) -> str:
+        """Return what factors with missing columns add, computed for rows that have such columns.
+
+        These rows are taken out, behind a line that stands for all others: a complete row, to
+        which sums over missing columns add 0.
+
+        Parameters
+        ----------
+        spec : dict
+            Description of the product.
+        plan : Plan
+            In which order columns are summed out.
+        dense : list of tuple
+            Columns of every factor, and its table with slots for missing values.
+
+        Returns
+        -------
+        str
+            Name of logarithms (n, k).
+        """
+        graph = self.graph
+        is_open = graph.any([graph.node("Not", self.known(c)) for c in plan.inner])
+        places = graph.shaped(graph.node("NonZero", is_open), [-1])
+        codes: list[str | None] = [None] * len(self.codes)
+        for c in {c for columns, _ in dense for c in columns}:
+            some = graph.node("Gather", self.code(c), places, axis=0)
+            codes[c] = graph.node("Concat", graph.integers([0]), some, axis=0)
+        inner = Compiler(self.reading, graph, codes, self.finite)
+        added = graph.add(_Summing(inner, spec["factors"], plan, dense).messages())
+        one = graph.node("Cast", is_open, to=7)  # int64
+        line = graph.node("CumSum", one, graph.constant(np.array(0, dtype=np.int64)))
+        return graph.node("Gather", added, graph.node("Mul", line, one), axis=0)
 
     # ---- means over super-parents -------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive.exceptions import UnnaiveError
+from unnaive.export.sql_schedule import Join, Limits, Work, needed, selected, stages_of
 from unnaive.export.sql_words import column, exp, function, minus, number, plus, when, whole
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ _ONE_BASED = {"duckdb", "postgres"}  # the first entry of an array has the numbe
 _KEPT = {"postgres", "sqlite"}  # which would copy the columns of a stage into the next one
 _MOST_COLUMNS = 1500  # of a stage; PostgreSQL has 1,600, SQLite 2,000
 MOST_JOINS = 50  # of a stage; SQLite joins 64 tables at most
+_LIMITS = Limits(columns=1000, joins=MOST_JOINS)  # what was begun may need some columns more
 _FEW = 4  # branches of a CASE that are tried one after the other
 
 
@@ -37,10 +39,9 @@ class Stages:
 
     def __init__(self, dialect: str, tables: RealTables) -> None:
         self.dialect, self.tables = dialect, tables
-        self._joins: dict[int, list[tuple[str, str, str]]] = {}  # by stage: table, alias, index
-        self.columns: list[dict[str, Expression]] = [{}]
-        self._stage: dict[str, int] = {}
-        self._used: dict[str, set[str]] = {}  # by each column, of earlier stages
+        self._values: dict[str, Expression] = {}
+        self._given: list[str] = []
+        self._work: list[Work] = []
 
     def given(self, name: str, value: Expression) -> str:
         """Add a column that is computed from the user's table.
@@ -57,7 +58,8 @@ class Stages:
         str
             The name.
         """
-        self.columns[0][name], self._stage[name] = value, 0
+        self._values[name] = value
+        self._given.append(name)
         return name
 
     def put(self, value: Expression) -> str:
@@ -73,14 +75,15 @@ class Stages:
         Returns
         -------
         str
-            Name of the column; its stage is the one after the last that it refers to.
+            Name of the column; its stage comes after those of the columns that it refers to.
         """
-        used = _columns(value)
-        stage = max((self._stage[known] for known in used), default=0) + 1
-        while len(self.columns) <= stage:
-            self.columns.append({})
-        name = f"v{len(self._stage)}"
-        self.columns[stage][name], self._stage[name], self._used[name] = value, stage, used
+        name = self._named(value)
+        self._work.append(Work([name], _columns(value)))
+        return name
+
+    def _named(self, value: Expression) -> str:
+        name = f"v{len(self._values)}"
+        self._values[name] = value
         return name
 
     def put_all(self, values: Iterable[Expression]) -> list[str]:
@@ -207,22 +210,11 @@ class Stages:
         if tables.shape[1] <= self.tables.inline:
             return [self.look_up(table, index.copy()) for table in tables]
         place = self.put(index)
-        stage, used = self._stage[place] + 1, {place}
-        while len(self._joins.get(stage, ())) >= MOST_JOINS:
-            stage += 1
-        while len(self.columns) <= stage:
-            self.columns.append({})
-        name = self.tables.of_numbers(np.ascontiguousarray(tables))
-        joins = self._joins.setdefault(stage, [])
-        alias = f"j{stage}_{len(joins)}"
-        joins.append((name, alias, place))
-        found: list[Expression] = []
-        for at in range(len(tables)):
-            own = f"v{len(self._stage)}"
-            self.columns[stage][own] = exp.column(f"c{at}", table=alias)
-            self._stage[own], self._used[own] = stage, used
-            found.append(column(own))
-        return found
+        table = self.tables.of_numbers(np.ascontiguousarray(tables))
+        alias = f"j{len(self._values)}"
+        names = [self._named(exp.column(f"c{at}", table=alias)) for at in range(len(tables))]
+        self._work.append(Work(names, {place}, Join(table, alias, place)))
+        return [column(name) for name in names]
 
     def pick(self, names: Sequence[str], index: Expression) -> Expression:
         """Return the column that an index names; NULL if the index is NULL.
@@ -276,32 +268,33 @@ class Stages:
             One common table expression for each stage, with the columns that later ones use.
         """
         wanted = set[str]().union(*map(_columns, last.values()))
-        order = {name: place for place, name in enumerate(self._stage)}
-        needed: list[list[str]] = []
-        for stage in range(len(self.columns) - 1, -1, -1):
-            needed.insert(0, sorted(wanted, key=order.__getitem__))
-            self._require_few(wanted)
-            own = {name for name in wanted if self._stage[name] == stage}
-            wanted = (wanted - own).union(*(self._used[name] for name in own if stage))
+        work = needed(self._work, wanted)
+        stage_of = stages_of(work, self._given, wanted, _LIMITS)
+        order = {name: stage_of[name] for name in self._values if name in stage_of}
+        joins: dict[int, list[Join]] = {}
+        for own in work:
+            if own.join:
+                joins.setdefault(stage_of[own.names[0]], []).append(own.join)
         query: exp.Select | None = None
-        for stage, names in enumerate(needed):
+        for stage, names in enumerate(selected(work, order, wanted)):
+            _require_few(names)
             chosen = [
-                exp.alias_(self.columns[stage][name], name, quoted=False, copy=False)
-                if self._stage[name] == stage
+                exp.alias_(self._values[name], name, quoted=False, copy=False)
+                if stage_of[name] == stage
                 else column(name)
                 for name in names
             ] or [exp.alias_(whole(1), "one", quoted=False)]
             before = source if stage == 0 else _from(exp.Select(), stage - 1)
-            for name, alias, place in self._joins.get(stage, ()):
+            for table, alias, place in joins.get(stage, ()):
                 same = exp.EQ(this=exp.column("place", table=alias), expression=column(place))
-                table = exp.to_table(name, alias=alias)
-                before = before.join(table, on=same, join_type="left", copy=False)
+                joined = exp.to_table(table, alias=alias)
+                before = before.join(joined, on=same, join_type="left", copy=False)
             query = self._joined(query, before.select(*chosen, copy=False), f"s{stage}")
         assert query is not None  # noqa: S101 - there is a first stage
         answers = [exp.alias_(v, name, quoted=True, copy=False) for name, v in last.items()]
         end = exp.Select().select(*answers, copy=False)
         end.set("with_", query.args["with_"])
-        return _from(end, len(needed) - 1)
+        return _from(end, max(stage_of.values()))
 
     def _joined(self, before: exp.Select | None, stage: exp.Select, name: str) -> exp.Select:
         """Add a stage to those before it."""
@@ -313,12 +306,13 @@ class Stages:
             stage.set("with_", None)
         return holder.with_(name, as_=stage, materialized=kept, copy=False)
 
-    def _require_few(self, names: Iterable[str]) -> None:
-        if (many := len(list(names))) > _MOST_COLUMNS:
-            raise UnnaiveError(
-                f"the query would need {many:,} columns at once, more than databases allow; export "
-                "to ONNX, JSON or JavaScript, or fit a model with fewer columns or values"
-            )
+
+def _require_few(names: Sequence[str]) -> None:
+    if len(names) > _MOST_COLUMNS:
+        raise UnnaiveError(
+            f"the query would need {len(names):,} columns at once, more than databases allow; "
+            "export to ONNX, JSON or JavaScript, or fit a model with fewer columns or values"
+        )
 
 
 def _columns(value: Expression) -> set[str]:
