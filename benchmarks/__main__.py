@@ -151,6 +151,8 @@ def _add_exports(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     exports.add_argument("--only", action="append", help="one engine (repeatable)")
     exports.add_argument("--sets", nargs="+", help="data sets to compare on; default: five")
     exports.add_argument("--models", nargs="+", help="models to compare; default: all")
+    exports.add_argument("--rows", type=int, help="most rows of a data set to compare")
+    exports.add_argument("--resume", help="file of finished comparisons: read and extended")
     exports.add_argument("--json", help="also write the figures to this file")
 
 
@@ -247,6 +249,7 @@ def _exports(options: argparse.Namespace, module: Any) -> None:
     if options.check:
         os.environ["UNNAIVE_DATA"] = str(module.paper.data_folder(options.data))
     how = {"checked": options.check, "sets": options.sets, "models": options.models}
+    how |= {"rows": options.rows, "resume": options.resume}
     module.run(only=options.only, **how, json_file=options.json)
 
 
