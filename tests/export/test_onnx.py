@@ -47,6 +47,17 @@ def test_settings_that_change_the_kind_of_tables(model):
     assert_scored(ENGINE, model, X)
 
 
+@pytest.mark.parametrize("key", ["tan", "kdb"])
+def test_rows_with_and_without_missing_values(key):
+    """Sums over missing columns are computed for rows that have them; others point to one line."""
+    model, X = fitted(key, k=2)
+    gaps = X.isna().any(axis=1).to_numpy()
+    assert gaps.any()
+    assert not gaps.all()
+    for some in (X[~gaps], X[gaps], X[~gaps].head(1), X[gaps].head(1)):
+        assert_scored(ENGINE, model, some.reset_index(drop=True))
+
+
 def test_ties_go_to_the_first_class():
     """onnxruntime drops a multiplication by a number that is 1 as a float."""
     X = pd.DataFrame({"x": ["a", "b", "c"] * 4})

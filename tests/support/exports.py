@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -40,12 +41,22 @@ def clinic(seed, k, *, numbers_only=False, rows=160):
     return pd.DataFrame(data), labels
 
 
-def fitted(key, seed=0, k=3, *, numbers_only=False, **options):
-    """Fit a model of the register to rows of a clinic; also return rows to score."""
-    X, y = clinic(seed, k, numbers_only=numbers_only or key in NUMBERS_ONLY)
-    known = unnaive.make(key).get_params()
-    options |= {"random_state": 0} if "random_state" in known else {}
-    return unnaive.make(key, **options).fit(X, y), unseen(X, seed)
+def fitted(key, seed=0, k=3):
+    """Fit a model of the register to rows of a clinic; also return rows to score.
+
+    The model is fitted once for all tests, which must not change it.
+    """
+    model, X = _fitted(key, seed, k)
+    return model, X.copy()
+
+
+@cache
+def _fitted(key, seed, k):
+    X, y = clinic(seed, k, numbers_only=key in NUMBERS_ONLY)
+    model = unnaive.make(key)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    return model.fit(X, y), unseen(X, seed)
 
 
 @contextmanager

@@ -18,6 +18,8 @@ constexpr double MOST_LEAN = 2.0 / 6.0;  // skewness of an exponential variable:
 constexpr double WIDE = 4.0;             // variance from which on more nodes are taken
 constexpr double MATTERS = 9.0;          // e^−9 of the largest joint changes no bound that is shown
 constexpr double LEAST = -1e9;           // instead of the logarithm of 0
+constexpr double NARROW = 1e-90;         // below it, variances are 0
+constexpr double FAR = 1e4;              // variance from which on powers of nodes may overflow
 
 // Nodes and weights of Gauss and Hermite for the standard normal distribution.
 template <int N> struct Nodes;
@@ -61,13 +63,42 @@ INLINE double log_above_one(double u) {
     return 2.0 * ratio * sum;
 }
 
+// log x of normal x > 0 to 1e-12, without a branch or a division: a polynomial on √½ … √2.
+INLINE double logarithm(double x) {
+    constexpr u64 ROOT = 0x3fe6a09e667f3bcdULL, ONE = 0x3ff0000000000000ULL;
+    constexpr u64 FRACTION = 0x000fffffffffffffULL, WHOLE = 0x4330000000000000ULL;
+    constexpr double SHIFT = 4503599627370496.0 + 1023.0, LOG_TWO = 0.69314718055994530942;
+    const u64 moved = std::bit_cast<u64>(x) - ROOT + ONE;
+    const double turns = std::bit_cast<double>((moved >> 52) | WHOLE) - SHIFT;
+    const double f = std::bit_cast<double>((moved & FRACTION) + ROOT) - 1.0;
+    const double square = f * f, fourth = square * square, eighth = fourth * fourth;
+    const double a = (1.0000000000002176 - 0.49999999998513034 * f) +
+                     square * (0.3333333331141632 - 0.25000000433015446 * f);
+    const double b = (0.20000003805526356 - 0.1666663224132847 * f) +
+                     square * (0.1428545826286723 - 0.12501075173085444 * f);
+    const double c = (0.11119412934227703 - 0.09987369686172366 * f) +
+                     square * (0.08954165707093073 - 0.08317407377192164 * f);
+    const double d = (0.08750372568913152 - 0.08467965549122594 * f) +
+                     square * 0.04272936174700108;
+    return turns * LOG_TWO + f * ((a + fourth * b) + eighth * (c + fourth * d));
+}
+
+// 1 / √x of normal x > 0 to 1e-15, without a root or a division: a guess, and Newton's steps.
+INLINE double inverse_root(double x) {
+    double root = std::bit_cast<double>(0x5fe6eb50c7b537a9ULL - (std::bit_cast<u64>(x) >> 1));
+    const double half = 0.5 * x;
+    for (int step = 0; step < 4; step++) root *= 1.5 - half * root * root;
+    return root;
+}
+
 // Variables of several rows, by their first three cumulants.
 struct Variables {
     double mean[LANES], variance[LANES], third[LANES];
+    double deviation[LANES], lean[LANES], widest;  // filled by `shape`
 };
 
-INLINE double lean_of(double variance, double deviation, double third) {
-    const double lean = third / (6.0 * std::max(variance * deviation, 1e-300));
+INLINE double lean_of(double third, double inverse) {
+    const double lean = third * (1.0 / 6.0) * (inverse * inverse * inverse);
     return std::min(std::max(lean, -MOST_LEAN), MOST_LEAN);
 }
 
@@ -76,13 +107,21 @@ INLINE double quantile(double mean, double deviation, double lean, double z) {
     return mean + deviation * (b + lean * b * b + lean * lean * b * b * b / 3.0);
 }
 
-template <int N> INLINE void place_nodes(const Variables &one, double (*RESTRICT out)[LANES]) {
+// Deviations and skewness of variables, once for all quantiles.
+INLINE void shape_loop(Variables *one) {
+    double widest = 0.0;
     for (i64 row = 0; row < LANES; row++) {
-        const double deviation = std::sqrt(one.variance[row]);
-        const double lean = lean_of(one.variance[row], deviation, one.third[row]);
-        for (int node = 0; node < N; node++)
-            out[node][row] = quantile(one.mean[row], deviation, lean, Nodes<N>::z[node]);
+        const double inverse = inverse_root(std::max(one->variance[row], NARROW));
+        one->deviation[row] = one->variance[row] * inverse;
+        one->lean[row] = lean_of(one->third[row], inverse);
     }
+    for (i64 row = 0; row < LANES; row++) widest = std::max(widest, one->variance[row]);
+    one->widest = widest;
+}
+LEVELS(shape)
+
+INLINE double node(const Variables &one, i64 row, double z) {
+    return quantile(one.mean[row], one.deviation[row], one.lean[row], z);
 }
 
 INLINE double log_sum(double x, double y) {
@@ -90,47 +129,83 @@ INLINE double log_sum(double x, double y) {
     return top + log_above_one(power(gap));
 }
 
-// Cumulants of log(e^X + e^Y) of independent X and Y, by quadrature; cost N² a row.
-//
-// Moments are summed around the value in the middle, which is near the mean.
+// Moments of a variable around the value in the middle, which is near the mean.
+struct Moments {
+    double middle[LANES], first[LANES], second[LANES], third[LANES];
+
+    INLINE void begin(const Variables &one, const Variables &other) {
+        for (i64 row = 0; row < LANES; row++) {
+            middle[row] = log_sum(node(one, row, 0.0), node(other, row, 0.0));
+            first[row] = second[row] = third[row] = 0.0;
+        }
+    }
+    INLINE void add(i64 row, double weight, double away) {
+        const double square = weight * away * away;
+        first[row] += weight * away;
+        second[row] += square;
+        third[row] += square * away;
+    }
+    INLINE void finish(Variables &out) const {
+        for (i64 row = 0; row < LANES; row++) {
+            const double shift = first[row];
+            out.mean[row] = middle[row] + shift;
+            out.variance[row] = std::max(second[row] - shift * shift, 0.0);
+            out.third[row] = third[row] - shift * (3.0 * second[row] - 2.0 * shift * shift);
+        }
+    }
+};
+
+// Cumulants of log(e^X + e^Y) of independent X and Y, by quadrature; cost 2 N powers and N²
+// logarithms a row. Powers are taken of distances from the middle.
 template <int N>
 INLINE void log_sums_loop(std::integral_constant<int, N>, const Variables *one,
                           const Variables *other, Variables *out) {
-    double x[N][LANES], y[N][LANES], middle[LANES], first[LANES], second[LANES], third[LANES];
-    place_nodes<N>(*one, x);
-    place_nodes<N>(*other, y);
-    for (i64 row = 0; row < LANES; row++) {
-        middle[row] = log_sum(x[N / 2][row], y[N / 2][row]);
-        first[row] = second[row] = third[row] = 0.0;
-    }
+    double x[N][LANES], y[N][LANES];
+    Moments moments;
+    moments.begin(*one, *other);
+    for (int place = 0; place < N; place++)
+        for (i64 row = 0; row < LANES; row++) {
+            const double z = Nodes<N>::z[place], middle = moments.middle[row];
+            x[place][row] = power(std::max(node(*one, row, z) - middle, -700.0));
+            y[place][row] = power(std::max(node(*other, row, z) - middle, -700.0));
+        }
+    for (int left = 0; left < N; left++)
+        for (int right = 0; right < N; right++) {
+            const double weight = Nodes<N>::weight[left] * Nodes<N>::weight[right];
+            for (i64 row = 0; row < LANES; row++)
+                moments.add(row, weight, logarithm(x[left][row] + y[right][row]));
+        }
+    moments.finish(*out);
+}
+LEVELS(log_sums)
+
+// The same for variables of any variance; cost N² powers and logarithms a row.
+template <int N>
+INLINE void far_log_sums_loop(std::integral_constant<int, N>, const Variables *one,
+                              const Variables *other, Variables *out) {
+    Moments moments;
+    moments.begin(*one, *other);
     for (int left = 0; left < N; left++)
         for (int right = 0; right < N; right++) {
             const double weight = Nodes<N>::weight[left] * Nodes<N>::weight[right];
             for (i64 row = 0; row < LANES; row++) {
-                const double away = log_sum(x[left][row], y[right][row]) - middle[row];
-                const double square = weight * away * away;
-                first[row] += weight * away;
-                second[row] += square;
-                third[row] += square * away;
+                const double x = node(*one, row, Nodes<N>::z[left]);
+                const double y = node(*other, row, Nodes<N>::z[right]);
+                moments.add(row, weight, log_sum(x, y) - moments.middle[row]);
             }
         }
-    for (i64 row = 0; row < LANES; row++) {
-        const double shift = first[row];
-        out->mean[row] = middle[row] + shift;
-        out->variance[row] = std::max(second[row] - shift * shift, 0.0);
-        out->third[row] = third[row] - shift * (3.0 * second[row] - 2.0 * shift * shift);
-    }
+    moments.finish(*out);
 }
-LEVELS(log_sums)
+LEVELS(far_log_sums)
 
 // Bounds of P = logistic(X − Y).
 INLINE void find_bounds_loop(const Variables *one, const Variables *rest, const double *reaches,
                              double (*RESTRICT bounds)[LANES]) {
     for (i64 row = 0; row < LANES; row++) {
         const double variance = one->variance[row] + rest->variance[row];
-        const double deviation = std::sqrt(variance);
-        const double mean = one->mean[row] - rest->mean[row];
-        const double lean = lean_of(variance, deviation, one->third[row] - rest->third[row]);
+        const double inverse = inverse_root(std::max(variance, NARROW));
+        const double deviation = variance * inverse, mean = one->mean[row] - rest->mean[row];
+        const double lean = lean_of(one->third[row] - rest->third[row], inverse);
         for (int bound = 0; bound < 3; bound++) {
             const double odds = quantile(mean, deviation, lean, reaches[bound]);
             const double safe = std::min(std::max(odds, -708.0), 708.0);
@@ -151,24 +226,27 @@ struct Bounds {
     i64 start, n_classes;
     std::vector<i64> order;  // of the classes of every row, from `start` on
     std::vector<Variables> classes, before, others;
+    std::vector<double> deviations;
 
     Bounds(In3<double> cumulants, double reach, i64 start, i64 stop, Out3<double> out)
         : cumulants(cumulants), reaches{-reach, 0.0, reach}, out(out), start(start),
           n_classes(cumulants.shape(2)), order(std::size_t((stop - start) * n_classes)),
-          classes(std::size_t(n_classes)), before(classes.size()), others(classes.size()) {}
+          classes(std::size_t(n_classes)), before(classes.size()), others(classes.size()),
+          deviations(classes.size()) {}
 
     // Put the classes of a row in order; the number of those that matter, + k if one is wide.
     i64 sort(i64 row) {
         const double *mean = &cumulants(row, 0, 0), *variance = &cumulants(row, 1, 0);
         i64 *first = &order[std::size_t((row - start) * n_classes)], *last = first + n_classes;
         double limit = -INF;
-        for (i64 label = 0; label < n_classes; label++)
-            limit = std::max(limit, mean[label] - 3.0 * std::sqrt(variance[label]));
+        for (i64 label = 0; label < n_classes; label++) {
+            deviations[label] = std::sqrt(variance[label]);
+            limit = std::max(limit, mean[label] - 3.0 * deviations[label]);
+        }
         bool wide = false;
         i64 *next = first, *end = last;
         for (i64 label = n_classes - 1; label >= 0; label--)
-            if (!(mean[label] + 2.0 * std::sqrt(variance[label]) >= limit - MATTERS))
-                *--end = label;
+            if (!(mean[label] + 2.0 * deviations[label] >= limit - MATTERS)) *--end = label;
         for (i64 label = 0, far = 0; label < n_classes; label++) {
             if (end + far < last && end[far] == label) {
                 far++;
@@ -201,8 +279,14 @@ struct Bounds {
     // Add class by class, from both ends, so that every class is left out once; all in `before`.
     template <int N> void leave_each_out(i64 matter) {
         const auto sum = [](const Variables &one, const Variables &other, Variables &into) {
-            log_sums(std::integral_constant<int, N>{}, &one, &other, &into);
+            if (std::max(one.widest, other.widest) < FAR)
+                log_sums(std::integral_constant<int, N>{}, &one, &other, &into);
+            else
+                far_log_sums(std::integral_constant<int, N>{}, &one, &other, &into);
+            shape(&into);
         };
+        for (i64 place = 0; n_classes > 2 && matter > 1 && place < matter; place++)
+            shape(&classes[place]);
         before[0] = classes[0];
         const i64 last = matter - 1, whole = matter < n_classes ? matter : last;
         for (i64 place = 1; place < whole; place++)
