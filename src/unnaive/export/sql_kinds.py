@@ -211,7 +211,7 @@ class Compiler:
             raise UnnaiveError(
                 f"where values are missing, {self.reading.document['model']} sums over all joint "
                 f"values of the columns {', '.join(map(repr, names))}, too many for SQL; export to "
-                "JavaScript or JSON, or fit a model with fewer values or parents"
+                "ONNX, JavaScript or JSON, or fit a model with fewer values or parents"
             )
         free, weights = conditions(self, spec["factors"], plan)
         open_row = self.stages.put(

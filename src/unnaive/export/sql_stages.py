@@ -24,6 +24,7 @@ _MOST_COLUMNS = 1500  # of a stage; PostgreSQL has 1,600, SQLite 2,000
 MOST_JOINS = 50  # of a stage; SQLite joins 64 tables at most
 _LIMITS = Limits(columns=1000, joins=MOST_JOINS)  # what was begun may need some columns more
 _FEW = 4  # branches of a CASE that are tried one after the other
+_DOUBLES = exp.DataType.build("array<double>", dialect="bigquery")
 
 
 class Stages:
@@ -180,12 +181,11 @@ class Stages:
             return self.pick_expression(entries, index)
         if self.dialect in _ONE_BASED:
             index = exp.Add(this=index, expression=whole(1))
-        kind = exp.DataType.build("array<double>", dialect="bigquery")
         array: Expression = exp.Array(expressions=entries)
         if self.dialect == "spark":  # which may look up a missing index as −1, and stop
             return function("GET", array, index)
         if self.dialect in _ONE_BASED:
-            array = exp.Paren(this=exp.Cast(this=array, to=kind))
+            array = exp.Paren(this=exp.Cast(this=array, to=_DOUBLES.copy()))
         offset = 1 if self.dialect in _ONE_BASED else 0
         entry = exp.Bracket(this=array, expressions=[index], offset=offset)
         if self.dialect == "snowflake":
