@@ -118,6 +118,20 @@ def test_more_joins_than_sqlite_allows(databases):
     assert_predictions(model, X, answer.labels, answer.probabilities)
 
 
+def test_more_numbers_than_a_function_of_sqlite_takes(databases):
+    """MAX of SQLite takes at most 127 numbers, and A2DE averages over all pairs of columns."""
+    from unnaive.export.sql_stages import Stages  # noqa: PLC0415 - needs sqlglot
+    from unnaive.export.sql_tables import RealTables  # noqa: PLC0415 - needs sqlglot
+
+    stages = Stages("sqlite", RealTables("t", 10))
+    names = [f"v{place}" for place in range(250)]
+    numbers = np.random.default_rng(0).permutation(250)
+    given = ", ".join(f"{n} AS {name}" for name, n in zip(names, numbers, strict=True))
+    largest = stages.largest(names).sql("sqlite")
+    ((found,),) = databases[1].run(f"SELECT {largest} FROM (SELECT {given})")
+    assert found == 249
+
+
 @pytest.mark.parametrize("labels", [[True, False], [3, 1], [2.0, -1.0], ["a'b", 'A"B']])
 def test_labels_of_every_type(databases, labels):
     X, y = clinic(2, 2)

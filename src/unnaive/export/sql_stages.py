@@ -21,6 +21,7 @@ DIALECTS = ("duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake")
 _ONE_BASED = {"duckdb", "postgres"}  # the first entry of an array has the number 1
 _KEPT = {"postgres", "sqlite"}  # which would copy the columns of a stage into the next one
 _MOST_COLUMNS = 1500  # of a stage; PostgreSQL has 1,600, SQLite 2,000
+_MOST_ARGUMENTS = 100  # of a function of SQLite
 MOST_JOINS = 50  # of a stage; SQLite joins 64 tables at most
 _LIMITS = Limits(columns=1000, joins=MOST_JOINS)  # what was begun may need some columns more
 _FEW = 4  # branches of a CASE that are tried one after the other
@@ -117,9 +118,14 @@ class Stages:
         Expression
             GREATEST, or MAX in SQLite, where it takes several numbers, too.
         """
-        if len(names) == 1:
-            return column(names[0])
-        return function("MAX" if self.dialect == "sqlite" else "GREATEST", *map(column, names))
+        if self.dialect != "sqlite":
+            return function("GREATEST", *map(column, names)) if names[1:] else column(names[0])
+        values = [column(name) for name in names]
+        while len(values) > 1:
+            lots = range(0, len(values), _MOST_ARGUMENTS)
+            parts = [values[first : first + _MOST_ARGUMENTS] for first in lots]
+            values = [function("MAX", *some) if some[1:] else some[0] for some in parts]
+        return values[0]
 
     def exponential(self, operand: Expression) -> Expression:
         """Return e to a power of at most 0.
