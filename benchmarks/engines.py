@@ -133,6 +133,10 @@ class Database(Engine):
     def score(self, model: Any, X: pd.DataFrame, **options: Any) -> Answer:
         """Score rows by a query; options are those of ``to_sql``."""
         query = model.to_sql(self.table, key=KEY, dialect=self.dialect, **options)
+        return self.answer(model, query, X)
+
+    def answer(self, model: Any, query: Any, X: pd.DataFrame) -> Answer:
+        """Score rows by the query of a model."""
         self.load(X)
         for statement in query.tables:
             self.execute(statement)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unnaive
+from benchmarks.engines import KEY
 from exports import assert_predictions, assert_scored, clinic, fitted, started
 from unnaive.exceptions import UnnaiveError
 
@@ -86,12 +87,13 @@ def test_many_categories_are_joined(databases):
 @pytest.mark.parametrize("key", ["tan", "aode", "hnb"])
 def test_large_tables_are_made_in_the_database(databases, key):
     model, X = fitted(key, k=2)
+    assert not model.to_sql("my rows").tables
     for database in databases:
-        query = model.to_sql("my rows", dialect=database.dialect, inline=3)
+        how = {"key": KEY, "dialect": database.dialect}
+        query = model.to_sql("my rows", **how, inline=3)
         assert query == ";\n".join([*query.tables, query.select])
-        assert not model.to_sql("my rows", dialect=database.dialect).tables
         for _ in range(2):  # tables of an earlier run are replaced
-            answer = database.score(model, X, inline=3)
+            answer = database.answer(model, query, X)
             assert_predictions(model, X, answer.labels, answer.probabilities)
 
 
