@@ -106,7 +106,9 @@ def stages_of(
     stage = 0
     while ready:
         stage += 1
-        left, begun, joins = [], [], 0
+        left: list[int] = []
+        begun: list[int] = []
+        joins = 0
         for place in sorted(ready):
             own = work[place]
             grows = len(own.names) - sum(readers[name] == 1 for name in own.used)
