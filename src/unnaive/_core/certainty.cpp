@@ -94,7 +94,8 @@ INLINE double inverse_root(double x) {
 // Variables of several rows, by their first three cumulants.
 struct Variables {
     double mean[LANES], variance[LANES], third[LANES];
-    double deviation[LANES], lean[LANES], widest;  // filled by `shape`
+    double deviation[LANES], lean[LANES];  // filled by `shape`
+    i64 far;                               // rows of a variance that is too large for powers
 };
 
 INLINE double lean_of(double third, double inverse) {
@@ -109,14 +110,14 @@ INLINE double quantile(double mean, double deviation, double lean, double z) {
 
 // Deviations and skewness of variables, once for all quantiles.
 INLINE void shape_loop(Variables *one) {
-    double widest = 0.0;
+    i64 far = 0;
     for (i64 row = 0; row < LANES; row++) {
         const double inverse = inverse_root(std::max(one->variance[row], NARROW));
         one->deviation[row] = one->variance[row] * inverse;
         one->lean[row] = lean_of(one->third[row], inverse);
     }
-    for (i64 row = 0; row < LANES; row++) widest = std::max(widest, one->variance[row]);
-    one->widest = widest;
+    for (i64 row = 0; row < LANES; row++) far += one->variance[row] < FAR ? 0 : 1;
+    one->far = far;
 }
 LEVELS(shape)
 
@@ -279,7 +280,7 @@ struct Bounds {
     // Add class by class, from both ends, so that every class is left out once; all in `before`.
     template <int N> void leave_each_out(i64 matter) {
         const auto sum = [](const Variables &one, const Variables &other, Variables &into) {
-            if (std::max(one.widest, other.widest) < FAR)
+            if (one.far + other.far == 0)
                 log_sums(std::integral_constant<int, N>{}, &one, &other, &into);
             else
                 far_log_sums(std::integral_constant<int, N>{}, &one, &other, &into);
