@@ -19,7 +19,7 @@ constexpr double WIDE = 4.0;             // variance from which on more nodes ar
 constexpr double MATTERS = 9.0;          // e^−9 of the largest joint changes no bound that is shown
 constexpr double LEAST = -1e9;           // instead of the logarithm of 0
 constexpr double NARROW = 1e-90;         // below it, variances are 0
-constexpr double FAR = 1e4;              // variance from which on powers of nodes may overflow
+constexpr double DISTANT = 1e4;          // variance from which on powers of nodes may overflow
 
 // Nodes and weights of Gauss and Hermite for the standard normal distribution.
 template <int N> struct Nodes;
@@ -95,7 +95,7 @@ INLINE double inverse_root(double x) {
 struct Variables {
     double mean[LANES], variance[LANES], third[LANES];
     double deviation[LANES], lean[LANES];  // filled by `shape`
-    i64 far;                               // rows of a variance that is too large for powers
+    i64 distant;                           // rows of a variance that is too large for powers
 };
 
 INLINE double lean_of(double third, double inverse) {
@@ -110,14 +110,14 @@ INLINE double quantile(double mean, double deviation, double lean, double z) {
 
 // Deviations and skewness of variables, once for all quantiles.
 INLINE void shape_loop(Variables *one) {
-    i64 far = 0;
+    i64 distant = 0;
     for (i64 row = 0; row < LANES; row++) {
         const double inverse = inverse_root(std::max(one->variance[row], NARROW));
         one->deviation[row] = one->variance[row] * inverse;
         one->lean[row] = lean_of(one->third[row], inverse);
     }
-    for (i64 row = 0; row < LANES; row++) far += one->variance[row] < FAR ? 0 : 1;
-    one->far = far;
+    for (i64 row = 0; row < LANES; row++) distant += one->variance[row] < DISTANT ? 0 : 1;
+    one->distant = distant;
 }
 LEVELS(shape)
 
@@ -280,7 +280,7 @@ struct Bounds {
     // Add class by class, from both ends, so that every class is left out once; all in `before`.
     template <int N> void leave_each_out(i64 matter) {
         const auto sum = [](const Variables &one, const Variables &other, Variables &into) {
-            if (one.far + other.far == 0)
+            if (one.distant + other.distant == 0)
                 log_sums(std::integral_constant<int, N>{}, &one, &other, &into);
             else
                 far_log_sums(std::integral_constant<int, N>{}, &one, &other, &into);
