@@ -70,15 +70,18 @@ def require_memory(schema: Schema, needed: int, max_memory: int, what: str) -> N
         )
 
 
-def memory_words(size: int) -> str:
-    """Say a number of bytes in the unit that shows it best.
+def memory_words(size: float) -> str:
+    """Say a number of bytes in a unit that shows its first digits.
 
     Examples
     --------
-    >>> memory_words(3 * 2**30), memory_words(5_000)
-    ('3.00 GiB', '0.0048 MiB')
+    >>> memory_words(3 * 2**30), memory_words(5 * 2**20), memory_words(5_000)
+    ('3.00 GiB', '5.00 MiB', '5,000 bytes')
     """
-    return f"{size / 2**30:,.2f} GiB" if size >= 2**29 else f"{size / 2**20:.3g} MiB"
+    for power, unit in ((30, "GiB"), (20, "MiB")):
+        if size >= 2**power:
+            return f"{size / 2**power:,.2f} {unit}"
+    return f"{size:,} bytes"
 
 
 def starts_of(lengths: IntArray) -> IntArray:
