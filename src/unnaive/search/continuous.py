@@ -115,7 +115,7 @@ class GaussianNetwork:
 
     def _clip(self, gene: int, drawn: FloatArray, *_: object) -> None:
         """Set values of a gene that are outside of its bounds to the bound."""
-        np.minimum(np.maximum(drawn, self.space.low[gene], out=drawn), self.space.high[gene], drawn)
+        np.clip(drawn, self.space.low[gene], self.space.high[gene], out=drawn)
 
     def _reflect(self, gene: int, drawn: FloatArray, *_: object) -> None:
         """Mirror values of a gene that are outside of its bounds at the bound."""
