@@ -83,6 +83,7 @@ def test_names_and_cells_stay_text(tmp_path):
         ("gaussian-kdb", [1020016]),  # a column without values was a category in lists of rows
         ("decomposable", [2400122]),  # partial_fit refused what fit accepted: pairs it never needs
         ("wanbia", [2600142]),  # the same
+        ("weighted-tan", [3100138]),  # the same
         pytest.param("ienb", [100034], marks=pytest.mark.long),  # more than 5 seconds
     ],
 )

@@ -205,7 +205,8 @@ class CountsClassifier(Classifier):
         """Add samples to the model.
 
         The result is the model that ``fit`` would give on all samples, with the categories, bin
-        edges and classes of the first call.
+        edges and classes of the first call. A model that learns its structure again needs the
+        counts of all pairs of features, which must fit into ``max_memory``; ``fit`` does not.
 
         Parameters
         ----------
