@@ -84,6 +84,25 @@ def test_partial_fit_and_forget_of_cells_are_exact(monkeypatch) -> None:
     assert np.array_equal(model.predict_proba(new), first)
 
 
+@pytest.mark.parametrize("key", ["kdb", "decomposable", "wanbia", "bayesnet"])
+def test_batches_need_no_pairs_where_the_structure_stays(key) -> None:
+    random = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = (random.integers(0, 9, (200, 10)) + y[:, None] * random.integers(0, 2, (200, 10))).astype(
+        str
+    )
+    values = [sorted(set(column)) for column in X.T]
+    answers = []
+    for memory in (2**31, 48_000):  # all pairs take 72,000 bytes
+        model = unnaive.make(key, categories=values, max_memory=memory)
+        model.partial_fit(X[:150], y[:150], classes=[0, 1]).partial_fit(X[150:], y[150:])
+        answers.append(model.forget(X[:50], y[:50]).predict_proba(X))
+        assert model.counts_.has_all_pairs == (memory > 72_000)
+    assert np.array_equal(*answers)
+    with pytest.raises(TableTooLarge, match=r"take 72,000 bytes, more than .* \(48,000 bytes\)"):
+        unnaive.make("tan", categories=values, max_memory=48_000).partial_fit(X, y)
+
+
 @pytest.mark.parametrize("key", ["tan", "spode", "kdb", "gnb-a"])
 def test_an_identifier_costs_what_its_rows_cost(key, tmp_path) -> None:
     random = np.random.default_rng(0)

@@ -63,11 +63,25 @@ def require_memory(schema: Schema, needed: int, max_memory: int, what: str) -> N
     if needed > max_memory:
         widest = schema.columns[int(np.argmax(schema.sizes))]
         raise TableTooLarge(
-            f"{what} would take {needed / 2**30:,.2f} GiB, more than max_memory "
-            f"({max_memory / 2**30:,.2f} GiB); the widest column is {widest.name!r} with "
+            f"{what} would take {memory_words(needed)}, more than max_memory "
+            f"({memory_words(max_memory)}); the widest column is {widest.name!r} with "
             f"{widest.size:,} values: drop it, group its rare values by min_frequency or "
             "max_categories, or raise max_memory"
         )
+
+
+def memory_words(size: float) -> str:
+    """Say a number of bytes in a unit that shows its first digits.
+
+    Examples
+    --------
+    >>> memory_words(3 * 2**30), memory_words(5 * 2**20), memory_words(5_000)
+    ('3.00 GiB', '5.00 MiB', '5,000 bytes')
+    """
+    for power, unit in ((30, "GiB"), (20, "MiB")):
+        if size >= 2**power:
+            return f"{size / 2**power:,.2f} {unit}"
+    return f"{size:,} bytes"
 
 
 def starts_of(lengths: IntArray) -> IntArray:

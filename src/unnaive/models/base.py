@@ -205,7 +205,8 @@ class CountsClassifier(Classifier):
         """Add samples to the model.
 
         The result is the model that ``fit`` would give on all samples, with the categories, bin
-        edges and classes of the first call.
+        edges and classes of the first call. A model that learns its structure again needs the
+        counts of all pairs of features, which must fit into ``max_memory``; ``fit`` does not.
 
         Parameters
         ----------
@@ -263,8 +264,7 @@ class CountsClassifier(Classifier):
     def _counts_to_change(self) -> JointCounts:
         """Return the counts; raises if they lack pairs that other samples could need."""
         counts = self.counts_
-        by_pairs = self.recipe().counts != "values"
-        if by_pairs and not (counts.has_all_pairs or counts.families):
+        if self.recipe().learns_again and not counts.has_all_pairs:
             raise TableTooLarge(
                 "all pairs of columns did not fit into max_memory, so this model kept only the "
                 "pairs of its structure; rows can be neither added nor removed: raise max_memory "

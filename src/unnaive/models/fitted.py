@@ -323,7 +323,7 @@ class Fitting(NamedTuple):
     def of_rows(
         self, rows: CodedRows, names: Names, labels: AnyArray, *, keep_all: bool = False
     ) -> Fitted:
-        """Learn from rows, and count what the tables need; ``keep_all``: all pairs."""
+        """Learn from rows, and count what the tables and, if ``keep_all``, later rows need."""
         return self.of_counts(*self.learned_of_rows(rows, keep_all=keep_all), names, labels)
 
     def learned_of_rows(
@@ -342,7 +342,7 @@ class Fitting(NamedTuple):
             if not self.recipe.tables.by_cells:  # counts, and tables of both directions
                 self.how.require(schema, 3 * wide_bytes(schema)[0])
             needed = pair_bytes(schema, n_rows)
-            if keep_all:
+            if keep_all and self.recipe.learns_again:
                 require_memory(schema, needed, most, "counting all pairs of columns")
             if needed <= most:
                 counts = rows.count()

@@ -17,7 +17,7 @@ import numpy as np
 from unnaive._dataclasses import dataclass
 from unnaive.counts.sizes import require_memory
 from unnaive.exceptions import UnnaiveError
-from unnaive.structure.graph import ParentGraph
+from unnaive.structure.graph import FamilyGraph, ParentGraph
 from unnaive.tables.trees import PLAIN, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
@@ -252,6 +252,12 @@ class Recipe:
     structure: type[Structure] = ParentGraph
     counts: str = "pairs"
     keeps: bool = False
+
+    @property
+    def learns_again(self) -> bool:
+        """Whether other counts may give another structure, so that all pairs must be known."""
+        from_pairs = self.counts != "values" and not self.keeps
+        return from_pairs and not issubclass(self.structure, FamilyGraph)
 
     def learned(self, source: Source, rows: CodedRows | None, how: Estimate) -> Learned | None:
         """Learn, and choose; None if that needs rows and there are none."""

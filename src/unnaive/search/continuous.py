@@ -76,32 +76,54 @@ class GaussianNetwork:
     def sample(self, n: int, random: np.random.Generator) -> FloatArray:
         """Draw genomes within the box, each gene after its parents."""
         genes = np.empty((self.space.n_genes, n))
+        means, deviations = self.means.tolist(), self.deviations.tolist()
+        bring_back = getattr(self, f"_{self.bounds}")
         for gene in self.order:
             above = list(self.parents[gene])
-            centres = np.full(n, self.means[gene])
+            centres: float | FloatArray = means[gene]
             if above:
-                centres += self.slopes[gene] @ (genes[above] - self.means[above, None])
-            self._draw(gene, centres, random, genes[gene])
+                centres = centres + self.slopes[gene] @ (genes[above] - self.means[above, None])
+            drawn = genes[gene]
+            random.standard_normal(out=drawn)
+            drawn *= deviations[gene]
+            drawn += centres
+            bring_back(gene, drawn, (centres, deviations[gene]), random)
         return np.ascontiguousarray(genes.T)
 
-    def _draw(
-        self, gene: int, centres: FloatArray, random: np.random.Generator, out: FloatArray
+    def _redraw(
+        self,
+        gene: int,
+        drawn: FloatArray,
+        around: tuple[float | FloatArray, float],
+        random: np.random.Generator,
     ) -> None:
-        """Draw a gene around its centres, within its bounds, into ``out`` (n,)."""
+        """Draw values of a gene that are outside of its bounds again, and then clip them.
+
+        ``around`` are the centres, and the deviation from them.
+        """
+        least, most, centres = self.space.low[gene], self.space.high[gene], around[0]
+        outside = ((drawn < least) | (drawn > most)).nonzero()[0]
+        for _ in range(_REDRAWS):
+            if not len(outside):
+                return
+            noise = random.standard_normal(len(outside))
+            noise *= around[1]
+            noise += centres if isinstance(centres, float) else centres[outside]
+            drawn[outside] = noise
+            outside = outside[(noise < least) | (noise > most)]
+        self._clip(gene, drawn)
+
+    def _clip(self, gene: int, drawn: FloatArray, *_: object) -> None:
+        """Set values of a gene that are outside of its bounds to the bound."""
+        np.clip(drawn, self.space.low[gene], self.space.high[gene], out=drawn)
+
+    def _reflect(self, gene: int, drawn: FloatArray, *_: object) -> None:
+        """Mirror values of a gene that are outside of its bounds at the bound."""
         least, most = self.space.low[gene], self.space.high[gene]
-        deviation = self.deviations[gene]
-        drawn = centres + deviation * random.standard_normal(len(centres))
-        if self.bounds == "redraw":
-            for _ in range(_REDRAWS):
-                outside = ((drawn < least) | (drawn > most)).nonzero()[0]
-                if not len(outside):
-                    break
-                noise = random.standard_normal(len(outside))
-                drawn[outside] = centres[outside] + deviation * noise
-        elif self.bounds == "reflect" and most > least:
+        if most > least:
             width = most - least
-            drawn = least + width - np.abs((drawn - least) % (2 * width) - width)
-        np.minimum(np.maximum(drawn, least, out=drawn), most, out=out)
+            drawn[:] = least + width - np.abs((drawn - least) % (2 * width) - width)
+        self._clip(gene, drawn)
 
 
 @dataclass(frozen=True, kw_only=True)

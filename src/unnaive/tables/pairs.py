@@ -76,20 +76,23 @@ def all_pairs_of_parents(
     slots = starts_of(sizes + 1)
     parents, n_rows = pair_parents(sizes)
     sets = leave_one_out_sets(held_out)[:2]
-    tables = np.zeros((len(sets), k, n_rows, slots[-1]))
-    weights = np.zeros(n_rows)
+    columns, width = child_groups(sizes)
+    stacked, weights = np.zeros((len(sets), k, n_rows, width)), np.zeros(n_rows)
+    alone = len(columns) == columns[-1, 1] + 1  # every column is a group of its own
     for p, q, start, stride, _ in parents.tolist():
         shape = (int(sizes[p]) + 1, stride)
         place = slice(start, start + shape[0] * stride)
         often = counts.pair(p, q).sum(axis=0) - (held_out or 0.0) >= min_count
         share = 1.0 if pair_weights is None else pair_weights[p, q]
         weights[place].reshape(shape)[:-1, :-1] = often * share
-        for table, held in zip(tables, sets, strict=True):
-            rows = table[:, place].reshape(k, *shape, slots[-1])  # a view
-            _fill_pair(counts, (p, q), smoothing, class_prior, held, rows[:, :-1, :-1])
-    columns = child_groups(sizes)[0]
-    stacked = grouped(tables.reshape(len(sets) * k, n_rows, slots[-1]), columns, slots)
-    return SuperParentTables(slots, columns, parents, stacked, weights, None, k)
+        for table, held in zip(stacked, sets, strict=True):
+            lines = table[:, place] if alone else np.zeros((k, shape[0] * stride, slots[-1]))
+            entries = lines.reshape(k, *shape, slots[-1])  # a view
+            _fill_pair(counts, (p, q), smoothing, class_prior, held, entries[:, :-1, :-1])
+            grouped(lines, columns, slots, out=table[:, place])
+    return SuperParentTables(
+        slots, columns, parents, stacked.reshape(-1, n_rows, width), weights, None, k
+    )
 
 
 def _fill_pair(  # noqa: PLR0917 - as long as the formula

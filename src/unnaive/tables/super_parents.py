@@ -245,21 +245,30 @@ def table_bytes(sizes: IntArray, n_classes: int) -> int:
     return n_slots * (n_slots + child_groups(sizes)[1]) * n_classes * 8
 
 
-def grouped(tables: FloatArray, columns: IntArray, slots: IntArray) -> FloatArray:
-    """Add up the children's entries for every joint value of each group."""
+def grouped(
+    tables: FloatArray, columns: IntArray, slots: IntArray, out: FloatArray | None = None
+) -> FloatArray:
+    """Add up the children's entries for every joint value of each group.
+
+    The sums are written into ``out``, if it is given. If every column is a group of its own, the
+    tables are returned as they are.
+    """
     if columns[-1, 1] + 1 == len(columns):  # every column is a group
         return tables
-    width = child_groups(np.diff(slots) - 1)[1]
-    joined = np.empty((*tables.shape[:2], width))
+    lines = tables.shape[:2]
+    joined = np.empty((*lines, child_groups(np.diff(slots) - 1)[1])) if out is None else out
     start = 0
     for group in range(columns[-1, 1] + 1):
-        together = np.zeros((*tables.shape[:2], 1))
-        for column in np.flatnonzero(columns[:, 1] == group):
-            entries = tables[:, :, slots[column] : slots[column + 1]]
-            both = entries[:, :, :, None] + together[:, :, None, :]
-            together = both.reshape(*tables.shape[:2], -1)
-        joined[:, :, start : start + together.shape[2]] = together
-        start += together.shape[2]
+        *before, last = np.flatnonzero(columns[:, 1] == group)
+        together = np.zeros((1, 1, 1, 1))
+        for column in before:
+            entries = tables[:, :, slots[column] : slots[column + 1], None]
+            together = (entries + together).reshape(*lines, 1, -1)
+        entries = tables[:, :, slots[last] : slots[last + 1], None]
+        stop = start + entries.shape[2] * together.shape[3]
+        place = joined[:, :, start:stop].reshape(*entries.shape[:3], -1)  # a view
+        np.add(entries, together, out=place)
+        start = stop
     return joined
 
 
