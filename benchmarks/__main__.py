@@ -42,6 +42,7 @@ def parser() -> argparse.ArgumentParser:
     search.add_argument("--only", action="append", help="one part (repeatable)")
     search.add_argument("--json", help="also write the figures to this file")
     _add_quality(commands)
+    _add_planted(commands)
     _add_certainty(commands)
     scaling = commands.add_parser("scaling", help="time over rows, columns, values, …")
     scaling.add_argument("--repeats", type=int, default=5)
@@ -136,6 +137,15 @@ def _add_quality(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     quality.add_argument("--json", help="also write the figures to this file")
 
 
+def _add_planted(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    planted = commands.add_parser("planted", help="rules over two to four columns among noise")
+    planted.add_argument("--methods", nargs="+", help="methods to compare; default: three")
+    planted.add_argument("--rows", type=int, nargs="+", help="numbers of training rows")
+    planted.add_argument("--orders", type=int, nargs="+", help="numbers of columns of a rule")
+    planted.add_argument("--threads", type=int, default=2, help="threads of every method")
+    planted.add_argument("--json", help="also write the figures to this file")
+
+
 def _add_certainty(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     certainty = commands.add_parser("certainty", help="intervals, prediction sets, abstention")
     certainty.add_argument("--data", help="folder of the papers' data sets; default: $UNNAIVE_DATA")
@@ -166,6 +176,12 @@ def _add_scale(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--repeats", type=int, default=1, help="measurements of each; the best is used"
     )
     scale.add_argument("--folder", help="where the files are made; default: the temporary folder")
+    scale.add_argument(
+        "--models", nargs="*", help="fit models to other files instead; default: all five of them"
+    )
+    scale.add_argument(
+        "--keep", action="store_true", help="keep the files of models, and take those of before"
+    )
     scale.add_argument("--json", help="also write the figures to this file")
 
 
@@ -240,6 +256,11 @@ def _quality(options: argparse.Namespace, module: Any) -> None:
     module.run(folder, **how, only=options.only, json_file=options.json)
 
 
+def _planted(options: argparse.Namespace, module: Any) -> None:
+    how = {name: getattr(options, name) for name in ("methods", "rows", "orders", "threads")}
+    module.run(**how, json_file=options.json)
+
+
 def _certainty(options: argparse.Namespace, module: Any) -> None:
     folder = module.paper.data_folder(options.data)
     module.run(folder, only=options.only, resume=options.resume, json_file=options.json)
@@ -258,8 +279,12 @@ def _scaling(options: argparse.Namespace, module: Any) -> None:
 
 
 def _scale(options: argparse.Namespace, module: Any) -> None:
-    how = {"jobs": options.jobs, "repeats": options.repeats, "folder": options.folder}
-    module.run(options.rows, **how, json_file=options.json)
+    how = {"jobs": options.jobs, "folder": options.folder, "json_file": options.json}
+    if options.models is None:
+        module.run(options.rows, repeats=options.repeats, **how)
+    else:
+        models = import_module("benchmarks.scale_models")
+        models.run(options.rows, only=options.models, keep=options.keep, **how)
 
 
 def _files(options: argparse.Namespace, module: Any) -> None:
@@ -297,6 +322,7 @@ RUNNERS = {  # command: how it is run, its module, and where the module lists it
     "networks": (_networks, "networks", "PARTS"),
     "search": (_search, "search", "PARTS"),
     "quality": (_quality, "quality", "NAMES"),
+    "planted": (_planted, "planted", ""),
     "certainty": (_certainty, "certainty", "PARTS"),
     "exports": (_exports, "exports", "PARTS"),
     "scaling": (_scaling, "scaling", ""),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import report
 from unnaive.counts import CodedRows
-from unnaive.counts.joint import all_pairs
+from unnaive.counts.sizes import all_pairs
 from unnaive.io.frames import to_column, to_frame
 from unnaive.schema import learn_schema
 

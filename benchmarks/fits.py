@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import data, memory, report, timing
 from unnaive import AODE, MDLP, TAN, NaiveBayes
-from unnaive.counts.joint import all_pairs
+from unnaive.counts.sizes import all_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,7 +16,7 @@ from benchmarks import data, fits, report, timing
 from benchmarks.bench import Bench
 from unnaive import AODE, HNB, TAN, WAODE
 from unnaive.counts import CodedRows
-from unnaive.counts.joint import all_pairs
+from unnaive.counts.sizes import all_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

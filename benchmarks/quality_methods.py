@@ -153,6 +153,57 @@ class HistogramBoosting:
         return np.asarray(self.model_.predict_proba(X[self.columns_]))
 
 
+class CatBoost:
+    """CatBoost's classifier; it takes missing categories only as text of their own."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+
+    def fit(self, X: Any, y: IntArray) -> CatBoost:
+        """Fit the model."""
+        from catboost import CatBoostClassifier  # noqa: PLC0415
+
+        labels = [name for name in X.columns if hasattr(X[name], "cat")]
+        self.model_ = CatBoostClassifier(
+            cat_features=labels,
+            thread_count=self.threads,
+            random_seed=SEED,
+            verbose=False,
+            allow_writing_files=False,
+        ).fit(self._text(X), y)
+        self.classes_ = np.asarray(self.model_.classes_)
+        return self
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return P(c | x)."""
+        return np.asarray(self.model_.predict_proba(self._text(X)))
+
+    def _text(self, X: Any) -> Any:
+        labels = [name for name in X.columns if hasattr(X[name], "cat")]
+        return X.assign(**{n: X[n].astype(object).where(X[n].notna(), "").map(str) for n in labels})
+
+
+class XGBoost:
+    """XGBoost's classifier with its own categories; it takes only classes 0, 1, … without gaps."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+
+    def fit(self, X: Any, y: IntArray) -> XGBoost:
+        """Fit the model."""
+        from xgboost import XGBClassifier  # noqa: PLC0415
+
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.model_ = XGBClassifier(
+            enable_categorical=True, n_jobs=self.threads, random_state=SEED
+        ).fit(X, codes)
+        return self
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return P(c | x)."""
+        return np.asarray(self.model_.predict_proba(X), dtype=np.float64)
+
+
 def _codes(column: Any, cuts: FloatArray | None) -> IntArray:
     if cuts is None:
         return np.asarray(column.cat.codes, dtype=np.int64) + 1
@@ -244,6 +295,8 @@ BASELINE = "lightgbm"
 PEERS: dict[str, tuple[str, str, int, Callable[[int], Any]]] = {
     # title, package, version of the settings here, from threads to a new estimator
     BASELINE: ("LightGBM", "lightgbm", 1, _lightgbm),
+    "catboost": ("CatBoost", "catboost", 1, CatBoost),
+    "xgboost": ("XGBoost", "xgboost", 1, XGBoost),
     "histgb": ("HistGradientBoosting", "scikit-learn", 1, _histogram_boosting),
     "forest": ("RandomForest(500)", "scikit-learn", 1, _forest),
     "logistic": ("LogisticRegression", "scikit-learn", 1, _logistic),
@@ -251,7 +304,7 @@ PEERS: dict[str, tuple[str, str, int, Callable[[int], Any]]] = {
     "ebm-light": ("EBM (fewer pairs)", "interpret-core", 1, LighterEBM),
     "ebm": ("EBM", "interpret-core", 1, _explainable_boosting),
 }
-LONG = ("ebm",)  # peers that are run only if they are named
+LONG = ("ebm", "catboost")  # peers that are run only if they are named
 
 
 def _parameters(text: str) -> dict[str, Any]:

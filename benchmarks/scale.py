@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,17 +81,22 @@ def measure(folder: Path, rows: int, jobs: int, repeats: int) -> dict[str, Any]:
     """Measure everything for some rows, each in a fresh process."""
     found: dict[str, Any] = {"rows": rows}
     for work in WORKS:
-        times = [_in_process(work, folder, rows, jobs) for _ in range(repeats)]
+        times = [in_process(work, folder, rows, jobs) for _ in range(repeats)]
         found[work] = min(times, key=lambda answer: answer["seconds"])
     return found
 
 
-def _in_process(work: str, folder: Path, rows: int, jobs: int) -> dict[str, float]:
+def in_process(work: str, folder: Path, rows: int, jobs: int) -> dict[str, float]:
+    """Do one task in a fresh process; returns its figures."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     options = [work, str(folder), "--rows", str(rows), "--jobs", str(jobs)]
     command = [sys.executable, "-m", "benchmarks", "scale-part", *options]
     output = subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": path}, check=True, capture_output=True, text=True
+        command,
+        env={**os.environ, "PYTHONPATH": path},
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
     ).stdout
     answer: dict[str, float] = json.loads(output)
     return answer
@@ -100,6 +106,9 @@ def main(work: str, folder: Path, rows: int, jobs: int) -> None:
     """Do one task in this process, and print its seconds, rows and peak memory."""
     import unnaive  # noqa: PLC0415
 
+    if work not in WORKS:
+        import_module("benchmarks.scale_models").main(work, folder, rows, jobs)
+        return
     files = sorted(folder.iterdir())[: -(-rows // FILE_ROWS)]
     small = _table(files[:1], 5000)
     schema = unnaive.count(small, "y", discretize=None, n_jobs=jobs).schema

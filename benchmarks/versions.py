@@ -19,8 +19,7 @@ import numpy as np
 warnings.simplefilter("ignore")
 folder = Path(sys.argv[1])
 import unnaive
-from unnaive.counts.engines.memory import CodedRows
-from unnaive.counts.joint import all_pairs
+from unnaive.counts.engines.memory import CodedRows, all_pairs
 from unnaive.information.scores import FamilyScores
 from unnaive.io.frames import to_column, to_frame
 from unnaive.structure.climb import Climber, hill_climbing

@@ -96,8 +96,18 @@ def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return import_module(f"unnaive.{name}")
     if name not in _HOME:
-        raise AttributeError(f"module 'unnaive' has no attribute {name!r}")
+        raise AttributeError(f"module 'unnaive' has no attribute {name!r}{_suggestion(name)}")
     return getattr(import_module(f"unnaive.{_HOME[name]}"), name)
+
+
+def _suggestion(name: str) -> str:
+    """Name what may be meant; special names are asked for by other programs, not by people."""
+    if name.startswith("_"):
+        return ""
+    from difflib import get_close_matches  # noqa: PLC0415 - loads when asked
+
+    close = get_close_matches(name, __dir__(), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def __dir__() -> list[str]:

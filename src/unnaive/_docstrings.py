@@ -8,6 +8,7 @@ its base class. The docstring of a method that overrides another one, or is mark
 from __future__ import annotations
 
 import re
+from dataclasses import Field
 from inspect import cleandoc
 from types import FunctionType
 from typing import TYPE_CHECKING, TypeVar
@@ -38,9 +39,15 @@ class Inherits:
 def inherit(kind: type) -> None:
     """Fill in the placeholders of a class, and the sections of its methods that override others.
 
-    An entry that the class describes itself is not repeated.
+    An entry that the class describes itself is not repeated. Fields with an entry of their own (see
+    :func:`unnaive.parameters.described`) come before those of the base class.
     """
-    _written[kind] = text = cleandoc(kind.__doc__ or "")
+    text = cleandoc(kind.__doc__ or "")
+    for name, member in vars(kind).items():
+        if isinstance(member, Field) and "entry" in member.metadata:
+            entry = f"{name} : {member.metadata['entry']}"
+            text = text.replace("{parameters}", f"{entry}\n{{parameters}}")
+    _written[kind] = text
     for base in kind.__mro__[1:]:
         _, sections = _split(_written.get(base) or base.__doc__)
         for title in ("Parameters", "Attributes"):

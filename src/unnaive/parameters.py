@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import field, fields
 from numbers import Integral, Real
+from textwrap import fill
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from dataclasses import Field
 
 Value = TypeVar("Value")
 _KEY = "allowed"
@@ -92,6 +94,14 @@ def parameter(
     last = described.pop()
     text = f"{', '.join(described)} or {last}" if described else last
     return field(default=default, metadata={_KEY: Allowed(tuple(also), test, text)})
+
+
+def described(declared: Value, kind: str, text: str) -> Value:
+    """Describe a parameter that several models declare; their docstrings fill the entry in."""
+    lines = fill(text, 95, initial_indent="    ", subsequent_indent="    ")
+    known: Field[Value] = declared  # type: ignore[assignment]
+    entry = {"entry": f"{kind}\n{lines}"}
+    return field(default=known.default, metadata={**known.metadata, **entry})  # type: ignore[return-value]
 
 
 def one_of(default: Value, *others: object) -> Value:

@@ -61,3 +61,11 @@ def test_mistakes_are_one_line(months, arguments, message):
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
     assert message in line
+
+
+def test_a_data_file_is_no_counts_file(tmp_path):
+    for name in ("old.csv", "new.csv"):
+        (tmp_path / name).write_text("a,y\n1,x\n")
+    told = " ".join(run(tmp_path / "old.csv", tmp_path / "new.csv", code=1).output.split())
+    assert "unnaive count makes counts of a data file" in told
+    assert "the model comes before" not in told

@@ -72,6 +72,10 @@ def learn():
             model = getattr(unnaive, name)()
             if set(settings) <= set(model.get_params()):
                 _try(model.set_params(**settings), codes, labels, None)
+    for sample_weight in (None, weights):
+        _try(unnaive.BayesNet(search="pc", augmented=False), codes, labels, sample_weight)
+    unnaive.TAN().fit(codes, labels).predict_interval(codes)
+    unnaive.TAN(smoothing="bdeu").fit(codes[:9], labels[:9]).predict_interval(codes)
     unnaive.count(gaps, labels, discretize="auto")
 
 
@@ -95,6 +99,9 @@ def spoil(value, rng):
         return not value
     if isinstance(value, int):
         return int(rng.choice(BAD))
+    if value is None or callable(value):
+        bad = (None, lambda *_: None, lambda *_: "x", lambda *_: np.nan, lambda *_: -1.0)
+        return bad[rng.integers(len(bad))]
     return float(rng.choice([-1.0, 0.0, 1e308, -np.inf, np.inf, np.nan, value + 1]))
 
 

@@ -29,23 +29,6 @@ def dask():
     return pytest.importorskip("dask")
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            local_directory=str(tmp_path_factory.mktemp("dask")),
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        cluster.client = client
-        yield cluster
-
-
 @pytest.fixture
 def table(dask):
     return dask.dataframe.from_pandas(patients(), npartitions=13)
@@ -199,9 +182,9 @@ def test_models_refuse_what_they_cannot_learn(dask, table):
     before = model.structure_
     with (
         dask.config.set(scheduler="synchronous"),
-        pytest.raises(UnnaiveError, match="learns from rows"),
+        pytest.raises(ValueError, match="no column 'sick'"),
     ):
-        model.fit(table, "ill")
+        model.fit(table, "sick")
     assert model.structure_ is before
     with pytest.raises(SchemaMismatch, match="smoker"):
         model.predict(table.drop(columns="smoker"))
@@ -234,3 +217,14 @@ def test_a_killed_worker_changes_nothing(dask, cluster, tmp_path):
         assert unnaive.count(frames, "ill", schema=in_memory().schema) == in_memory()
     killer.join(timeout=10)
     assert 6 <= done_at_death[0] < 24
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("key", ["kdb", "a2de", "cherry", "wanbia", "gaussian-tan", "auto"])
+def test_models_of_counts_and_rows_on_two_processes(dask, cluster, key):
+    frame = patients()[["smoker", "visits", "pressure", "ill"]][:300]
+    X, model = features(frame), unnaive.make(key)
+    expected = model.fit(X, frame["ill"]).predict_joint_log_proba(X)
+    with cluster.client.as_current():
+        model.fit(dask.dataframe.from_pandas(frame, npartitions=5), "ill")
+    assert np.array_equal(model.predict_joint_log_proba(X), expected)

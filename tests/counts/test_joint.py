@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from operator import add
 
@@ -180,3 +181,22 @@ def test_tables_of_families_are_whole_numbers_unless_rows_have_weights():
     (half,) = weighted.coded().count_families([(0, 1, 2)])
     assert half.table.dtype == np.float64
     np.testing.assert_array_equal(2 * half.table, plain.table)
+
+
+def test_counts_with_triples_are_not_added_to_counts_without():
+    rows = made(9, [2, 3, 2], 2).coded()
+    without = rows.count()
+    held = replace(without, triples=rows.count_triples())
+    assert (held + held).total == 18
+    for one, other in ((held, without), (without, held)):
+        with pytest.raises(SchemaMismatch, match="triples of columns are held on one side only"):
+            one + other
+
+
+def test_counts_are_added_to_counts_only():
+    counts = made(9, [2, 3], 2).coded().count()
+    assert counts != "counts"
+    assert sum([counts, counts]) == counts + counts
+    for combine in (lambda: counts + 3, lambda: counts - 3, lambda: counts + "3"):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            combine()

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 import unnaive
 from unnaive.counts import privacy
-from unnaive.counts.joint import all_pairs
 from unnaive.counts.privacy import noise, noisy, suppress
-from unnaive.counts.sizes import starts_of
+from unnaive.counts.sizes import all_pairs, starts_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.schema import CategoricalColumn, Schema
 
@@ -289,3 +288,11 @@ def test_a_biased_sampler_is_refused(monkeypatch, there):
     monkeypatch.setattr(privacy, "version", lambda _: "0.14.2")
     noisy(counted(9), 1.0)
     privacy._opendp.cache_clear()
+
+
+def test_shrinking_keeps_the_share_of_the_interaction_that_exceeds_the_noise():
+    table = np.array([[[30, 10], [10, 30]]])
+    margins = np.array([[40, 40]])  # independent: 20 a cell; the interaction is ±10, its square 400
+    for variance, kept in ((0.0, 1.0), (100.0, 0.75), (400.0, 0.0), (900.0, 0.0)):
+        expected = 20 + kept * (table - 20)
+        np.testing.assert_allclose(privacy._shrunk(table, margins, margins, variance), expected)

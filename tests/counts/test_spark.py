@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +9,9 @@ import pytest
 
 import unnaive
 from partitions import ROWS, features, in_memory, patients
-from unnaive.counts.engines import spark
+from unnaive.counts.engines import engine_of, spark
 from unnaive.counts.engines.dispatch import Counting
+from unnaive.counts.engines.sampling import sample_rows
 from unnaive.counts.engines.spark import CountPieces
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 
@@ -21,35 +19,6 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory):
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java")
-    folder = tmp_path_factory.mktemp("spark")
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-        "spark.local.dir": str(folder),
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.codegen.wholeStage": "false",
-    }
-    builder = sql.SparkSession.builder.master("local[2,4]")  # a task may fail three times
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(os.environ, "PYSPARK_PYTHON", sys.executable)
-        running = builder.getOrCreate()
-        running.sparkContext.setLogLevel("OFF")
-        yield running
-        running.stop()
 
 
 @pytest.fixture(scope="module")
@@ -133,3 +102,25 @@ def test_pieces_are_the_counts(weight, monkeypatch):
             found[place] = pieces.add(found[place], piece) if place in found else piece
     again = {place: pieces.load(place, pieces.dump(piece)) for place, piece in found.items()}
     assert pieces.whole(again) == work.merge(parts)
+
+
+@pytest.mark.parametrize("key", ["kdb", "a2de", "cherry", "auto"])
+def test_models_of_counts_and_rows_are_those_of_memory(session, key):
+    frame = patients()[["smoker", "visits", "pressure", "ill"]][:300]
+    arrow = pytest.importorskip("pyarrow")
+    rows = session.createDataFrame(arrow.Table.from_pandas(frame, preserve_index=False))
+    X, model = features(frame), unnaive.make(key)
+    expected = model.fit(X, frame["ill"]).predict_joint_log_proba(X)
+    assert np.array_equal(model.fit(rows, "ill").predict_joint_log_proba(X), expected)
+
+
+def test_sampled_rows_are_those_of_memory(session):
+    arrow = pytest.importorskip("pyarrow")
+    whole = arrow.Table.from_pandas(patients(), preserve_index=False)
+    sources = (session.createDataFrame(whole), whole.to_reader(700))
+    (mine, said), (theirs, _) = (sample_rows(engine_of(one), "ill", size=200) for one in sources)
+    assert said == (200, len(patients()))
+    for index in range(len(mine.frame.names)):
+        one, other = mine.frame.column(index), theirs.frame.column(index)
+        cells = ([column.cell(row) for row in range(200)] for column in (one, other))
+        np.testing.assert_equal(*cells)

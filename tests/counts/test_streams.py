@@ -151,7 +151,7 @@ def test_a_query_that_fails(relation):
         (lambda s: unnaive.TAN().fit(s, patients()["ill"]), "y of a stream must be the name"),
         (lambda s: unnaive.TAN().fit(s, "nothing"), "there is no column 'nothing'"),
         (lambda s: unnaive.TAN().fit(s, "ill", np.ones(3)), "sample_weight of a stream"),
-        (lambda s: unnaive.GaussianNaiveBayes().fit(s, "ill"), "read as a stream; take its rows"),
+        (lambda s: unnaive.TAN().partial_fit(s, "ill"), "read as a stream; take its rows"),
         (lambda s: unnaive.count(s, "ill", checkpoint="x"), "a checkpoint needs files"),
     ],
 )

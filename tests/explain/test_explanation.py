@@ -91,7 +91,13 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("key", MODELS)
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(k, marks=[pytest.mark.long] * (k in {"auto", "ienb", "k-naive"}))
+        for k in MODELS
+    ],
+)
 def test_hostile_shapes(key):
     for name in SHAPES:
         X, y = HOSTILE[name].X[:50], np.array(HOSTILE[name].classes[:50])

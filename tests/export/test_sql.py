@@ -53,7 +53,13 @@ def test_settings_that_change_the_kind_of_tables(databases, model):
     assert_scored(databases[0], model.fit(X, y), X)
 
 
-@pytest.mark.parametrize("dialect", ["bigquery", "snowflake", "spark", "postgres"])
+@pytest.mark.parametrize(
+    "dialect",
+    [
+        "bigquery",
+        *(pytest.param(d, marks=pytest.mark.long) for d in ("snowflake", "spark", "postgres")),
+    ],
+)
 def test_other_databases_parse(dialect):
     for key in ("tan", "aode", "full-bayes"):
         model, _ = fitted(key)
@@ -73,6 +79,7 @@ def test_columns_are_in_the_order_of_their_steps():
         assert steps == sorted(steps)
 
 
+@pytest.mark.long
 def test_many_categories_are_joined(databases):
     values = np.array([f"code {place}" for place in range(2000)])
     X = pd.DataFrame({"code": values[np.arange(4000) % 2000]})

@@ -37,7 +37,7 @@ def sqlite(tmp_path_factory):
 def duck(tmp_path_factory):
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     path = tmp_path_factory.mktemp("duck") / "wards.duckdb"
-    with duckdb.connect(path) as connection:
+    with duckdb.connect(str(path)) as connection:
         table = pa.Table.from_pandas(patients(), preserve_index=False)
         connection.register("given", table)
         connection.execute("create table patients as select * from given")
@@ -70,7 +70,7 @@ def test_open_connections(sqlite, duck, expected):
         rows = unnaive.query(connection, ALL)
         assert unnaive.count(rows, "ill") == expected
         del rows
-    with duckdb.connect(duck, read_only=True) as connection:
+    with duckdb.connect(str(duck), read_only=True) as connection:
         assert unnaive.count(unnaive.query(connection, ALL), "ill") == in_memory()
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from unnaive import TAN, NaiveBayes
+from unnaive import TAN, NaiveBayes, count
 from unnaive.io.frames import to_column, to_frame
 
 ROWS = {
@@ -181,3 +181,33 @@ def test_fortran_order_slices_and_readonly_arrays():
 
 def test_a_series_of_one_column_is_a_target():
     assert to_column(pd.DataFrame({"y": ["a", "b"]})).categories == ("a", "b")
+
+
+def test_numbers_at_any_address_are_read():
+    """Arrays that come over a network, as to a worker of Dask, may begin at an odd address."""
+
+    def sent(values):
+        return np.frombuffer(b"." + values.tobytes(), values.dtype, offset=1).reshape(values.shape)
+
+    rng = np.random.default_rng(0)
+    for X in (rng.normal(size=(40, 3)), rng.integers(5, size=(40, 3))):
+        y = (X[:, 0] > 0).astype(int)
+        expected = TAN().fit(X, y).predict_proba(X)
+        odd = sent(X)
+        assert not odd.flags.aligned
+        frame = pd.DataFrame(sent(np.ascontiguousarray(X.T)).T, copy=False)
+        for given in (odd, frame.set_axis(list("abc"), axis=1)):
+            model = TAN().fit(given, sent(y))
+            assert np.array_equal(model.predict_proba(given), expected)
+            assert np.array_equal(count(given, sent(y)).pairs, model.counts_.pairs)
+
+
+@pytest.mark.parametrize("method", ["explain", "partial_fit"])
+def test_a_path_where_rows_are_needed_is_named(method, tmp_path):
+    path = tmp_path / "rows.csv"
+    pd.DataFrame(ROWS).to_csv(path, index=False)
+    model = NaiveBayes().fit(pd.DataFrame(ROWS), LABELS)
+    labels = () if method == "explain" else (LABELS,)
+    for name in (path, str(path)):
+        with pytest.raises(TypeError, match=r"rows\.csv' is the name of a file.*read_csv"):
+            getattr(model, method)(name, *labels)

@@ -277,12 +277,15 @@ def test_counts_alone_have_no_rows_to_leave_out():
     assert not model.fitted_.made_by.maker.weighted
 
 
-def test_partitions_have_no_rows_to_leave_out():
+def test_partitions_give_the_rows_to_leave_out():
     frames = pytest.importorskip("dask.dataframe")
     X, y = narrow()
     table = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
-    with pytest.raises(UnnaiveError, match="fit it on rows"):
-        weighted().fit(frames.from_pandas(table, npartitions=2), "y")
+    features = table.drop(columns="y")
+    in_memory = weighted().fit(features, y)
+    in_parts = weighted().fit(frames.from_pandas(table, npartitions=2), "y")
+    assert in_parts.sample_ is None
+    assert np.array_equal(in_parts.predict_proba(features), in_memory.predict_proba(features))
 
 
 @pytest.mark.parametrize("options", [{}, {"subsumption": True, "critical": 2}])

@@ -66,7 +66,7 @@ def test_the_leaderboard(choose, rows, cut, gaussian):
     assert [line["log_loss"] for line in lines] == sorted(line["log_loss"] for line in lines)
     assert model.leaderboard_[: len(lines)] == lines
     assert all(0 <= line["accuracy"] <= 1 and line["seconds"] > 0 for line in lines)
-    names = {"wanbia", "weighted-pairs", "kdb", "aode"}
+    names = {"wanbia", "weighted-pairs", "wanbia (corrected)", "kdb", "aode"}
     if cut:
         names |= {"weighted-pairs (equal bins)"}
     if gaussian:  # for numbers without gaps
@@ -80,6 +80,22 @@ def test_the_leaderboard(choose, rows, cut, gaussian):
     if choose == "best":
         assert weights == {lines[0]["name"]: 1.0}
     assert model.score(X, y) > 0.75
+
+
+def test_corrections_are_tried_and_pay_where_thresholds_decide():
+    X = np.random.default_rng(0).normal(size=(1600, 10))
+    above = np.linspace(-0.6, 0.6, 10) < X
+    y = above[:, :4].all(axis=1) | above[:, 3:7].all(axis=1) | above[:, 6:].all(axis=1)
+    model = AutoBayes().fit(X[:1200], y[:1200])
+    losses = {line["name"]: line["log_loss"] for line in model.leaderboard_}
+    assert losses["wanbia (corrected)"] < 0.85 * losses["weighted-pairs"]
+    assert model.leaderboard_[0]["name"] == "wanbia (corrected)"
+    later = log_loss(y[1200:], model.predict_proba(X[1200:]))
+    assert later == pytest.approx(losses["wanbia (corrected)"], abs=0.05)
+    tried = unnaive.models.auto.default_candidates
+    frame = unnaive.io.frames.to_frame(X)
+    assert "wanbia (corrected)" in tried(frame, 2**31, 31)
+    assert "wanbia (corrected)" not in tried(frame, 2**31, 32)
 
 
 def test_a_model_of_counts_is_judged_by_its_calibrated_leave_one_out():

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.special import digamma, polygamma
 
 import naive_certainty
-from unnaive import AODE, HNB, KDB, TAN, AutoBayes, FullBayes, NaiveBayes, make
-from unnaive._core.certainty import quantiles
+from unnaive import AODE, HNB, KDB, TAN, AutoBayes, BDeu, FullBayes, NaiveBayes, make
+from unnaive._core.certainty import point_quantiles, quantiles
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.intervals import drawn_models
 from unnaive.models.pazzani import PazzaniNB
@@ -60,7 +60,7 @@ def test_closed_form_is_its_definition(k):
 @given(
     k=st.integers(2, 6),
     spread=st.sampled_from([0.1, 3.0, 30.0]),
-    size=st.sampled_from([1e-9, 0.05, 1.0, 9.0]),
+    size=st.sampled_from([1e-9, 0.05, 1.0, 9.0, 500.0, 3000.0]),
     seed=st.integers(0, 10**6),
 )
 def test_the_kernel_is_its_twin(k, spread, size, seed):
@@ -76,15 +76,91 @@ def test_the_kernel_is_its_twin(k, spread, size, seed):
         np.testing.assert_allclose(out[:, row].T, expected, atol=1e-10)
 
 
+@settings(max_examples=30, deadline=None)
+@given(
+    k=st.integers(3, 7),
+    broad=st.integers(0, 7),
+    seed=st.integers(0, 10**6),
+)
+def test_narrow_classes_are_summed_as_in_the_twin(k, broad, seed):
+    """Variables of many rows, beside some of any variance, and classes of the same joint."""
+    random = np.random.default_rng(seed)
+    cumulants = np.empty((40, 3, k))
+    cumulants[:, 0] = random.choice([0.0, -1.0, -8.0, -40.0, -np.inf], (40, k))
+    cumulants[:, 1] = random.choice([0.0, 1e-6, 0.01, 0.3], (40, k))
+    cumulants[:, 1, :broad] *= random.choice([1.0, 10.0, 100.0], (40, min(broad, k)))
+    cumulants[:, 2] = -random.uniform(0, 0.3, (40, k)) * cumulants[:, 1]
+    out = np.empty((3, 40, k))
+    quantiles(cumulants, 1.6, 0, 40, out)
+    given = np.maximum(cumulants, -1e9)
+    for row in range(0, 40, 5):
+        expected = naive_certainty.quantiles(list(map(tuple, given[row].T)), 1.6)
+        np.testing.assert_allclose(out[:, row].T, expected, atol=1e-10)
+        assert (np.diff(out[:, row], axis=0) >= 0).all()
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    k=st.sampled_from([1, 2, 5, 40]),
+    size=st.integers(1, 30),
+    spread=st.sampled_from([0.0, 3.0, 1e5]),
+    seed=st.integers(0, 10**6),
+)
+def test_quantiles_at_points_are_those_of_the_twin(k, size, spread, seed):
+    random = np.random.default_rng(seed)
+    cumulants = np.empty((3, 3, k))
+    cumulants[:, 0] = random.normal(0, 5.0, (3, k))
+    cumulants[:, 1] = spread * random.exponential(1.0, (3, k))
+    cumulants[:, 2] = -random.uniform(0, 2.2, (3, k)) * cumulants[:, 1] ** 1.5
+    points, rows = random.normal(size=(k, size)), np.array([4, 0, 2])
+    out = np.full((3, 5, k), np.nan)
+    point_quantiles(cumulants, points, 0.8, rows, out)
+    assert np.isnan(out[:, [1, 3]]).all()
+    for index, row in enumerate(rows):
+        classes = list(map(tuple, cumulants[index].T))
+        expected = naive_certainty.point_quantiles(classes, points.tolist(), (0.1, 0.5, 0.9))
+        np.testing.assert_allclose(out[:, row].T, expected, atol=1e-10)
+
+
+def test_kernels_refuse_what_does_not_fit():
+    cumulants, out = np.zeros((2, 3, 3)), np.empty((3, 4, 3))
+    for start, stop in ((0, 3), (3, 5), (-1, 1), (2, 0)):
+        with pytest.raises(IndexError):
+            quantiles(cumulants, 1.6, start, stop, out)
+    for points, rows in (
+        (np.zeros((2, 9)), np.array([0, 1])),
+        (np.zeros((3, 0)), np.array([0, 1])),
+        (np.zeros((3, 9)), np.array([0, 4])),
+        (np.zeros((3, 9)), np.array([0])),
+    ):
+        with pytest.raises(IndexError):
+            point_quantiles(cumulants, points, 0.9, rows, out)
+
+
+@pytest.mark.long
+def test_wide_classes_have_the_quantiles_of_draws():
+    """Few rows and small pseudo-counts: at points of the log joints as by random tables."""
+    X, y = rows(n=60, d=6, k=4)
+    model = TAN(discretize=None, smoothing=BDeu(1)).fit(X, y)
+    cumulants = model.fitted_.cumulants(model.codes_of(model.known_frame(X), 1))
+    some = X[(cumulants[:, 1] > 25).any(axis=1)][:12]
+    assert len(some) > 5
+    models = islice(drawn_models(model, np.random.default_rng(4)), 1500)
+    chances = np.stack([one.predict_proba(some) for one in models])
+    found = model.predict_interval(some)
+    for bound, share in ((found.lower, 0.05), (found.median, 0.5), (found.upper, 0.95)):
+        low, high = np.quantile(chances, [max(share - 0.04, 0), min(share + 0.04, 1)], axis=0)
+        assert ((low - 0.02 <= bound) & (bound <= high + 0.02)).all()
+
+
 @pytest.mark.parametrize(
     ("key", "smoothing", "k"),
     [
         ("nb", "laplace", 2),
-        ("nb", "laplace", 4),
         ("tan", "laplace", 3),
         *(
-            pytest.param("kdb", *case, marks=pytest.mark.long)
-            for case in (("laplace", 2), ("laplace:3", 3))
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in (("nb", "laplace", 4), ("kdb", "laplace", 2), ("kdb", "laplace:3", 3))
         ),
     ],
 )
@@ -148,6 +224,25 @@ def test_intervals_are_nested_and_never_empty(n, d, k, seed, key, smoothing):
     assert ((wide.lower >= 0) & (wide.upper <= 1)).all()
     if len(model.classes_) > 1:
         assert (wide.width > 0).all()
+
+
+@pytest.mark.long
+def test_a_wide_class_that_does_not_matter_needs_no_draws():
+    """Far below the others, it changes none of their intervals, and its own is below e^-9."""
+    random = np.random.default_rng(0)
+    y = random.integers(3, size=900)
+    noise = random.integers(2, size=(900, 2))
+    X = np.hstack([np.repeat((y == 2)[:, None], 20, axis=1).astype(int), noise])
+    model = NaiveBayes(discretize=None, smoothing=BDeu(1)).fit(X, y)
+    rows = X[y != 2][:20]
+    cumulants = model.fitted_.cumulants(model.codes_of(model.known_frame(rows), 1))
+    assert (cumulants[:, 1, 2] > 25).all()
+    closed, found = (model.predict_interval(rows, method=how) for how in ("delta", "auto"))
+    drawn = model.predict_interval(rows, method="sample", draws=2000)
+    for bound in ("lower", "median", "upper"):
+        assert np.array_equal(getattr(closed, bound), getattr(found, bound))
+        np.testing.assert_allclose(getattr(found, bound), getattr(drawn, bound), atol=0.01)
+    assert found.upper[:, 2].max() < np.exp(-9)
 
 
 def test_more_rows_make_intervals_narrower():

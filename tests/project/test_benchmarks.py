@@ -40,6 +40,20 @@ def test_doctests(name):
     assert doctest.testmod(module).failed == 0
 
 
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_planted_rules_are_found_where_smaller_sets_of_columns_tell_nothing(order):
+    planted = importlib.import_module("benchmarks.planted")
+    X, y = planted.planted("sum", order, 600, seed=1)
+    again, _ = planted.planted("sum", order, 600, seed=1)
+    assert np.array_equal(X, again)
+    for rest in range(3):  # of the sum of all but one column, the class is independent
+        some = X[:, 1:order].sum(axis=1) % 3 == rest
+        assert abs(y[some].mean() - y.mean()) < 0.1
+    loss, _ = planted.measured("auto", "sum", order, 600, threads=1)
+    without, _ = planted.measured("nb", "sum", order, 600, threads=1)
+    assert loss < 0.4 < 0.6 < without
+
+
 def test_stages_do_not_count_twice():
     timing = importlib.import_module("benchmarks.timing")
     stages = timing.Stages()

@@ -84,12 +84,24 @@ def test_names_and_cells_stay_text(tmp_path):
         ("decomposable", [2400122]),  # partial_fit refused what fit accepted: pairs it never needs
         ("wanbia", [2600142]),  # the same
         ("weighted-tan", [3100138]),  # the same
-        pytest.param("ienb", [100034], marks=pytest.mark.long),  # more than 5 seconds
     ],
 )
 def test_hostile_fits(key, seeds, tmp_path):
     subject = fits.subjects(tmp_path)[key]
     assert [fault for seed in seeds if (fault := run.attempt(subject, seed))] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("key", "seed"),
+    [
+        *(("ienb", 100034), ("ienb", 3400003), ("kdb", 21000009)),
+        *(("tan-multinet", 2800046), ("a2de", 2200074)),
+    ],
+)
+def test_fits_that_took_long(key, seed, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "LIMIT", 2 * run.LIMIT)  # other tests slow each other down
+    assert not run.attempt(fits.subjects(tmp_path)[key], seed)
 
 
 # Files that were not refused properly

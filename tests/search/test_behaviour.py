@@ -10,6 +10,7 @@ from scipy.stats import ortho_group
 
 from unnaive.search import EBNA, EGNA, EMNA, MIMIC, UMDA, Box, Categories, MIMICc, UMDAc
 from unnaive.search.climbing import by_tests
+from unnaive.structure.climb import hill_climbing
 
 ALL = [UMDA, MIMIC, EBNA, UMDAc, MIMICc, EGNA, EMNA]
 GAUSSIAN = ALL[3:]
@@ -63,7 +64,9 @@ def test_traps_need_dependencies():
     assert min(shares[1:]) > 0.8
 
 
-@pytest.mark.parametrize("kind", GAUSSIAN)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=[pytest.mark.long] * (k is EMNA)) for k in GAUSSIAN]
+)
 def test_sphere(kind):
     space = Box([-5] * 5, [5] * 5)
     assert solved(kind(bound=-1e-3), space, lambda g: -((g - 0.7) ** 2).sum(axis=1), 10) == 1
@@ -283,12 +286,12 @@ def test_an_early_interrupt_is_raised():
 
 @pytest.mark.parametrize("kind", [EBNA, EGNA])
 def test_an_interrupt_of_the_climb_is_heard(kind, monkeypatch):
-    def interrupted(gains, tabu=()):
-        raise KeyboardInterrupt
+    def interrupted(climber):  # hill climbing hears it, and says that it was not finished
+        return hill_climbing(climber, limit=-1.0)
 
     def watch(generation):
         if generation.number == 2:
-            monkeypatch.setattr("unnaive.structure.climb.best_move", interrupted)
+            monkeypatch.setattr("unnaive.search.climbing.hill_climbing", interrupted)
 
     found = kind(patience=None).maximise(space_of(kind), ones, random_state=0, watch=watch)
     assert (found.complete, found.reason, found.generations) == (False, "interrupt", 2)

@@ -12,8 +12,9 @@ import pytest
 from scipy import stats
 
 from unnaive.structure import constraint
-from unnaive.structure.constraint import chi_square_test, fisher_z_test, pc_stable
+from unnaive.structure.constraint import pc_stable
 from unnaive.structure.dag import DAG, PDAG
+from unnaive.structure.independence import chi_square_test, fisher_z_test
 
 
 def named(n_nodes):

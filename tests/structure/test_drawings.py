@@ -23,7 +23,7 @@ from unnaive.structure.groups import GroupGraph
 from unnaive.structure.layout import layered
 from unnaive.structure.network import NetworkGraph
 from unnaive.structure.parents import HiddenParents, SuperParents, bag_weights
-from unnaive.structure.picture import PAGE, shortened
+from unnaive.structure.picture import PAGE, Label, Line, Picture, _line, shortened
 
 WORDS = ["age", "systolic_blood_pressure", "возраст_пациента", "température", "x", "a $b$ c"]
 
@@ -129,6 +129,32 @@ def test_names_do_not_overlap(kind):
     for one, other in combinations(boxes, 2):
         apart = one.x1 <= other.x0 + 1 or other.x1 <= one.x0 + 1
         assert apart or one.y1 <= other.y0 + 1 or other.y1 <= one.y0 + 1
+
+
+def test_a_picture_within_a_picture_is_moved_as_a_whole():
+    inner = Picture(2.0, -3.0, [Label("a", (0.5, -1.0))], [Line([(0.5, -1.0), (1.5, -2.0)], 1.0)])
+    inner.frames.append((0.25, -2.5, 1.5, 2.0, "white"))
+    outer = Picture()
+    outer.put(inner, 4.0, -8.0)
+    assert outer.labels == [Label("a", (4.5, -9.0))]
+    assert outer.lines == [Line([(4.5, -9.0), (5.5, -10.0)], 1.0)]
+    assert outer.frames == [(4.25, -10.5, 1.5, 2.0, "white")]
+
+
+@pytest.mark.parametrize(
+    ("curve", "between"),
+    [
+        ("layers", [(1.0, -4.0), (7.0, -4.0)]),
+        ("columns", [(4.0, -1.0), (4.0, -7.0)]),
+        ("straight", [(3.0, -3.0), (5.0, -5.0)]),
+    ],
+)
+def test_an_edge_leaves_and_arrives_as_its_curve_says(curve, between):
+    ax = Figure().subplots()
+    _line(ax, Line([(1.0, -1.0), (7.0, -7.0)], 0.5, arrow=False, curve=curve), 1.0)
+    [drawn_line] = ax.patches
+    points = drawn_line._path_original.vertices
+    np.testing.assert_allclose(points, [(1.0, -1.0), *between, (7.0, -7.0)])
 
 
 @pytest.mark.parametrize("graph", [families(30), families(70), tree(70)], ids=repr)

@@ -57,6 +57,16 @@ def one_step(network, codes):
 
 @given(networks(), st.integers(0, 99))
 @settings(max_examples=6)
+def test_a_structure_is_scored_by_its_likelihood_less_half_of_log_n_a_parameter(network, seed):
+    codes = with_gaps(network, 12, seed)
+    free = sum(math.prod(table.shape[:-1]) * (table.shape[-1] - 1) for table in network.tables)
+    expected = one_step(network, codes)[1] - 0.5 * math.log(12) * free
+    found = em._bic(network, em.encoded(network, decoded(network, codes)))
+    assert math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-9)
+
+
+@given(networks(), st.integers(0, 99))
+@settings(max_examples=6)
 def test_a_step_equals_completing_every_row(network, seed):
     codes = with_gaps(network, 12, seed)
     start = Network.uniform(network.dag, network.states, random_state=seed)

@@ -6,6 +6,7 @@ then the class, then the class and one parent more at a time.
 
 import itertools
 import math
+from itertools import product
 
 import naive
 import naive_models
@@ -247,6 +248,86 @@ def reined_term(twin, i, j, row, c, a):
         return math.log(anywhere) + math.log((n * alone + a) / (n * anywhere + a))
     n = math.fsum(w for other, d, w in known if d == c and other[j] == row[j])
     return math.log((n * twin.factor(i, [j], row, c) + a) / (n * alone + a))
+
+
+def family_term(twin, columns, row, c, a=0.0):
+    """What the last of several parents adds to log P(x_i | c, parents), 0 where no row has them."""
+    i, *parents = columns
+    if any(row[j] is None for j in columns):
+        return 0.0
+    known = [(other, d, w) for other, d, w in zip(*twin.data, strict=True) if other[i] is not None]
+    here = [(d, w) for other, d, w in known if all(other[j] == row[j] for j in parents)]
+    if not here:
+        return 0.0
+    full = twin.factor(i, parents, row, c)
+    simpler = twin.factor(i, parents[:-1], row, c, whole=parents)
+    n = math.fsum(w for d, w in here if d == c)
+    return math.log((n * full + a) / (n * simpler + a)) if a else math.log(full / simpler)
+
+
+def family_gain(rows, classes, chances, columns, values):
+    """Gain of a table of joint values and classes beyond chance, and its variance by chance."""
+    gain = variance = 0.0
+    for cell in product(*(range(values[j]) for j in columns)):
+        inside = [t for t, row in enumerate(rows) if tuple(row[j] for j in columns) == cell]
+        for c in range(len(chances[0]) if chances else 0):
+            slope = math.fsum((classes[t] == c) - chances[t][c] for t in inside)
+            bend = math.fsum(chances[t][c] * (1 - chances[t][c]) for t in inside)
+            gain += (slope**2 - bend) / (bend + 1) / 2
+            variance += bend * (1 + 2 * bend) / (bend + 1) ** 2 / 4
+    return gain, variance
+
+
+def says_yes(value, code, ordered):
+    """Answer to a question about a value: whether it is above a bin, or is a certain one."""
+    return value > code if ordered else value == code
+
+
+def cells_of(codes, questions, ordered):
+    """Answers of every row to all questions."""
+    return [tuple(says_yes(row[j], v, ordered[j]) for j, v in questions) for row in codes]
+
+
+def sums_of(cells, classes, chances, importance, cell, c):
+    """N − E and H of a cell and a class."""
+    inside = [t for t, other in enumerate(cells) if other == cell]
+    slope = math.fsum(importance[t] * ((classes[t] == c) - chances[t][c]) for t in inside)
+    return slope, math.fsum(importance[t] * chances[t][c] * (1 - chances[t][c]) for t in inside)
+
+
+def split_gain(rows, questions, ordered):
+    """What a table of the answers to questions gains: Σ (N − E)²/(H + 1)."""
+    codes, classes, chances, importance = rows
+    cells = cells_of(codes, questions, ordered)
+    gain = 0.0
+    for cell in set(cells):
+        for c in range(1 if len(chances[0]) == 2 else len(chances[0])):
+            slope, bend = sums_of(cells, classes, chances, importance, cell, c)
+            gain += slope**2 / (bend + 1)
+    return gain
+
+
+def best_question(rows, questions, columns, slots, ordered, tie=1e-10):
+    """Gain, column and value of the best further question; the first on ties."""
+    found = []
+    for j in columns:
+        of_column = [split_gain(rows, [*questions, (j, v)], ordered) for v in range(slots[j])]
+        v = next(v for v, gain in enumerate(of_column) if gain >= max(of_column) - tie)
+        found.append((of_column[v], j, v))
+    best = max(gain for gain, _, _ in found)
+    return next(one for one in found if one[0] >= best - tie)
+
+
+def correction_steps(rows, questions, ordered, rate=0.15):
+    """What a round adds to the log joint of every row and class."""
+    codes, classes, chances, importance = rows
+    cells = cells_of(codes, questions, ordered)
+    out = []
+    for cell in cells:
+        k = range(len(chances[0]))
+        sums = [sums_of(cells, classes, chances, importance, cell, c) for c in k]
+        out.append([rate * slope / (bend + 1) for slope, bend in sums])
+    return out
 
 
 def weighted(twin, terms, weights, bias, row, a=0.0):

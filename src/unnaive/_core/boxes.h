@@ -125,30 +125,54 @@ inline void repair(const Boxes &boxes, i64 n_values, const Rule &rule, double *o
 // Left of the i-th of 2v edges (in order) the sum is sums[i] − λ·free[i]. `found` is where the
 // edge of a value is at which it leaves its upper end, or (v later) meets its lower.
 struct Sweep {
-    std::vector<double> edges, sums, free;
-    std::vector<i64> order, found;
+    static constexpr i64 RUN = 8;  // edges that are sorted by insertion
+    std::vector<double> edges, spare_edges, sums, free;
+    std::vector<i64> order, spare_order, found;
 
     explicit Sweep(i64 longest)
-        : edges(2 * longest), sums(2 * longest + 1), free(2 * longest + 1), order(2 * longest),
-          found(2 * longest) {}
+        : edges(2 * longest), spare_edges(2 * longest), sums(2 * longest + 1),
+          free(2 * longest + 1), order(2 * longest), spare_order(2 * longest), found(2 * longest) {}
 
-    // Shell's sort by edge, then by number.
+    // Merge sort by edge, then by number: numbers ascend at first, and equal edges stay in order.
     void sort(i64 size) {
-        for (i64 gap = size / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11) {
-            for (i64 start = gap; start < size; start++) {
-                const double edge = edges[start];
-                const i64 number = order[start];
-                i64 at = start;
-                while (at >= gap && (edges[at - gap] > edge ||
-                                     (edges[at - gap] == edge && order[at - gap] > number))) {
-                    edges[at] = edges[at - gap];
-                    order[at] = order[at - gap];
-                    at -= gap;
-                }
-                edges[at] = edge;
-                order[at] = number;
-            }
+        for (i64 low = 0; low < size; low += RUN) sort_run(low, std::min(low + RUN, size));
+        for (i64 run = RUN; run < size; run *= 2) {
+            for (i64 low = 0; low < size; low += 2 * run)
+                merge(low, std::min(low + run, size), std::min(low + 2 * run, size));
+            edges.swap(spare_edges);
+            order.swap(spare_order);
         }
+    }
+
+    // Insertion sort of a short run.
+    void sort_run(i64 low, i64 high) {
+        for (i64 start = low + 1; start < high; start++) {
+            const double edge = edges[start];
+            const i64 number = order[start];
+            i64 at = start;
+            for (; at > low && edges[at - 1] > edge; at--) {
+                edges[at] = edges[at - 1];
+                order[at] = order[at - 1];
+            }
+            edges[at] = edge;
+            order[at] = number;
+        }
+    }
+
+    // Merge two runs into the spare room; no branch depends on the edges.
+    void merge(i64 low, i64 middle, i64 high) {
+        i64 left = low, right = middle, at = low;
+        while (left < middle && right < high) {
+            const bool later = edges[right] < edges[left];
+            const i64 from = later ? right : left;
+            spare_edges[at] = edges[from];
+            spare_order[at++] = order[from];
+            right += later;
+            left += !later;
+        }
+        const i64 from = left < middle ? left : right;
+        std::copy_n(edges.data() + from, high - at, spare_edges.data() + at);
+        std::copy_n(order.data() + from, high - at, spare_order.data() + at);
     }
 
     // Sort the edges of boxes and sum up between them; cost that of the sort.
@@ -210,19 +234,29 @@ struct Sweep {
     }
 };
 
-// P(x | own class) for every x that a row of some weight is taken out of; cost v·log v.
+// Some cells of a line, ascending, and the cell that the line begins with.
+struct Asked {
+    const i64 *first, *last;
+    i64 start;
+};
+
+// P(x | own class) for every asked x that a row of some weight is taken out of; cost v·log v.
 //
 // Whichever x it is, the boxes of the others are the same, as only N has changed for them. Cells
 // that have no row are left as they are.
 inline void own_cells(const double *counts, i64 n_values, double weight, const double *genes,
-                      const Rule &rule, const Boxes &boxes, Sweep &sweep, double *out) {
+                      const Rule &rule, const Boxes &boxes, Sweep &sweep, const Asked &asked,
+                      double *out) {
+    const auto has_row = [&](i64 cell) { return counts[cell - asked.start] > 0.0; };
+    if (std::none_of(asked.first, asked.last, has_row)) return;
     const double total = std::max(sum_of(counts, n_values) - weight, 0.0);
     fill_boxes(counts, n_values, total, genes, rule, boxes);
     const bool projects = rule.repair == PROJECT;
     if (projects) sweep.over(boxes, n_values);
     const double others = sum_of(boxes.places, n_values);
-    for (i64 value = 0; value < n_values; value++) {
-        if (counts[value] <= 0.0) continue;
+    for (const i64 *cell = asked.first; cell < asked.last; cell++) {
+        if (!has_row(*cell)) continue;
+        const i64 value = *cell - asked.start;
         const double mine = std::max(counts[value] - weight, 0.0);
         const Box box = box_of(mine, total, double(n_values), genes[value], rule);
         if (projects) {

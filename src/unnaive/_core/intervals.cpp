@@ -3,6 +3,8 @@
 // A distribution is a line of counts, one a value; boxes.h has what a genome makes of it. Rows
 // know their places: line 0 of the log table is nothing, then come the cells of all groups, then
 // the sums of cells that agree with rows that have gaps.
+#include <numeric>
+
 #include "boxes.h"
 #include "levels.h"
 
@@ -93,6 +95,23 @@ struct Rows {
     }
 };
 
+using Cells = std::vector<i64>;  // ascending
+
+// Cells that the rows of the segments `first` … `last` − 1 look up; cost of their places.
+Cells asked_cells(const Rows &rows, i64 first, i64 last, i64 n_cells) {
+    std::vector<bool> asked(n_cells, false);
+    for (i64 index = first; index < last; index++) {
+        const Segment some = rows.segment(index);
+        const In2<u32> places = rows.places.slice(some.first, some.last);
+        for (i64 i = 0; i < places.size(); i++)
+            if (places.data[i] > 0 && places.data[i] <= n_cells) asked[places.data[i] - 1] = true;
+    }
+    Cells cells;
+    for (i64 cell = 0; cell < n_cells; cell++)
+        if (asked[cell]) cells.push_back(cell);
+    return cells;
+}
+
 // Logarithm with log 0 = −inf.
 INLINE double log_of(double chance) { return chance > 0.0 ? std::log(chance) : -INF; }
 
@@ -100,7 +119,7 @@ INLINE double log_of(double chance) { return chance > 0.0 ? std::log(chance) : -
 struct Work {
     const Setting &setting;
     i64 width;
-    std::vector<double> prior, chances, own, begin, boxed;
+    std::vector<double> prior, chances, own, begin, boxed, kept;
     Room<double, 2> table, joint;
     Boxes boxes;
     Sweep sweep;
@@ -148,13 +167,17 @@ struct Work {
         repair(boxes, k, setting.prior_rule, own.data());
     }
 
-    // Fill `own` with P(cell | c) of one class, every cell without a row of its own.
-    void own_column(i64 label, double weight) {
-        std::copy(chances_of(label), chances_of(label) + setting.n_cells, own.data());
-        for (i64 group = 0; group < setting.n_groups; group++)
+    // Fill `own` with P(cell | c) of some cells of one class, each without a row of its own.
+    void own_column(i64 label, double weight, const Cells &cells) {
+        const i64 *cell = cells.data(), *end = cell + cells.size();
+        for (i64 group = 0; group < setting.n_groups; group++) {
+            const i64 start = setting.starts[group], *first = cell;
+            for (; cell < end && *cell < setting.starts[group + 1]; cell++)
+                own[*cell] = chances_of(label)[*cell];
             own_cells(setting.line(label, group), setting.size(group), weight,
                       genome + setting.first_gene(label, group), setting.rule, boxes, sweep,
-                      own.data() + setting.starts[group]);
+                      {first, cell, start}, own.data() + start);
+        }
     }
 
     // Begin every row's sum with the logarithms of a prior.
@@ -163,18 +186,13 @@ struct Work {
             begin[label] = log_of(chance[label]);
     }
 
-    // Put the logarithms of one class's cells into the log table.
-    void fill_column(i64 label, const double *cells) {
-        for (i64 cell = 0; cell < setting.n_cells; cell++)
-            table(1 + cell, label) = log_of(cells[cell]);
-    }
-
-    // Fill the log table with all classes' cells and sums of cells, and begin with the prior.
-    void fill_table(const Rows &rows) {
+    // Fill the log table with some cells and the sums of cells of all classes, and begin with the
+    // prior.
+    void fill_table(const Rows &rows, const Cells &cells) {
         begin_with(prior);
         for (i64 label = 0; label < setting.n_classes; label++) {
             const double *mine = chances_of(label);
-            fill_column(label, mine);
+            for (const i64 cell : cells) table(1 + cell, label) = log_of(mine[cell]);
             for (i64 index = 0; index < rows.n_sums; index++) {
                 double total = 0.0;
                 for (i64 at = rows.sums[index]; at < rows.sums[index + 1]; at++)
@@ -185,17 +203,21 @@ struct Work {
     }
 
     // Change the tables to those that rows of one class and weight see of the others.
-    void take_out(i64 label, double weight) {
+    void take_out(i64 label, double weight, const Cells &cells) {
         prior_without(label, weight);
         begin_with(own);
-        own_column(label, weight);
-        fill_column(label, own.data());
+        own_column(label, weight, cells);
+        kept.clear();
+        for (const i64 cell : cells) {
+            kept.push_back(table(1 + cell, label));
+            table(1 + cell, label) = log_of(own[cell]);
+        }
     }
 
     // Undo `take_out`.
-    void put_back(i64 label) {
+    void put_back(i64 label, const Cells &cells) {
         begin_with(prior);
-        fill_column(label, chances_of(label));
+        for (std::size_t i = 0; i < cells.size(); i++) table(1 + cells[i], label) = kept[i];
     }
 };
 
@@ -253,14 +275,20 @@ void score(In2<double> genomes, SettingGiven given, RowsGiven given_rows, Out1<d
                 "a segment is neither guessed nor not");
         rows.check("score", index, setting);
     }
+    const i64 n_segments = rows.segments.shape(0);
+    const Cells asked = asked_cells(rows, 0, n_segments, setting.n_cells);
+    std::vector<Cells> asked_by;
+    for (i64 index = 0; index < n_segments; index++)
+        asked_by.push_back(asked_cells(rows, index, index + 1, setting.n_cells));
     Work work(setting, rows.n_sums);
     for (i64 individual = 0; individual < genomes.shape(0); individual++) {
         work.decode(genomes.data + individual * genomes.shape(1));
-        work.fill_table(rows);
+        work.fill_table(rows, asked);
         double total = 0.0;
         for (i64 index = 0; index < rows.segments.shape(0); index++) {
             const Segment some = rows.segment(index);
-            if (some.held >= 0) work.take_out(some.held, std::min(rows.weights[index], 1.0));
+            if (some.held >= 0)
+                work.take_out(some.held, std::min(rows.weights[index], 1.0), asked_by[index]);
             i64 right = 0;
             for (i64 low = some.first; low < some.last; low += BLOCK) {
                 const i64 high = std::min(low + BLOCK, some.last);
@@ -268,7 +296,7 @@ void score(In2<double> genomes, SettingGiven given, RowsGiven given_rows, Out1<d
                 right += count_right(work.joint, high - low, some.label, some.guess);
             }
             total += rows.weights[index] * double(right);
-            if (some.held >= 0) work.put_back(some.held);
+            if (some.held >= 0) work.put_back(some.held, asked_by[index]);
         }
         out[individual] = total;
     }
@@ -286,18 +314,20 @@ void fill_joint(In1<double> genome, SettingGiven given, RowsGiven given_rows,
             "out has no room for every row and class");
     Work work(setting, rows.n_sums);
     work.decode(genome.data);
-    work.fill_table(rows);
-    for (i64 index = some.first; index < some.second; index++) {
+    for (i64 index = some.first; index < some.second; index++)
         rows.check("fill_joint", index, setting);
+    work.fill_table(rows, asked_cells(rows, some.first, some.second, setting.n_cells));
+    for (i64 index = some.first; index < some.second; index++) {
         const Segment mine = rows.segment(index);
-        if (mine.held >= 0) work.take_out(mine.held, rows.weights[index]);
+        const Cells asked = asked_cells(rows, index, index + 1, setting.n_cells);
+        if (mine.held >= 0) work.take_out(mine.held, rows.weights[index], asked);
         for (i64 low = mine.first; low < mine.last; low += BLOCK) {
             const i64 high = std::min(low + BLOCK, mine.last);
             sum_places(rows, low, high, work);
             for (i64 row = low; row < high; row++)
                 std::copy_n(&work.joint(row - low, 0), k, &out(row, 0));
         }
-        if (mine.held >= 0) work.put_back(mine.held);
+        if (mine.held >= 0) work.put_back(mine.held, asked);
     }
 }
 
@@ -324,10 +354,12 @@ void fill_left_out(In1<double> genome, double weight, SettingGiven given, Out2<d
             "fill_left_out", "prior and own have no room for every count");
     Work work(setting, 0);
     work.decode(genome.data);
+    Cells all(n_cells);
+    std::iota(all.begin(), all.end(), i64(0));
     for (i64 label = 0; label < k; label++) {
         work.prior_without(label, weight);
         std::copy_n(work.own.data(), k, prior.data + label * k);
-        work.own_column(label, weight);
+        work.own_column(label, weight, all);
         std::copy_n(work.own.data(), n_cells, own.data + label * n_cells);
     }
 }

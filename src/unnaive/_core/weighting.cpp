@@ -1,6 +1,8 @@
 // Weighted products: sums of terms, and how the conditional likelihood curves.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "levels.h"
 
@@ -35,28 +37,43 @@ INLINE void place_pair_loop(const Code *RESTRICT line, const Code *RESTRICT pare
 }
 LEVELS(place_pair)
 
-// Cell of every term's table for rows start … stop, into places (m, rows); cost n·m.
-// `terms` (m, 4): column, its parent (−1: none), slots of the column, start of the table.
+template <class Code>
+INLINE void place_further_loop(const Code *RESTRICT parent, i64 n_rows, u64 stride,
+                               i64 *RESTRICT places) {
+    for (i64 row = 0; row < n_rows; row++)
+        places[row] = i64(u64(places[row]) + u64(parent[row]) * stride);
+}
+LEVELS(place_further)
+
+// Cell of every term's table for rows start … stop, into places (m, rows); cost n·m·w.
+// `terms` (m, 2·w + 1): column and parents (−1: none further), stride of each, start of the table.
 template <class Code>
 void place_terms(In2<Code> codes, In2<i64> terms, i64 start, i64 stop, Out2<i64> places) {
     const char *kernel = "place_terms";
     require(0 <= start && start <= stop && stop <= codes.shape(1), kernel,
             "start and stop lie beyond the rows");
-    require(terms.shape(1) == 4 && places.shape(0) == terms.shape(0) &&
+    const i64 width = terms.shape(1) / 2;
+    require(terms.shape(1) == 2 * width + 1 && width >= 2 && places.shape(0) == terms.shape(0) &&
                 places.shape(1) == stop - start,
             kernel, "terms and places differ in shape");
-    const i64 n_columns = codes.shape(0);
+    const i64 n_columns = codes.shape(0), n_rows = stop - start;
     for (i64 term = 0; term < terms.shape(0); term++) {
-        const i64 column = terms(term, 0), parent = terms(term, 1);
-        const u64 slots = u64(terms(term, 2)), first = u64(terms(term, 3));
-        require(column >= 0 && column < n_columns && parent < n_columns, kernel,
-                "terms name columns that are not there");
-        const Code *line = codes.at(column).data + start;
+        const u64 first = u64(terms(term, 2 * width));
+        require(terms(term, 0) >= 0, kernel, "terms name columns that are not there");
+        for (i64 place = 0; place < width; place++)
+            require(terms(term, place) < n_columns, kernel,
+                    "terms name columns that are not there");
+        const Code *line = codes.at(terms(term, 0)).data + start;
         i64 *out = places.at(term).data;
-        if (parent < 0)
-            place_alone(line, stop - start, first, out);
-        else
-            place_pair(line, codes.at(parent).data + start, stop - start, slots, first, out);
+        if (terms(term, 1) < 0) {
+            place_alone(line, n_rows, first, out);
+            continue;
+        }
+        place_pair(line, codes.at(terms(term, 1)).data + start, n_rows,
+                   u64(terms(term, width + 1)), first, out);
+        for (i64 place = 2; place < width && terms(term, place) >= 0; place++)
+            place_further(codes.at(terms(term, place)).data + start, n_rows,
+                          u64(terms(term, width + place)), out);
     }
 }
 

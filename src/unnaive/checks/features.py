@@ -146,25 +146,20 @@ def _are_dates(numbers: AnyArray) -> bool:
 
 
 def _identifier(facts: Facts, reason: str) -> Finding:
-    return Finding(
-        IDENTIFIER,
-        (facts.name,),
-        WARNING,
-        f"Column {facts.name!r} looks like an identifier: {reason} ({facts.size:,} different "
-        f"values in {facts.n_observed:,} rows).",
-        left_out([facts.name], default=True),
-    )
+    seen = f"{facts.size:,} different values in {facts.n_observed:,} rows"
+    return _to_leave_out(facts, IDENTIFIER, f"looks like an identifier: {reason} ({seen}).")
 
 
 def _free_text(facts: Facts) -> Finding:
-    return Finding(
-        FREE_TEXT,
-        (facts.name,),
-        WARNING,
-        f"Column {facts.name!r} is free text: {words_per_cell(facts):.0f} words per cell on "
-        f"average, and {facts.size:,} different texts in {facts.n_observed:,} rows.",
-        left_out([facts.name], default=True),
-    )
+    seen = f"{facts.size:,} different texts in {facts.n_observed:,} rows"
+    words = f"{words_per_cell(facts):.0f} words per cell on average"
+    return _to_leave_out(facts, FREE_TEXT, f"is free text: {words}, and {seen}.")
+
+
+def _to_leave_out(facts: Facts, code: str, what: str) -> Finding:
+    """Find that a column is of no use."""
+    cure = left_out([facts.name], default=True)
+    return Finding(code, (facts.name,), WARNING, f"Column {facts.name!r} {what}", cure)
 
 
 def _mostly_missing(facts: Facts) -> Finding:

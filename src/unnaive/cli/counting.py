@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unnaive.cli.options import Training
     from unnaive.cli.rows import TrainingRows
     from unnaive.counts import JointCounts
+    from unnaive.counts.rules import Rules
     from unnaive.io.frames import Column, Frame
     from unnaive.io.reading import Reading
     from unnaive.schema import Schema
@@ -96,8 +97,9 @@ def row_lines(summary: "State", name: str) -> dict[str, str]:
     n_missing, cells = summary["missing_cells"], summary["rows"] * summary["columns"]
     missing = f"{n_missing:,} {what} ({n_missing / cells:.2%})" if n_missing else f"no {what}"
     classes = [f"{entry['class']} {entry['rows']:,}" for entry in summary["classes"]]
+    drawn = f", a sample of {summary['drawn_from']:,}" if "drawn_from" in summary else ""
     return {
-        "data": f"{name}: {summary['rows']:,} rows",
+        "data": f"{name}: {summary['rows']:,} rows{drawn}",
         "columns": f"{show_columns(summary)}, {pairs}{missing}",
         "classes": f"{summary['target']}: {first_of(classes)}",
     }
@@ -197,10 +199,7 @@ def counted(
     from unnaive.counts.count import count  # noqa: PLC0415 - see app.py
 
     if agreed is None:
-        note(
-            "without --schema, categories and bins are learned from these rows; counts of other "
-            "files cannot be added"
-        )
+        note_of_own_schema()
     elif _has_more(files, agreed, how["reading"]):
         return _in_memory(files, agreed, how)
     with progress(f"counting {named(files)}", len(files)) as advance:
@@ -216,6 +215,14 @@ def counted(
             if how["checkpoint"] is not None:
                 say(f"finished files are in {how['checkpoint']}; repeat the command to continue")
             raise
+
+
+def note_of_own_schema() -> None:
+    """Say that counts by a schema of their own rows can be added to no others."""
+    note(
+        "without --schema, categories and bins are learned from these rows; counts of other "
+        "files cannot be added"
+    )
 
 
 def _has_more(files: "Sequence[Path]", agreed: "Schema", reading: "Reading") -> bool:
@@ -276,21 +283,38 @@ def read_by_schema(path: Path, agreed: "Schema", reading: "Reading") -> "tuple[F
     return frame.select(agreed.names), frame.column(frame.names.index(agreed.target))
 
 
-def added(paths: "Sequence[Path]", advance: "Callable[[int], None]") -> "JointCounts":
+def added(
+    paths: "Sequence[Path]",
+    advance: "Callable[[int], None]",
+    rules: "Rules | None" = None,
+    *,
+    grow: bool = False,
+) -> "JointCounts":
     """Add counts files; one file and the sum are in memory at a time."""
-    total, seen = load_counts(paths[0]), {_checksum(paths[0]): paths[0]}
-    for number, path in enumerate(paths[1:], 1):
+    from unnaive.counts import merging  # noqa: PLC0415 - see app.py
+
+    aligned, seen, used = rules is not None or grow, dict[bytes, Path](), set()
+    total: JointCounts | None = None
+    for number, path in enumerate(paths):
         advance(number)
         more = load_counts(path)
         if (same := seen.setdefault(_checksum(path), path)) != path:
             note(f"{path} has the same content as {same}; if it is a copy, leave it out")
+        if rules is not None:
+            used |= rules.used(more.schema)
+            more = rules.applied(more)
         try:
-            total = total + more
+            how = {"aligned": aligned, "grow": grow}
+            total = more if total is None else merging.added(total, more, **how)
         except SchemaMismatch as error:
             raise SchemaMismatch(
                 f"{paths[0]} (here) and {path} (there) cannot be added: {error} (unnaive count "
-                "--schema, with the same file at every site)"
+                "--schema, with the same file at every site; or unnaive merge --rules, --grow)"
             ) from error
+    if rules is not None:
+        rules.require_used(used)
+    if total is None:
+        raise ValueError("there are no counts to merge; name at least one file")
     return total
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unnaive.cli import counting, options
+from unnaive.cli import counting, options, queries
 from unnaive.cli.counting import ENDING, Counting, named
 from unnaive.cli.options import flag, option
 from unnaive.cli.output import require_apart, require_writable, size_of
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
 Files = Annotated[
     list[Path], typer.Argument(metavar="DATA...", help=f"Files of rows: {options.FORMATS}.")
+]
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA...",
+        help=f"Files of rows: {options.FORMATS}. With --query: postgresql://user@host/name, or a "
+        "file of SQLite or DuckDB.",
+    ),
 ]
 CountsFiles = Annotated[
     list[Path], typer.Argument(metavar="COUNTS...", help="Files written by unnaive count.")
@@ -53,6 +61,17 @@ Epsilon = Annotated[
         "Add noise that makes the counts E-differentially private for each row. Needs "
         "--schema, and OpenDP.",
     ),
+]
+RulesFile = Annotated[
+    Path | None,
+    option(
+        "--rules",
+        "FILE",
+        "JSON file with other names of columns, categories and classes; see docs.",
+    ),
+]
+Grow = Annotated[
+    bool, flag("--grow", "Add categories and classes that only some of the files know.")
 ]
 NoPairs = Annotated[bool, flag("--no-pairs", "Count single columns only, for naive Bayes.")]
 
@@ -102,10 +121,11 @@ def schema(
 
 @options.expand
 def count(
-    data: Files,
+    data: Sources,
     *,
     output: Output,
     target: Target = None,
+    query: queries.Query = None,
     schema: Agreed = None,
     resume: options.Resume = None,
     skip_bad_files: SkipBadFiles = False,
@@ -125,12 +145,13 @@ def count(
     --------
     unnaive count patients.csv --schema schema.json -o site.counts
     unnaive count ward-*.parquet --schema schema.json --resume count.part -o site.counts
-    unnaive count patients.csv --schema schema.json --epsilon 1 -o site.counts
+    unnaive count wards.duckdb --query "select * from visits" --schema schema.json -o site.counts
     """
+    files, named_files = [Path(name) for name in data] if query is None else [], data
     chosen = binning.binning()
     _check_options(target, schema, min_cell, epsilon, chosen)
-    require_apart(*data, *([schema] if schema else []), output=output, resume=resume)
-    _refuse_twice(data)
+    require_apart(*files, *([schema] if schema else []), output=output, resume=resume)
+    _refuse_twice(files)
     start = perf_counter()
     agreed = _agreed(schema, target)
     privacy = _privacy(agreed, min_cell, epsilon, no_pairs)
@@ -143,11 +164,19 @@ def count(
         **chosen,
     }
     with options.checked(chosen):
-        counts = counting.counted(data, agreed, target, how)
+        if query is None:
+            for name in data:
+                queries.refuse_database(name)
+            counts = counting.counted(files, agreed, target, how)
+        else:
+            queries.refuse_file_options(binning, resume=resume, skip_bad_files=skip_bad_files)
+            with progress("counting the rows of the query"):
+                counts, source = queries.counted(_only(data), query, agreed, target, how, chosen)
+            named_files = [source]
     counts = _protected(counts, min_cell, epsilon)
     counts.save(output)
     summary: State = {
-        "files": [str(path) for path in data],
+        "files": named_files,
         "schema": None if schema is None else str(schema),
         **counting.describe_counts(counts),
         **privacy,
@@ -160,20 +189,34 @@ def count(
         _show_counts(summary, f"unnaive merge {quote(str(output))} OTHER{ENDING} -o all{ENDING}")
 
 
-def merge(data: CountsFiles, *, output: Output, json: options.AsJson = False) -> None:
+def merge(
+    data: CountsFiles,
+    *,
+    output: Output,
+    rules: RulesFile = None,
+    grow: Grow = False,
+    json: options.AsJson = False,
+) -> None:
     """Add counts files.
 
     The result equals the counts of all rows together. The files must have been made with the same
-    schema.
+    schema, or rules must bring their schemas together: they rename columns, categories and classes,
+    merge categories and bins, and drop columns.
 
     Examples
     --------
     unnaive merge oslo.counts bern.counts -o all.counts
+    unnaive merge oslo.counts bern.counts --rules rules.json --grow -o all.counts
     """
     require_writable(output, *data)
     _refuse_twice(data)
+    agreed = None
+    if rules is not None:
+        from unnaive.counts.rules import load_rules  # noqa: PLC0415 - see app.py
+
+        agreed = load_rules(rules)
     with progress(f"adding {len(data)} files", len(data)) as advance:
-        total = counting.added(data, advance)
+        total = counting.added(data, advance, agreed, grow=grow)
     total.save(output)
     files = [str(path) for path in data]
     summary: State = {"files": files, **counting.describe_counts(total), "file": str(output)}
@@ -225,6 +268,12 @@ def _check_options(
         )
 
 
+def _only(data: "Sequence[str]") -> str:
+    if len(data) > 1:
+        raise ValueError(f"--query needs one database, not {len(data)}; count them one by one")
+    return data[0]
+
+
 def _refuse_twice(paths: "Sequence[Path]") -> None:
     seen = set()
     for path in paths:
@@ -240,8 +289,8 @@ def _privacy(
     agreed: "Schema | None", min_cell: int | None, epsilon: float | None, no_pairs: bool
 ) -> "State":
     """Describe the protection of the counts; raise before the work if it is not possible."""
-    from unnaive.counts.joint import all_pairs  # noqa: PLC0415 - see app.py
     from unnaive.counts.privacy import noise  # noqa: PLC0415 - see app.py
+    from unnaive.counts.sizes import all_pairs  # noqa: PLC0415 - see app.py
 
     if min_cell is not None:
         return {"min_cell": min_cell}

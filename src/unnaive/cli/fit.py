@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unnaive.cli import counting, options
+from unnaive.cli import counting, options, queries
 from unnaive.cli.check import read_checked
 from unnaive.cli.options import flag, option
 from unnaive.cli.output import require_writable, size_of
@@ -16,6 +16,7 @@ from unnaive.cli.terminal import print_json, progress
 if TYPE_CHECKING:
     from unnaive._typing import State
     from unnaive.cli.rows import TrainingRows
+    from unnaive.counts.engines.dispatch import Rows
     from unnaive.models import Classifier
     from unnaive.models.conformal import ConformalClassifier
 
@@ -24,8 +25,6 @@ _OF_ROWS = (
     *("encoding", "decimal", "thousands", "missing", "keep_text"),
 )
 
-_OF_FILES = ("ignore", "keep", "encoding", "decimal", "thousands", "missing", "keep_text")
-
 Data = Annotated[
     str,
     typer.Argument(
@@ -33,10 +32,6 @@ Data = Annotated[
         help=f"File of rows ({options.FORMATS}), or of counts from unnaive count or merge. With "
         "--query: postgresql://user@host/name, or a file of SQLite or DuckDB.",
     ),
-]
-Query = Annotated[
-    str | None,
-    option("--query", "SQL", "Learn from the rows of this query, which are streamed."),
 ]
 Target = Annotated[
     str | None, option("--target -t", "COLUMN", "Target column; not needed for a counts file.")
@@ -50,7 +45,7 @@ def fit(
     *,
     target: Target = None,
     output: Output,
-    query: Query = None,
+    query: queries.Query = None,
     model: options.Model = None,
     training: options.Training,
     prediction_sets: Annotated[
@@ -89,10 +84,9 @@ def fit(
         )
     elif query is not None:
         with progress(f"fitting {model}"), options.checked(parameters):
-            _refuse_without_counts(classifier, model, "those of a query are streamed")
             summary, named = _fit_query(classifier, data, query, target, training)
     else:
-        _refuse_database(data)
+        queries.refuse_database(data)
         with progress(f"reading {file.name}"):
             rows, found = read_checked(file, target, training)
         with progress(f"fitting {model}"), options.checked(parameters):
@@ -109,7 +103,7 @@ def fit(
     if json:
         print_json(summary)
     else:
-        _show(summary, named)
+        _show(summary, named, of_file=query is None and not from_counts)
 
 
 def _with_sets(classifier: "Classifier") -> "ConformalClassifier":
@@ -145,23 +139,22 @@ def _refuse_without_counts(classifier: "Classifier", model: str, why: str) -> No
 def _fit_query(
     classifier: "Classifier", source: str, text: str, target: str, training: options.Training
 ) -> "tuple[State, str]":
-    """Fit a model to the rows of a query; describe them, and name the source without password."""
+    """Fit a model to the rows of a query; describe them, and name the source without password.
+
+    A model that needs rows has no counts to describe, so its sample is drawn once more.
+    """
+    from unnaive.counts.engines.sampling import sample_rows  # noqa: PLC0415 - see app.py
+    from unnaive.counts.engines.streams import engine  # noqa: PLC0415 - see app.py
     from unnaive.io.databases import query  # noqa: PLC0415 - see app.py
 
-    for name in _OF_FILES:
-        if getattr(training, name) is not None:
-            what = f"--{name.replace('_', '-')} is for files; with --query"
-            raise ValueError(f"{what}, choose the columns and convert the values in the query")
+    queries.refuse_file_options(training)
     with query(source, text) as rows:
         classifier.fit(rows, target, training.weight)
-        return counting.describe_counts(classifier.counts_), rows.described
-
-
-def _refuse_database(data: str) -> None:
-    from unnaive.io.databases import is_database  # noqa: PLC0415 - see app.py
-
-    if is_database(data):
-        raise ValueError("DATA is a database; add which rows to learn from, --query 'select …'")
+        if hasattr(classifier, "counts_") and classifier.sample_ is None:
+            return counting.describe_counts(classifier.counts_), rows.described
+        drawn, sampled = sample_rows(engine(rows), target, training.weight)
+    found = {} if sampled is None else {"drawn_from": sampled.of}
+    return {**_summary(classifier, drawn), **found}, rows.described
 
 
 def _refuse_row_options(path: Path, training: options.Training) -> None:
@@ -177,7 +170,7 @@ def _refuse_row_options(path: Path, training: options.Training) -> None:
             raise ValueError(f"{what}; leave it out{where}")
 
 
-def _summary(model: "Classifier", rows: "TrainingRows") -> "State":
+def _summary(model: "Classifier", rows: "TrainingRows | Rows") -> "State":
     """Describe the training rows in plain values."""
     import numpy as np  # noqa: PLC0415 - see app.py
 
@@ -193,7 +186,7 @@ def _summary(model: "Classifier", rows: "TrainingRows") -> "State":
     }
 
 
-def _show(summary: "State", data: str) -> None:
+def _show(summary: "State", data: str, *, of_file: bool) -> None:
     settings = ", ".join(f"{name}={value!r}" for name, value in summary["parameters"].items())
     file = summary["file"]
     page = quote(str(Path(file).with_suffix(".html")))
@@ -204,7 +197,7 @@ def _show(summary: "State", data: str) -> None:
         **_blend(summary.get("leaderboard", [])),
         saved=f"{file} ({size_of(Path(file))}) in {summary['seconds']:.2f} s",
         next=f"unnaive predict {quote(file)} NEW.csv",
-        **({} if "pairs" in summary else {"or": report}),
+        **({"or": report} if of_file else {}),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unnaive.cli import options
+from unnaive.cli.counting import load_counts
 from unnaive.cli.options import flag, option
 from unnaive.cli.output import require_writable, size_of
 from unnaive.cli.rows import match, text_columns
@@ -62,6 +63,10 @@ Rows = Annotated[
         min=2,
     ),
 ]
+Drift = Annotated[
+    Path | None,
+    option("--drift", "COUNTS", "Counts of earlier rows, with which these rows are compared."),
+]
 Positive = Annotated[str | None, option("--positive", "LABEL", "Positive class, of two classes.")]
 Errors = Annotated[int, option("--errors", "N", "Number of misclassified rows to show.", min=0)]
 
@@ -81,6 +86,7 @@ def report(
     rows: Rows = None,
     positive: Positive = None,
     errors: Errors = 10,
+    drift: Drift = None,
     title: Annotated[str | None, option("--title", "TEXT", "Title of the page.")] = None,
     seed: options.Seed = 0,
     cells: options.Cells,
@@ -97,18 +103,19 @@ def report(
     Examples
     --------
     unnaive report patients.unb patients.csv -o report.html
-    unnaive report patients.unb later.csv --new-rows --positive ill -o later.html
+    unnaive report patients.unb later.csv --new-rows --drift patients.counts -o later.html
     unnaive report patients.unb patients.csv --to markdown
     """
     from unnaive.report.file import report_on  # noqa: PLC0415 - see app.py
 
     if output is not None:
-        require_writable(output, model, data)
+        require_writable(output, model, data, *([drift] if drift else []))
     elif not (json or to is Format.markdown):
         raise typer.BadParameter("name the HTML file, or use --json", param_hint="--output")
     with progress(f"reading {data.name}"):
         classifier = options.loaded(model).set_params(n_jobs=n_jobs)
         frame, labels = _rows(data, classifier, target, cells.reading())
+        earlier = None if drift is None else load_counts(drift)
     settings: dict[str, Any] = {
         "folds": None if new_rows else folds,
         "seed": seed,
@@ -116,6 +123,7 @@ def report(
         "seconds": _PATIENCE,
         "positive": positive,
         "errors": errors,
+        "drift": earlier,
         "name": data.name,
         "title": title,
         "origin": _origin(model),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive._dataclasses import dataclass
-from unnaive.counts.families import FamilyCounts, are_distinct, narrow, widened
+from unnaive.counts.families import Compared, FamilyCounts, are_distinct, narrow, widened
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _MOST_FILLED = 1 << 27  # cells of a table that is asked for as a whole: 1 GiB
 
 
 @dataclass(frozen=True, eq=False)
-class CellCounts:
+class CellCounts(Compared):
     """N(c, parents, x) of a column given its parents, only of the cells that occurred.
 
     ``sizes`` (d,) in its methods has the number of values of every column.
@@ -101,14 +101,6 @@ class CellCounts:
         table = change(self.table)
         return CellCounts(self.columns, self.keys[table != 0], table[table != 0])
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CellCounts):
-            return NotImplemented
-        same = self.columns == other.columns and np.array_equal(self.keys, other.keys)
-        return same and np.array_equal(self.table, other.table)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def fits(self, sizes: IntArray, n_classes: int) -> bool:
         """Whether columns, keys and counts fit the schema; if not, a file was altered."""
         return (
@@ -159,7 +151,7 @@ class CellCounts:
         if columns == self.columns:
             return self
         classes, values = self.digits(sizes)
-        return _gathered(columns, numbered(columns, values, classes, sizes), self.table)
+        return gathered(columns, numbered(columns, values, classes, sizes), self.table)
 
     def of_class(self, label: int, sizes: IntArray) -> CellCounts:
         """Return the cells of one class, as if it were the only one."""
@@ -170,7 +162,7 @@ class CellCounts:
     def without_class(self, sizes: IntArray) -> CellCounts:
         """Return the counts of all classes together."""
         keys = self.keys % max(n_cells(self.columns, sizes, 1), 1)
-        return _gathered(self.columns, keys, self.table)
+        return gathered(self.columns, keys, self.table)
 
     def filled(self, sizes: IntArray, n_classes: int) -> CountArray:
         """All cells as a table, 0 where none occurred; shape (k, parents …, v). Raises if huge."""
@@ -335,10 +327,10 @@ def count_cells(
     if not observed.all():
         codes, classes = codes[:, observed], classes[observed]
         weights = None if weights is None else weights[observed]
-    return _gathered(columns, numbered(columns, codes, classes, sizes), weights)
+    return gathered(columns, numbered(columns, codes, classes, sizes), weights)
 
 
-def _gathered(columns: tuple[int, ...], keys: IntArray, counts: AnyArray | None) -> CellCounts:
+def gathered(columns: tuple[int, ...], keys: IntArray, counts: AnyArray | None) -> CellCounts:
     """Add up the counts (None: 1 each) of equal keys, in the order of the rows."""
     if counts is None:
         keys, times = np.unique(keys, return_counts=True)
@@ -452,10 +444,17 @@ def family_state(family: FamilyCounts | CellCounts, sizes: IntArray, n_classes: 
     cells = n_cells(family.columns, sizes, n_classes)
     if isinstance(family, CellCounts) or cells > _LARGEST_KEY or not is_sparse(family.table):
         return family.state()
+    return cells_of(family, sizes).state()
+
+
+def cells_of(family: FamilyCounts | CellCounts, sizes: IntArray) -> CellCounts:
+    """Return the cells of a family that occurred."""
+    if isinstance(family, CellCounts):
+        return family
     labels, place, value = np.nonzero(family.table)
-    contexts = labels * (cells // (n_classes * family.table.shape[2])) + family.contexts[place]
+    contexts = labels * n_cells(family.columns[1:], sizes, 1) + family.contexts[place]
     keys = contexts * family.table.shape[2] + value
-    return CellCounts(family.columns, keys, family.table[labels, place, value]).state()
+    return CellCounts(family.columns, keys, family.table[labels, place, value])
 
 
 def family_of(state: State, sizes: IntArray, n_classes: int) -> FamilyCounts | CellCounts:

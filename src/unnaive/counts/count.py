@@ -128,7 +128,7 @@ def count(
         return count_files(source, target, n_jobs=n_jobs, **options, **files)
     if files:
         raise TypeError(f"{next(iter(files))}= is for rows in files, and these are not")
-    engine = engine_of(source)
+    engine = None if isinstance(source, str | PathLike) else engine_of(source)
     if engine is not None:
         from unnaive.counts.engines.dispatch import count_partitions  # noqa: PLC0415 - loads when asked
 

@@ -28,8 +28,19 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-9  # relative error that subtracting float weights may leave
 
 
+class Compared:
+    """Counts of the same kind are equal if all their fields are."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(map(np.array_equal, vars(self).values(), vars(other).values()))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 @dataclass(frozen=True, eq=False)
-class FamilyCounts:
+class FamilyCounts(Compared):
     """N(c, parents, x) of a column given its parents, only for contexts that occurred.
 
     Attributes
@@ -58,14 +69,6 @@ class FamilyCounts:
     def changed(self, change: Callable[[CountArray], CountArray]) -> FamilyCounts:
         """Apply a function to the counts."""
         return replace(self, table=change(self.table))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FamilyCounts):
-            return NotImplemented
-        same = self.columns == other.columns and np.array_equal(self.contexts, other.contexts)
-        return same and np.array_equal(self.table, other.table)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def fits(self, sizes: IntArray, n_classes: int) -> bool:
         """Whether columns, contexts and table fit the schema."""

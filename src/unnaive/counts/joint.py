@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from functools import cached_property
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,8 @@ from unnaive._html import html_table
 from unnaive.counts import cells as by_cells
 from unnaive.counts.cells import CellCounts, as_counted, family_of, family_state
 from unnaive.counts.families import FamilyCounts, subtract
-from unnaive.counts.sizes import starts_of
+from unnaive.counts.laid_out import extend
+from unnaive.counts.sizes import all_triples, starts_of
 from unnaive.counts.whole import fit_schema
 from unnaive.exceptions import ModelFileError, SchemaMismatch, UnnaiveError
 from unnaive.io import store
@@ -83,6 +83,8 @@ class JointCounts:
     families: tuple[FamilyCounts | CellCounts, ...] = ()
     triples: CountArray | None = None
     cells: tuple[CellCounts, ...] = ()
+
+    extend = extend
 
     @property
     def n_classes(self) -> int:
@@ -283,6 +285,8 @@ class JointCounts:
         return self._combine(other, np.add)
 
     def __sub__(self, other: JointCounts) -> JointCounts:
+        if not isinstance(other, JointCounts):
+            return NotImplemented
         difference = self._combine(other, subtract)
         if any(table.min(initial=0) < 0 for table in difference.tables):
             why = "so some of these rows (or their weight) were never counted here"
@@ -485,14 +489,3 @@ class JointCounts:
             what = " ".join(f"{type(error).__name__}: {error}".split())
             why = f"{path} is a counts file, but not one that this version understands ({what})"
             raise ModelFileError(f"{why}; count again with this version") from error
-
-
-def all_triples(n_columns: int) -> IntArray:
-    """List every triple i < j < l in lexicographic order; shape (d(d−1)(d−2)/6, 3)."""
-    triples = list(combinations(range(n_columns), 3))
-    return np.array(triples, dtype=np.int64).reshape(-1, 3)
-
-
-def all_pairs(n_columns: int) -> IntArray:
-    """List every pair i < j in lexicographic order; shape (d(d−1)/2, 2)."""
-    return np.stack(np.triu_indices(n_columns, 1), axis=1).astype(np.int64)

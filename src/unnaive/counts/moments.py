@@ -74,7 +74,7 @@ class Moments:
         weights = np.einsum("kii->ki", self.weights)
         return bool((weights == self.class_weights[:, None]).all())
 
-    @property
+    @cached_property
     def used(self) -> IntArray:
         """Columns that are observed in at least one row; shape (m,)."""
         return np.flatnonzero(np.einsum("kii->i", self.weights) > 0)
@@ -87,7 +87,7 @@ class Moments:
         pooled = _ratio(total.sum(axis=0), weight.sum(axis=0))
         return np.asarray(np.where(weight > 0, _ratio(total, weight), pooled) + self.origin)
 
-    @property
+    @cached_property
     def variances(self) -> FloatArray:
         """Variance of every column over all rows (divided by n); shape (d,)."""
         arrays = (self.weights, self.sums, self.products)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -87,3 +88,14 @@ def memory_words(size: float) -> str:
 def starts_of(lengths: IntArray) -> IntArray:
     """Return where consecutive pieces of some lengths begin, and the end; shape (m + 1,)."""
     return np.append(np.int64(0), np.cumsum(lengths, dtype=np.int64))
+
+
+def all_triples(n_columns: int) -> IntArray:
+    """List every triple i < j < l in lexicographic order; shape (d(d−1)(d−2)/6, 3)."""
+    triples = list(combinations(range(n_columns), 3))
+    return np.array(triples, dtype=np.int64).reshape(-1, 3)
+
+
+def all_pairs(n_columns: int) -> IntArray:
+    """List every pair i < j in lexicographic order; shape (d(d−1)/2, 2)."""
+    return np.stack(np.triu_indices(n_columns, 1), axis=1).astype(np.int64)

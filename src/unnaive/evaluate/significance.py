@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._docstrings import described_like
 from unnaive.evaluate.verdicts import FriedmanVerdict, NemenyiVerdict, Verdict
 
 if TYPE_CHECKING:
@@ -197,17 +198,11 @@ def _chance_of_rank_sum(smaller: float, ranks: FloatArray) -> float:
     return min(1.0, 2 * float(ways[: round(2 * smaller) + 1].sum()) / 2.0 ** len(ranks))
 
 
+@described_like(wilcoxon_signed_rank)
 def sign_test(a: ArrayLike, b: ArrayLike, *, names: tuple[str, str] = ("a", "b")) -> Verdict:
     """Compare two models over several data sets by the sign test.
 
     The p-value is that of the binomial distribution with probability ½. Ties are left out.
-
-    Parameters
-    ----------
-    a, b : array of shape (n,)
-        Scores of the two models on the same data sets.
-    names : tuple of two str
-        Names of the two models, for the result.
 
     Returns
     -------

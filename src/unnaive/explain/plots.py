@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.metrics import precision_recall_curve, roc_curve
@@ -249,11 +249,9 @@ def plot_roc(
     area = float(np.trapezoid(true_positive, false_positive))
     ax.plot(false_positive, true_positive, color=LINE, label=f"area {area:.3f}")
     ax.plot([0, 1], [0, 1], color="0.7", linestyle=":", label="random guesses")
-    ax.plot(chosen[~actual].mean(), chosen[actual].mean(), "o", color=MARK, label="predict")
     ax.set(xlabel="false positive rate", ylabel=f"true positive rate (sensitivity for {label!r})")
     ax.set_title("ROC curve", fontsize=10)
-    ax.legend(loc="lower right")
-    return ax
+    return _decided(ax, chosen[~actual].mean(), chosen[actual].mean(), "lower right")
 
 
 @documented
@@ -294,11 +292,19 @@ def plot_precision_recall(
     chosen, ax = model.predict(X) == label, new_axes(ax)
     ax.step(recall, precision, where="post", color=LINE, label="model")
     ax.axhline(actual.mean(), color="0.7", linestyle=":", label="random guesses")
-    if chosen.any():
-        ax.plot(chosen[actual].mean(), actual[chosen].mean(), "o", color=MARK, label="predict")
     ax.set(xlabel=f"recall (sensitivity for {label!r})", ylabel="precision", ylim=(-0.02, 1.05))
     ax.set_title("precision and recall of all thresholds", fontsize=10)
-    ax.legend(loc="lower left")
+    right = actual[chosen].mean() if chosen.any() else None
+    return _decided(ax, chosen[actual].mean(), right, "lower left")
+
+
+def _decided(
+    ax: Axes, x: float, y: float | None, corner: Literal["lower left", "lower right"]
+) -> Axes:
+    """Mark the decisions of ``predict``, unless they have no point, and add the legend."""
+    if y is not None:
+        ax.plot(x, y, "o", color=MARK, label="predict")
+    ax.legend(loc=corner)
     return ax
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnaive._docstrings import described_like
 from unnaive.exceptions import UnnaiveError
 from unnaive.export.reading import LOST
 
@@ -145,24 +146,12 @@ class Graph:
         """Return the largest number along an axis."""
         return self.node("ReduceMax", name, axes=[axis], keepdims=int(keep))
 
+    @described_like(total)
     def log_sum(self, name: str, axis: int, *, keep: bool = False) -> str:
         r"""Return log Σ e^x along an axis.
 
         .. math:: \log \sum_i e^{x_i} = m + \log \sum_i e^{x_i - m}, \quad m = \max_i x_i
 
-        Parameters
-        ----------
-        name : str
-            Logarithms.
-        axis : int
-            The axis.
-        keep : bool, default=False
-            Whether the axis stays, with length 1.
-
-        Returns
-        -------
-        str
-            Name of the result.
         """
         top = self.largest(name, axis, keep=True)
         parts = self.node("Exp", self.node("Sub", name, top))

@@ -235,22 +235,11 @@ class Compiler:
         return graph.log_sum(votes, 1), has
 
     def _resolved(self, spec: State) -> list[str | None]:
-        r"""Return the codes without those that another cell of the row implies.
-
-        Parameters
-        ----------
-        spec : dict
-            Description of the average; ``implied`` lists pairs of values.
-
-        Returns
-        -------
-        list of str
-            Codes; the code of a missing value where the cell is implied.
-        """
+        """Return the codes; that of a missing value where another cell of the row implies it."""
         if spec["implied"] is None:
             return list(self.codes)
         graph, sizes, starts = self.graph, self.reading.sizes, self.reading.starts
-        pairs = self.reading.exact(spec["implied"]).astype(int).reshape(-1, 2)
+        pairs = self.reading.pairs(spec["implied"])
         implied = np.zeros((starts[-1], starts[-1]))
         implied[pairs[:, 1], pairs[:, 0]] = 1.0
         wide = {

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from unnaive._dataclasses import dataclass
+from unnaive._docstrings import described_like
 from unnaive.exceptions import TableTooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unnaive._typing import FloatArray, State
+    from unnaive._typing import FloatArray, IntArray, State
 
 NOTHING = -1e300  # stands for log 0: sums of it stay finite in every language
 LOST = -1e290  # what is below is log 0
@@ -81,13 +82,13 @@ class Reading:
         places = np.frombuffer(b64decode(entry["places"]), dtype=f"<u{entry['width']}")
         return np.asarray(values[places])
 
+    def pairs(self, place: int) -> IntArray:
+        """Return an array of pairs of values; shape (m, 2)."""
+        return self.exact(place).astype(int).reshape(-1, 2)
+
+    @described_like(exact)
     def logs(self, place: int) -> FloatArray:
         """Return an array of logarithms, in which log 0 is a finite number.
-
-        Parameters
-        ----------
-        place : int
-            Position among the arrays of the document.
 
         Returns
         -------

@@ -18,7 +18,7 @@ from unnaive.export.reading import readings_of
 from unnaive.export.sql_explain import Explainer, require_positive, strongest
 from unnaive.export.sql_kinds import Compiler
 from unnaive.export.sql_stages import DIALECTS, MOST_JOINS, Stages
-from unnaive.export.sql_tables import RealTables, constant
+from unnaive.export.sql_tables import RealTables, constant, listed
 from unnaive.export.sql_words import column, exp, number, plus, when
 
 if TYPE_CHECKING:
@@ -215,23 +215,14 @@ class _Source:
         if len(values) > self.stages.tables.inline:
             selected = exp.to_table(self.stages.tables.of_values(values, codes))
         else:
-            selected = self._listed(values, codes)
+            pairs = zip(values, codes, strict=True)
+            rows = [[constant(value), sql.whole(code)] for value, code in pairs]
+            selected = listed(rows, ["value", "code"], self.stages.dialect)
         if self.stages.dialect == "sqlite" and isinstance(values[0], str):
             value = exp.Collate(this=value, expression=exp.var("BINARY"))
         condition = exp.EQ(this=value, expression=exp.column("value", table=alias))
         self.joined.append((alias, selected, condition))
         return exp.column("code", table=alias)
-
-    def _listed(self, values: list[Label], codes: list[int]) -> exp.Select:
-        """Select from a list of values and codes."""
-        pairs = zip(values, codes, strict=True)
-        rows = [exp.Tuple(expressions=[constant(v), sql.whole(code)]) for v, code in pairs]
-        own = ("column1", "column2") if self.stages.dialect == "sqlite" else ("value", "code")
-        names = [] if self.stages.dialect == "sqlite" else list(map(exp.to_identifier, own))
-        alias = exp.TableAlias(this=exp.to_identifier("t"), columns=names)
-        renamed = zip(own, ("value", "code"), strict=True)
-        chosen = (exp.alias_(exp.column(given), new) for given, new in renamed)
-        return exp.select(*chosen).from_(exp.Values(expressions=rows, alias=alias))
 
 
 def _joint(reading: Reading, source: _Source, stages: Stages) -> tuple[Compiler, list[str]]:

@@ -11,6 +11,7 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.export import sql_words as sql
 from unnaive.export.reading import LOST, plan_of
 from unnaive.export.sql_gaussian import gaussian
+from unnaive.export.sql_relations import Relations
 from unnaive.export.sql_summing import Summing, conditions
 from unnaive.export.sql_words import column, minus, number, or_zero, plus, some, when
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from unnaive.export.sql_summing import Dense
     from unnaive.export.sql_words import Expression
 
-_MOST_CELLS = 4000  # joint values that one step may enumerate
+_FEW_CELLS = 1000  # joint values, times classes, that are columns of the query; more are rows
+_FEW_OF_SPARK = 4000  # which is slow where there are many relations
+_MOST_CELLS = 1 << 17  # joint values that a row without values may have
 
 
 class Voter(NamedTuple):
@@ -205,7 +208,8 @@ class Compiler:
         list of list of str
             Columns of logarithms for each class.
         """
-        if plan.cells(self.reading.sizes) * self.k > _MOST_CELLS:
+        cells = plan.cells(self.reading.sizes) * self.k
+        if cells > _MOST_CELLS:
             step = max(plan.steps, key=lambda s: prod(self.reading.sizes[c] for c in s.rest))
             names = [self.reading.columns[c]["name"] for c in (step.column, *step.rest)]
             raise UnnaiveError(
@@ -217,6 +221,8 @@ class Compiler:
         open_row = self.stages.put(
             when((some(free[c] for c in plan.inner), sql.whole(1)), otherwise=None)
         )
+        if cells > (_FEW_OF_SPARK if self.stages.dialect == "spark" else _FEW_CELLS):
+            return Relations(self, plan, tables, weights, free).messages(open_row)
         summing = Summing(self, plan, tables, weights, free, open_row)
         return [summing.messages(c) for c in range(self.k)]
 
@@ -264,26 +270,13 @@ class Compiler:
         return found, sql.exp.GT(this=column(voters[0].total), expression=number(0.0))
 
     def _resolved(self, spec: State) -> list[str | None]:
-        r"""Return the cells without those that another cell of the row implies.
-
-        Parameters
-        ----------
-        spec : dict
-            Description of the average; ``implied`` lists pairs of values.
-
-        Returns
-        -------
-        list of str
-            Columns of cells; NULL where the cell is implied.
-        """
+        """Return the cells; NULL where another cell of the row implies it."""
         if spec["implied"] is None:
             return list(self.cells)
         sizes, starts = self.reading.sizes, self.reading.starts
         owner = np.repeat(np.arange(len(sizes)), sizes)
         gone: dict[int, list[Expression]] = {}
-        for first, second in (
-            self.reading.exact(spec["implied"]).astype(int).reshape(-1, 2).tolist()
-        ):
+        for first, second in self.reading.pairs(spec["implied"]).tolist():
             both = [
                 sql.exp.EQ(this=self.cell(owner[v]), expression=sql.whole(v - starts[owner[v]]))
                 for v in (first, second)

@@ -6,15 +6,21 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from unnaive.export.sql_words import exp
 
 
 class Join(NamedTuple):
-    """A table of numbers, the name that it has in the query, and the column with the place."""
+    """A table of numbers, the name that it has in the query, and the column with the place.
+
+    ``parts`` are selections that make the table of the stage before, by their names.
+    """
 
     table: str
     alias: str
     place: str
+    parts: Callable[[str], Iterable[tuple[str, exp.Select]]] | None = None
 
 
 class Work(NamedTuple):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 DIALECTS = ("duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake")
 _ONE_BASED = {"duckdb", "postgres"}  # the first entry of an array has the number 1
 _KEPT = {"postgres", "sqlite"}  # which would copy the columns of a stage into the next one
+_KEPT_IF_WIDE = {"duckdb"}  # which plans such a query in half of the time, if stages are kept
+_WIDE = 1000  # columns of all stages
 _MOST_COLUMNS = 1500  # of a stage; PostgreSQL has 1,600, SQLite 2,000
 _MOST_ARGUMENTS = 100  # of a function of SQLite
 MOST_JOINS = 50  # of a stage; SQLite joins 64 tables at most
@@ -217,10 +219,34 @@ class Stages:
             return [self.look_up(table, index.copy()) for table in tables]
         place = self.put(index)
         table = self.tables.of_numbers(np.ascontiguousarray(tables))
-        alias = f"j{len(self._values)}"
-        names = [self._named(exp.column(f"c{at}", table=alias)) for at in range(len(tables))]
-        self._work.append(Work(names, {place}, Join(table, alias, place)))
+        join = Join(table, self.fresh("j"), place)
+        names = self.joined(join, [f"c{at}" for at in range(len(tables))], {place})
         return [column(name) for name in names]
+
+    def fresh(self, prefix: str) -> str:
+        """Return a name that no table of the query has, if a column is added before the next."""
+        return f"{prefix}{len(self._values)}"
+
+    def joined(self, join: Join, columns: Sequence[str], used: set[str]) -> list[str]:
+        """Add columns of a table that is joined.
+
+        Parameters
+        ----------
+        join : Join
+            The table.
+        columns : list of str
+            Names of the columns in the table.
+        used : set of str
+            Columns of stages that the table and the join refer to.
+
+        Returns
+        -------
+        list of str
+            Names of the columns in the stage.
+        """
+        names = [self._named(exp.column(name, table=join.alias)) for name in columns]
+        self._work.append(Work(names, used, join))
+        return names
 
     def pick(self, names: Sequence[str], index: Expression) -> Expression:
         """Return the column that an index names; NULL if the index is NULL.
@@ -291,7 +317,9 @@ class Stages:
                 for name in names
             ] or [exp.alias_(whole(1), "one", quoted=False)]
             before = source if stage == 0 else _from(exp.Select(), stage - 1)
-            for table, alias, place in joins.get(stage, ()):
+            for table, alias, place, parts in joins.get(stage, ()):
+                for name, part in parts(f"s{stage - 1}") if parts else ():
+                    query = self._joined(query, part, name)
                 same = exp.EQ(this=exp.column("place", table=alias), expression=column(place))
                 joined = exp.to_table(table, alias=alias)
                 before = before.join(joined, on=same, join_type="left", copy=False)
@@ -304,7 +332,8 @@ class Stages:
 
     def _joined(self, before: exp.Select | None, stage: exp.Select, name: str) -> exp.Select:
         """Add a stage to those before it."""
-        kept = True if self.dialect in _KEPT else None
+        wide = len(self._values) > _WIDE and self.dialect in _KEPT_IF_WIDE
+        kept = True if wide or self.dialect in _KEPT else None
         holder = before if before is not None else exp.Select()
         if stage.args.get("with_") is not None:  # tables of values that the first stage joins
             for cte in stage.args["with_"].expressions:

@@ -77,3 +77,19 @@ def _written(value: Label, dialect: str) -> str:
 def constant(value: Label) -> Expression:
     """Write a text or a number."""
     return exp.Literal.string(value) if isinstance(value, str) else number(value)
+
+
+def listed(rows: Sequence[Sequence[Expression]], names: Sequence[str], dialect: str) -> exp.Select:
+    """Select from a list of rows, whose columns have names.
+
+    Examples
+    --------
+    >>> listed([[number(0.5)], [number(2.0)]], ["half"], "duckdb").sql("duckdb")
+    'SELECT half AS half FROM (VALUES (0.5e0), (2.0e0)) AS t(half)'
+    """
+    own = [f"column{at}" for at in range(1, len(names) + 1)] if dialect == "sqlite" else names
+    columns = [] if dialect == "sqlite" else list(map(exp.to_identifier, own))
+    alias = exp.TableAlias(this=exp.to_identifier("t"), columns=columns)
+    values = exp.Values(expressions=[exp.Tuple(expressions=list(row)) for row in rows], alias=alias)
+    chosen = (exp.alias_(exp.column(given), new) for given, new in zip(own, names, strict=True))
+    return exp.select(*chosen).from_(values)

@@ -12,6 +12,7 @@ import numpy as np
 
 from unnaive import _parallel
 from unnaive._core.information import conditional_information
+from unnaive._docstrings import described_like
 from unnaive.counts.sizes import starts_of
 
 if TYPE_CHECKING:
@@ -186,6 +187,7 @@ def pairwise_mutual_information(
     )
 
 
+@described_like(pairwise_mutual_information)
 def class_mutual_information(
     source: JointCounts | CodedRows, label: int, n_jobs: int | None = None
 ) -> FloatArray:
@@ -199,11 +201,6 @@ def class_mutual_information(
         Position of the class.
     n_jobs : int or None, default=None
         Number of threads.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        A symmetric matrix with zeros on the diagonal.
 
     See Also
     --------

@@ -42,6 +42,12 @@ _CELLS_A_TASK = 1 << 20  # smaller tasks do not gain from another thread
 Family = tuple[int, tuple[int, ...]]
 
 
+def whole_logs(most: int) -> FloatArray:
+    """Return x log x of the whole numbers up to the largest; shape (most + 1,)."""
+    counts = np.arange(1, most + 1)
+    return np.concatenate([[0.0], counts * np.log(counts)])
+
+
 @dataclass(eq=False)
 class FamilyScores:
     """Scores of families, each computed only once.
@@ -62,6 +68,8 @@ class FamilyScores:
         Weights of the rows.
     n_jobs : int or None, default=None
         Number of threads.
+    logs : ndarray of shape (n + 1,)
+        x log x of whole numbers; of 0 alone if there are weights.
 
     Examples
     --------
@@ -99,8 +107,17 @@ class FamilyScores:
         self._alone = np.full(n_columns, np.nan)
         self._team = _parallel.Team(self.n_jobs)
         self._total = float(rows if self.weights is None else self.weights.sum())
-        counts = np.arange(1, rows + 1 if self.weights is None else 1)
-        self._logs = np.concatenate([[0.0], counts * np.log(counts)])
+        self.logs = whole_logs(rows if self.weights is None else 0)
+
+    @property
+    def rule(self) -> FloatArray:
+        """Whether gammas are summed, their α, whether cells share it, and a parameter's price."""
+        by_gammas, shared = self._name in {"k2", "bd", "bdeu"}, self._name == "bdeu"
+        return np.array([by_gammas, self._strength, shared, self._price], dtype=np.float64)
+
+    @property
+    def _price(self) -> float:
+        return {"bic": math.log(max(self._total, 1.0)) / 2, "aic": 1.0}.get(self._name, 0.0)
 
     def local(self, node: int, parents: tuple[int, ...]) -> float:
         """Score of one variable given its parents."""
@@ -143,7 +160,7 @@ class FamilyScores:
                 [self._settings(right, left), self._settings(left, right)], axis=1
             )  # the first given the second, and the other way round
             out = np.empty((len(pairs), 2, 2))
-            score_both_ways(tables[0], pairs, starts, self.sizes, self._logs, settings, out)
+            score_both_ways(tables[0], pairs, starts, self.sizes, self.logs, settings, out)
             seen = np.maximum(out[:, :, 1], 1.0)
             scores = out[:, :, 0] * self._total / seen - settings[:, :, 2]
             known[pairs[:, 0], pairs[:, 1]] = scores[:, 0]
@@ -173,7 +190,7 @@ class FamilyScores:
             mine = slice(*part)
             score_additions(
                 *(self.codes, candidates[mine], extents[mine], groups, (n_contexts, size)),
-                *(weights, self._logs, settings[mine], out[mine]),
+                *(weights, self.logs, settings[mine], out[mine]),
             )
 
         n_parts = min(self._team.size, 1 + len(candidates) * n_rows // _CELLS_A_TASK)
@@ -187,7 +204,7 @@ class FamilyScores:
         size, out = int(self.sizes[node]), np.zeros(2)
         counts = np.bincount(self.codes[node], self.weights, size)[:size].astype(np.float64)
         settings = self._settings(np.ones(1), size)
-        score_table(counts[:, None], (1, size), 1, settings[0], self._logs, out)
+        score_table(counts[:, None], (1, size), 1, settings[0], self.logs, out)
         scale = self._total / out[1] if out[1] > 0 else 1.0
         return float(out[0] * scale - settings[0, 2])
 
@@ -195,12 +212,11 @@ class FamilyScores:
         """Whether the score sums gammas, their α, and the penalty, of every family; (m, 3)."""
         contexts = np.asarray(contexts, dtype=np.float64)
         settings = np.empty((len(contexts), 3))
-        settings[:, 0] = self._name in {"k2", "bd", "bdeu"}
-        settings[:, 1] = self._strength
-        if self._name == "bdeu":
+        by_gammas, strength, shared, price = self.rule
+        settings[:, 0], settings[:, 1] = by_gammas, strength
+        if shared:
             settings[:, 1] /= np.maximum(size, 1) * np.maximum(contexts, 1.0)
-        penalty = {"bic": math.log(max(self._total, 1.0)) / 2, "aic": 1.0}.get(self._name, 0.0)
-        settings[:, 2] = penalty * contexts * (np.asarray(size) - 1)
+        settings[:, 2] = price * contexts * (np.asarray(size) - 1)
         return settings
 
     def _groups(self, node: int, parents: tuple[int, ...]) -> tuple[AnyArray, int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive.io.frames import Column, Frame, to_frame
+from unnaive.io.frames import Column, Frame, aligned, to_frame
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -52,7 +52,7 @@ def values_of(array: pa.Array | pa.ChunkedArray, missing: float) -> AnyArray:
     size = np.dtype(kind).itemsize
     if not len(whole):
         return np.empty(0, dtype=kind)
-    return np.frombuffer(whole.buffers()[1], kind, len(whole), whole.offset * size)
+    return aligned(np.frombuffer(whole.buffers()[1], kind, len(whole), whole.offset * size))
 
 
 def frame_of(table: pa.RecordBatch, text: Collection[str]) -> Frame:

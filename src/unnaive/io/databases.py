@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from unnaive.io.content import one_line
 from unnaive.io.parts.streams import open_reader
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from os import PathLike
     from typing import Self
 
@@ -61,8 +62,20 @@ class QueriedRows:
         pyarrow.RecordBatchReader
             Batches of rows.
         """
-        try:
+        with self._refused():
             return with_numbers(open_reader(self._database.run(self._text)))
+
+    def described_columns(self) -> pa.Schema | None:
+        """Ask for the columns without running the query; None if the driver cannot say."""
+        with self._refused():
+            schema = self._database.describe(self._text)
+            return None if schema is None else plain_types(schema)
+
+    @contextmanager
+    def _refused(self) -> Iterator[None]:
+        """Take the password out of what the driver says."""
+        try:
+            yield
         except UnnaiveError:  # the driver is not installed
             raise
         except Exception as error:
@@ -171,12 +184,32 @@ class _Database(ABC):
     def run(self, text: str) -> Any:
         """Run a query; returns what :func:`~unnaive.io.parts.streams.open_reader` takes."""
 
+    def describe(self, text: str) -> pa.Schema | None:  # noqa: ARG002 - which few drivers can
+        """Return the columns of a query without running it; None if that cannot be had."""
+        return None
+
 
 class _Adbc(_Database):
     """PostgreSQL and SQLite."""
 
     def run(self, text: str) -> Any:
         """Run a query in the transaction of the first one."""
+        cursor = self._cursor()
+        cursor.execute(text)
+        return cursor
+
+    def describe(self, text: str) -> pa.Schema | None:
+        """Prepare a query, which PostgreSQL can; a query that is run there is run to its end."""
+        cursor = self._cursor()
+        try:
+            return cursor.adbc_execute_schema(text)
+        except Exception as error:
+            if type(error).__name__ == "NotSupportedError":
+                return None
+            raise
+
+    def _cursor(self) -> Any:
+        """Open a cursor, and before the first one the connection."""
         if self._connection is None:
             self._connection = self.module().connect(self._address)
             self._opened.append(self._connection)
@@ -185,7 +218,6 @@ class _Adbc(_Database):
                     first.execute(_STEADY)
         cursor = self._connection.cursor()
         self._opened.append(cursor)
-        cursor.execute(text)
         return cursor
 
 
@@ -197,7 +229,9 @@ class _DuckDB(_Database):
         if self._connection is None:
             self._connection = self.module().connect(self._address, read_only=True)
             self._opened.append(self._connection)
-        return self._connection.cursor().sql(text)
+        cursor = self._connection.cursor()
+        self._opened.append(cursor)  # before DuckDB 2.0 a relation does not keep it open
+        return cursor.sql(text)
 
 
 def _close(opened: list[Any]) -> None:
@@ -224,17 +258,23 @@ def _without_password(address: str) -> str:
     return parts._replace(netloc=f"{user}@{host}" if user else host, query="").geturl()
 
 
-def with_numbers(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
-    """Cast numerics of PostgreSQL, which its driver gives as texts, to floats."""
+def plain_types(schema: pa.Schema) -> pa.Schema:
+    """Return a schema with floats for numerics of PostgreSQL, which its driver gives as texts."""
     arrow = import_module("pyarrow")
     key, numeric = b"ADBC:postgresql:typname", b"numeric"
     fields = [
         arrow.field(field.name, arrow.float64())
         if (field.metadata or {}).get(key) == numeric
         else field
-        for field in reader.schema
+        for field in schema
     ]
-    schema = arrow.schema(fields)
+    return arrow.schema(fields)
+
+
+def with_numbers(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    """Cast numerics of PostgreSQL to floats."""
+    arrow = import_module("pyarrow")
+    schema = plain_types(reader.schema)
     if schema.equals(reader.schema):
         return reader
     batches = (batch.cast(schema) for batch in reader)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Sizes: TypeAlias = dict[str, int]
 Check: TypeAlias = Callable[[object, str, Sizes], None]
 
+LARGEST = 1e100  # of what a model learned; products and sums of larger numbers can overflow
+
 
 def require(holds: object, place: str, wanted: str) -> None:
     """Raise an error that names the place and what is wanted there."""
@@ -53,6 +55,8 @@ class Array:
     least: float = -np.inf
     most: str = ""  # name of a size: all entries are below it
     narrow: bool = False  # whether it may be of whole numbers of fewer than 8 bytes
+    largest: float = np.inf  # absolute value
+    symmetric: bool = False  # in the last two axes
 
     def __call__(self, value: object, place: str, sizes: Sizes) -> None:
         """Raise an error if the array has another type, shape or range, or infinite entries."""
@@ -69,7 +73,10 @@ class Array:
         require(np.isfinite(array).all(), place, "finite")
         if array.size:
             below = not self.most or array.max() < sizes[self.most]
-            require(array.min() >= self.least and below, place, "in range")
+            above = array.min() >= max(self.least, -self.largest)
+            require(above and below and array.max() <= self.largest, place, "in range")
+        if self.symmetric:
+            require(np.array_equal(array, array.swapaxes(-1, -2)), place, "symmetric")
 
 
 @dataclass(frozen=True)
@@ -96,10 +103,14 @@ class Each:
 
 @dataclass(frozen=True)
 class Record:
-    """A dictionary with these entries; ``may`` names those that can be absent or None."""
+    """A dictionary with these entries; ``may`` names those that can be absent or None.
+
+    All other entries must pass the check ``others``, if there is one.
+    """
 
     entries: Mapping[str, Check]
     may: tuple[str, ...] = ()
+    others: Check | None = None
 
     def __call__(self, value: object, place: str, sizes: Sizes) -> None:
         """Raise an error if an entry is absent or not as described."""
@@ -110,23 +121,33 @@ class Record:
                 continue
             require(key in state, place, f"complete: it lacks {key!r}")
             check(state[key], f"{place}.{key}", sizes)
+        for key in state.keys() - self.entries.keys() if self.others else ():
+            self.others(state[key], f"{place}.{key}", sizes)  # type: ignore[misc]
 
 
-def any_finite(value: object, place: str, sizes: Sizes) -> None:
+def any_finite(value: object, place: str, sizes: Sizes, largest: float = np.inf) -> None:
     """Check arrays of any shape for being finite, and single numbers, which may be infinite.
 
     Both may be nested in lists and dictionaries. A threshold of −∞ means that there is none.
     """
     if isinstance(value, np.ndarray):
         require(value.dtype.kind in "biuf" and np.isfinite(value).all(), place, "finite")
+        least, most = float(value.min(initial=0)), float(value.max(initial=0))
+        require(-largest <= least and most <= largest, place, "in range")
     elif isinstance(value, dict):
         for key, entry in value.items():
-            any_finite(entry, f"{place}.{key}", sizes)
+            any_finite(entry, f"{place}.{key}", sizes, largest)
     elif isinstance(value, list):
         for number, entry in enumerate(value):
-            any_finite(entry, f"{place}[{number}]", sizes)
+            any_finite(entry, f"{place}[{number}]", sizes, largest)
     elif isinstance(value, float):
         require(not isnan(value), place, "a number")
+        require(abs(value) <= largest or not isfinite(value), place, "in range")
+
+
+def moderate(value: object, place: str, sizes: Sizes) -> None:
+    """Check arrays and numbers of any kind, of which none may be so large that sums overflow."""
+    any_finite(value, place, sizes, LARGEST)
 
 
 TEXT = Value((str,), "text")
@@ -150,10 +171,16 @@ def column(value: object, place: str, sizes: Sizes) -> None:
     require(edges == sorted(set(edges)), f"{place}.edges", "increasing")
 
 
+def temperature(value: object, place: str, sizes: Sizes) -> None:
+    """Check the factor of log joints: 0 or less would turn a probability of 0 into another."""
+    NUMBER(value, place, sizes)
+    require(0 < float(value) <= LARGEST, place, "in range")  # type: ignore[arg-type]
+
+
 SCHEMA = Record(
     {"target": TEXT, "classes": Each(LABEL, least=1, distinct=True), "columns": Each(column)}
 )
-CALIBRATION = Record({"temperature": NUMBER, "bias": Array(("k",), "f")})
+CALIBRATION = Record({"temperature": temperature, "bias": Array(("k",), "f", largest=LARGEST)})
 TABLE = Array(("k", None), least=0, narrow=True)
 FAMILY = Record(
     {
@@ -206,9 +233,9 @@ MOMENTS = Record(
         "schema": SCHEMA,
         "class_weights": Array(("k",), "f", least=0),
         "origin": Array(("d",), "f"),
-        "weights": Array(("k", "d", "d"), "f", least=0),
+        "weights": Array(("k", "d", "d"), "f", least=0, symmetric=True),
         "sums": Array(("k", "d", "d"), "f"),
-        "products": Array(("k", "d", "d"), "f"),
+        "products": Array(("k", "d", "d"), "f", symmetric=True),
         "rests": Array((2, "k", "d", "d"), "f"),
     },
     may=("rests",),

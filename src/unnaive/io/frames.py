@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import compress
 from numbers import Real
+from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -136,6 +137,11 @@ def to_frame(X: object) -> Frame:
         return _at_least_one(X)
     if _is_sparse(X):
         raise TypeError("sparse data was passed, but dense data is required; use X.toarray()")
+    if isinstance(X, str | PathLike):
+        raise TypeError(
+            f"{str(X)!r} is the name of a file, and rows are needed here: read the file as a table "
+            "first, for example with pandas.read_csv"
+        )
     if is_mappings(X):
         return _from_mappings(X)
     if isinstance(X, np.ndarray | list | tuple):
@@ -144,6 +150,47 @@ def to_frame(X: object) -> Frame:
 
     frame = from_table(X)
     return _from_array(X) if frame is None else _at_least_one(frame)
+
+
+def joined_columns(columns: Sequence[Column]) -> Column:
+    """Join parts of one column, one below the other.
+
+    Examples
+    --------
+    >>> parts = [Column("a", np.array([0, -1]), ("x",)), Column("a", np.array([0]), ("y",))]
+    >>> joined_columns(parts).values.tolist(), joined_columns(parts).categories
+    ([0, -1, 1], ('x', 'y'))
+    """
+    first = columns[0]
+    seen = [column for column in columns if not column.missing.all()] or [first]
+    if not any(column.is_text for column in seen):
+        parts = [np.full(len(c.values), np.nan) if c.is_text else c.values for c in columns]
+        if any(values.dtype.kind == "b" for values in parts):
+            parts = [values for values in parts if len(values)]
+        if len({values.dtype.kind == "b" for values in parts}) < 2:
+            return Column(first.name, np.concatenate(parts))
+    index: dict[Hashable, int] = {}
+    values = [_shared_indices(column, index) for column in columns]
+    declared = all(column.declared for column in columns)
+    return Column(first.name, np.concatenate(values), tuple(index), declared)
+
+
+def _shared_indices(column: Column, index: dict[Hashable, int]) -> AnyArray:
+    """Return indices into categories that all parts of a column share, and that are added to."""
+    if column.categories is None:
+        column = from_objects(_objects(column), column.name)
+    if column.categories is None:
+        raise ValueError(
+            f"column {column.name!r} has numbers in some parts and labels in others; convert it to "
+            "one type"
+        )
+    codes = [index.setdefault(label, len(index)) for label in column.categories]
+    return np.array([*codes, -1], dtype=np.int32)[column.values]
+
+
+def _objects(column: Column) -> list[object]:
+    """Return the values of a column of numbers, None where missing."""
+    return [None if value != value else value for value in column.values.tolist()]  # noqa: PLR0124 - NaN
 
 
 def dates_as_text(X: object) -> tuple[object, list[str]]:
@@ -235,21 +282,33 @@ def _numbered(n_columns: int) -> tuple[str, ...]:
 
 def _from_array(X: object) -> Frame:
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "iufb" and 0 not in X.shape:
-        return Frame(_numbered(X.shape[1]), len(X), matrix=X)
+        return Frame(_numbered(X.shape[1]), len(X), matrix=aligned(X))
     array: AnyArray = check_array(X, dtype=None, ensure_all_finite=False)
     if array.dtype.kind in "US" and not hasattr(X, "__array__"):
         array = np.array(X, dtype=object)  # keeps numbers and None among strings as they are
     names = _numbered(array.shape[1])
     if array.dtype.kind in "iufb":
-        return Frame(names, len(array), matrix=array)
+        return Frame(names, len(array), matrix=aligned(array))
     columns = tuple(_from_vector(array[:, i], name) for i, name in enumerate(names))
     return Frame(names, len(array), columns)
+
+
+def aligned(values: AnyArray) -> AnyArray:
+    """Return numbers at addresses that kernels read; those that came over a network may not be.
+
+    Examples
+    --------
+    >>> sent = np.frombuffer(b"." + np.arange(3).tobytes(), dtype=np.int64, offset=1)
+    >>> sent.flags.aligned, aligned(sent).flags.aligned, aligned(sent).tolist()
+    (False, True, [0, 1, 2])
+    """
+    return values if values.flags.aligned else values.copy()
 
 
 def _from_vector(values: AnyArray, name: str) -> Column:
     kind = values.dtype.kind
     if kind in "iufb":
-        return Column(name, values)
+        return Column(name, aligned(values))
     if kind in "US":
         labels, indices = np.unique(values.astype(str), return_inverse=True)
         return Column(name, indices.astype(np.int32), tuple(labels.tolist()))

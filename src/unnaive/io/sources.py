@@ -8,10 +8,13 @@ from typing import Any
 # Methods of sources that can be read again: of DuckDB, Iceberg, pyarrow's scanners, Delta, polars
 AGAIN = (
     *("to_arrow_reader", "fetch_arrow_reader", "to_arrow_batch_reader", "to_reader"),
-    *("to_pyarrow_dataset", "collect_schema"),
+    *("to_pyarrow_dataset", "collect_schema", "get_fragments"),
 )
 ONCE = ("fetch_record_batch", "read_next_batch")  # of cursors of ADBC, of readers of pyarrow
-_LAZY = {("polars", "LazyFrame"), ("pyarrow", "RecordBatchReader"), ("pyarrow", "Scanner")}
+_LAZY = {
+    *(("polars", "LazyFrame"), ("pyarrow", "RecordBatchReader")),
+    *(("pyarrow", "Scanner"), ("pyarrow", "Dataset")),
+}
 _HELD = {"numpy", "pandas", "polars", "pyarrow", "modin", "cudf", "dask", "pyspark"}
 
 

@@ -41,6 +41,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character; JSON may merge t
 _DEPTH = 100  # levels; a deeper state is a mistake or an attack
 _AGAIN = "save it or copy it again"
 _OTHER = "this is not a file that unnaive saved, check its name"
+_HINTS = {
+    "model": "the model comes before the data file",
+    "counts": "unnaive count makes counts of a data file",
+}
 _DOUBT = "unnaive does not write such files, do not trust it"
 
 
@@ -133,7 +137,8 @@ def load(path: str | os.PathLike[str], kind: str = "model") -> State:
                 raise
             what = f"is {'damaged or cut off' if head else 'empty'}; {_AGAIN}"
             if not b"PK\x03\x04".startswith(head):
-                what = f"is not a zip file; {_OTHER} (the model comes before the data file)"
+                hint = _HINTS.get(kind)
+                what = f"is not a zip file; {_OTHER}" + (f" ({hint})" if hint else "")
             raise ModelFileError(f"{path} {what}") from error
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from unnaive.io.frames import Column, Frame, from_objects, unsupported
+from unnaive.io.frames import Column, Frame, aligned, from_objects, unsupported
 from unnaive.io.sources import is_stream
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def _from_series(series: Series, name: str) -> Column:
 
 def _numeric_values(series: Series) -> AnyArray:
     if series.dtype.is_integer() and not series.null_count():
-        return np.asarray(series.to_numpy())
-    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        return aligned(np.asarray(series.to_numpy()))
+    return aligned(np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
 
 
 def _from_strings(series: Series, name: str) -> Column:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def decide(
     level: float,
     threshold: float,
     coverage: float,
-    training: tuple[Any, ...] | None,
+    training: tuple[object, ...] | None,
 ) -> Decisions:
     """Predict or abstain as ``predict_or_abstain`` says."""
     check_is_fitted(self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from copy import copy
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from unnaive import _progress
 from unnaive._dataclasses import dataclass
 from unnaive._docstrings import described_like
+from unnaive._parallel import one_thread_each
 from unnaive._scikit import check_is_fitted, clone
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
@@ -21,6 +23,7 @@ from unnaive.models.base import CountsClassifier
 from unnaive.models.classifier import Classifier
 from unnaive.models.fitted import Names, shifted
 from unnaive.models.gaussian_networks import FullBayes, GaussianTAN
+from unnaive.models.inputs import table_with_target
 from unnaive.models.kdb import KDB
 from unnaive.models.leaderboard import Leaderboard
 from unnaive.models.partitioned import compact
@@ -28,6 +31,7 @@ from unnaive.models.persistence import model_of, state_of
 from unnaive.models.trial import Judged, Member, Trial, blend_weights
 from unnaive.models.weighted import WeightedBayes
 from unnaive.parameters import frequency, is_number, number, one_of, parameter, whole
+from unnaive.schema import learn_target
 from unnaive.schema.categories import learn_categories
 from unnaive.schema.learn import is_categorical
 from unnaive.tables.calibration import Calibration
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from unnaive._typing import AnyArray, FloatArray, Label, State
-    from unnaive.io.frames import Column, Frame
+    from unnaive.io.frames import Frame
     from unnaive.models.fitted import Normalise
     from unnaive.models.inputs import Given
     from unnaive.schema import Schema
@@ -51,19 +55,24 @@ _POOLING = (0.1, 0.5, 1.0)
 _PSEUDO_COUNT = 0.25  # of weighted models; better held-out log loss than 0, 0.1, 0.5 and 1
 _FEW_COLUMNS = 40
 _SMALL = 1 << 26  # bytes of the largest tables of AODE that are tried
+_CORRECTED = {"dependences": "none", "discretize": "quantile", "bins": 32, "corrections": 100}
+_MOST_CORRECTED = 500_000  # rows times columns times classes
 
 
-def default_candidates(frame: Frame, max_memory: float) -> dict[str, Classifier]:
+def default_candidates(
+    frame: Frame, max_memory: float, n_classes: int = 2
+) -> dict[str, Classifier]:
     """Models that AutoBayes tries by default, by name and in this order.
 
-    AODE is tried if its tables are small, equal bins for few columns with numbers, and Gaussian
-    models for numbers without missing values, with which they would take very long.
+    AODE is tried if its tables are small, equal bins for few columns with numbers, corrections for
+    moderate numbers of rows, columns and classes, and Gaussian models for numbers without missing
+    values, with which they would take very long.
     """
     bins: dict[str, Any] = {"discretize": "auto", "smoothing": "hierarchical"}
     reined: dict[str, Any] = {**bins, "pseudo_count": _PSEUDO_COUNT}
     models: dict[str, Classifier] = {
         "wanbia": WeightedBayes(dependences="none", **reined),
-        "weighted-pairs": WeightedBayes(**reined),
+        "weighted-pairs": WeightedBayes(**reined, max_order=4),
         "kdb": KDB(k="loo", n_features="loo", discretize="auto"),
         "aode": AODE(**bins, max_memory=min(max_memory, _SMALL)),
     }
@@ -71,6 +80,8 @@ def default_candidates(frame: Frame, max_memory: float) -> dict[str, Classifier]
     if len(columns) <= _FEW_COLUMNS and not all(is_categorical(one) for one in columns):
         equal = {**reined, "discretize": "quantile", "bins": 10}
         models["weighted-pairs (equal bins)"] = WeightedBayes(**equal)
+    if frame.n_rows * len(columns) * n_classes <= _MOST_CORRECTED:
+        models["wanbia (corrected)"] = WeightedBayes(**{**reined, **_CORRECTED})
     if not any(column.is_text or column.missing.any() for column in columns):
         models |= {"gaussian-tan": GaussianTAN(), "full-bayes": FullBayes()}
         models |= {
@@ -171,9 +182,10 @@ class AutoBayes(Classifier):
     candidates : dict of models, list of keys, or None, default=None
         Candidates as ``{"name": model}`` or as keys of :func:`unnaive.all_models`. None: weighted
         naive Bayes, weighted pairs, selective KDB and AODE with automatic bins; for up to 40
-        features of which some are numeric, also weighted pairs with ten equally frequent bins; for
-        numeric features without missing values, also Gaussian TAN and full Bayes with several
-        values of ``pooling``.
+        features of which some are numeric, also weighted pairs with ten equally frequent bins; if
+        samples times features times classes are at most 500,000, weighted naive Bayes with 32 such
+        bins and ``corrections``; for numeric features without missing values, also Gaussian TAN and
+        full Bayes with several values of ``pooling``.
     time_budget : float, default=None
         Seconds after which no further candidate is started.
     categorical_features : "auto", list of names or positions, or mask, default="auto"
@@ -266,7 +278,8 @@ class AutoBayes(Classifier):
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Fit all candidates to samples, and choose the members."""
         self._check()
-        self._fitted = self._fit_given(self._given(X, y, sample_weight, first=True))
+        with one_thread_each():  # idle threads of a library wait busily
+            self._fitted = self._fit_given(self._training(X, y, sample_weight))
         return self
 
     def _fit_given(self, batch: Given) -> Blend:
@@ -276,7 +289,7 @@ class AutoBayes(Classifier):
         lines: list[State] = []
         failures: list[Exception] = []
         named = Names.of(batch.frame.names, named=True)  # candidates are fitted to frames
-        trial, candidates = Trial(batch._replace(names=named)), self._candidates(batch.frame)
+        trial, candidates = Trial(batch._replace(names=named), late=True), self._candidates(batch)
         for place, (name, candidate) in enumerate(candidates.items()):
             _progress.tell("candidates", place, len(candidates))
             begun = time.perf_counter()
@@ -299,28 +312,27 @@ class AutoBayes(Classifier):
             raise failures[0]
         return self._blend(judged, lines, batch.names)
 
-    def _candidates(self, frame: Frame) -> dict[str, Classifier]:
+    def _candidates(self, batch: Given) -> dict[str, Classifier]:
         """Candidates with the settings that all share."""
-        models, usual = self._named_candidates(frame), type(self)()
+        models, usual = self._named_candidates(batch), type(self)()
+        changed = [name for name in _COMMON if not _same(getattr(self, name), getattr(usual, name))]
         for model in models.values():
-            known = model.get_params(deep=False)
-            shared = {
-                name: getattr(self, name)
-                for name in _COMMON
-                if name in known and not _same(getattr(self, name), getattr(usual, name))
-            }
+            known = _parameters_of(type(model))
+            for name in (*known.intersection(changed), "n_jobs"):
+                setattr(model, name, getattr(self, name))
             if "max_memory" in known:
-                shared["max_memory"] = min(self.max_memory, known["max_memory"])
-            model.set_params(**shared, n_jobs=self.n_jobs)
+                model.max_memory = min(self.max_memory, model.max_memory)
         return models
 
-    def _named_candidates(self, frame: Frame) -> dict[str, Classifier]:
+    def _named_candidates(self, batch: Given) -> dict[str, Classifier]:
         """Candidates by name: those of the parameter, or the default ones."""
         from unnaive.models import make  # noqa: PLC0415 - which imports this module
 
         listed = self.candidates
         if listed is None:
-            return default_candidates(frame, self.max_memory)
+            return default_candidates(
+                batch.frame, self.max_memory, len(learn_target(batch.target)[0])
+            )
         models = dict(listed) if isinstance(listed, dict) else {}
         if isinstance(listed, list | tuple) and all(isinstance(key, str) for key in listed):
             models = {key: make(key) for key in listed}
@@ -345,11 +357,12 @@ class AutoBayes(Classifier):
         for line in lines:
             line["weight"] = float(by_name.get(line["name"], 0.0))
         board = sorted(lines, key=lambda line: line.get("log_loss", np.inf))
-        members = [
-            replace(one.member, weight=float(share))
-            for one, share in zip(judged, shares, strict=True)
-            if share > 0
-        ]
+        members = []
+        for one, share in zip(judged, shares, strict=True):
+            if share > 0:
+                if one.finish is not None:
+                    one.finish()
+                members.append(replace(one.member, weight=float(share)))
         for member in members:
             model = member.model
             model._fitted = replace(model.fitted_, names=names)
@@ -357,7 +370,6 @@ class AutoBayes(Classifier):
         self.bias_of(labels.tolist())
         return Blend(tuple(members), board, labels, names, self.settings())
 
-    @described_like(CountsClassifier.partial_fit)
     def partial_fit(
         self,
         X: object,
@@ -368,9 +380,25 @@ class AutoBayes(Classifier):
         """Add samples to all members; weights and calibration stay.
 
         The first call fits and compares the candidates; its samples must contain every class.
+
+        Parameters
+        ----------
+        X : array or table of shape (n, d)
+            Features. The first call fixes categories and bin edges.
+        y : array of shape (n,)
+            Class labels.
+        classes : list, default=None
+            All class labels, on the first call; None: those in ``y``.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        Self
+            The updated model.
         """
         if "_fitted" not in self.__dict__:
-            if classes is not None and set(classes) != _labels_in(to_column(y)):
+            if classes is not None and set(classes) != _labels_in(X, y):
                 raise UnnaiveError(
                     "AutoBayes compares candidates on the rows of the first call, so these must "
                     "contain every class; give more rows"
@@ -385,6 +413,8 @@ class AutoBayes(Classifier):
         return self._each("forget", X, y, sample_weight)
 
     def _each(self, method: str, X: object, y: object, sample_weight: object) -> Self:
+        if isinstance(y, str):
+            X, y = table_with_target(X, y)
         frame = self.known_frame(X)
         members = tuple(replace(member, model=copy(member.model)) for member in self.members_)
         for member in members:
@@ -442,12 +472,20 @@ class AutoBayes(Classifier):
         return Blend(members, state["leaderboard"], labels, names, self.settings(), prior)
 
 
+@cache
+def _parameters_of(kind: type[Classifier]) -> frozenset[str]:
+    """Names of the parameters of a class; scikit-learn inspects the signature at every call."""
+    listed = getattr(kind, "_get_param_names", None) or kind._defaults  # without scikit-learn
+    return frozenset(listed())
+
+
 def _same(value: object, usual: object) -> bool:
     """Whether a setting has its default value, so that the setting of a candidate stays."""
     return isinstance(value, type(usual)) and bool(value == usual)
 
 
-def _labels_in(target: Column) -> set[Label]:
+def _labels_in(X: object, y: object) -> set[Label]:
     """Return the labels that occur."""
+    target = table_with_target(X, y)[1] if isinstance(y, str) else to_column(y)
     known, codes = learn_categories(target)
     return {known.categories[code] for code in np.unique(codes).tolist() if code < known.size}

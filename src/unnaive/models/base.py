@@ -13,14 +13,14 @@ from unnaive._scikit import check_is_fitted
 from unnaive.counts import CodedRows, JointCounts
 from unnaive.counts.engines import engine_of
 from unnaive.discretize import discretizer
-from unnaive.exceptions import TableTooLarge, UnnaiveError
+from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import is_few_rows, is_mappings
-from unnaive.models import likelihood
-from unnaive.models.blocks import coded_batch, counted, in_blocks, left_out_posteriors
+from unnaive.models import likelihood, updates
+from unnaive.models.blocks import in_blocks, left_out_posteriors
 from unnaive.models.classifier import Classifier
 from unnaive.models.docstrings import REPEATS_OF_COUNTS
 from unnaive.models.fitted import Fitting, Names, Shown, calibrate
-from unnaive.models.inputs import has_names_of, require_same_classes
+from unnaive.models.inputs import has_names_of
 from unnaive.models.partitioned import fit_partitions
 from unnaive.models.recipe import Estimate
 from unnaive.parameters import frequency, number, one_of, whole
@@ -137,6 +137,8 @@ class CountsClassifier(Classifier):
     repeats: ClassVar[str] = REPEATS_OF_COUNTS
 
     path_ = Shown("Candidates that leave-one-out compared, and their scores.")
+    partial_fit = updates.partial_fit
+    forget = updates.forget
     log_likelihood = likelihood.log_likelihood
     n_parameters_ = property(likelihood.n_parameters)
     aic_ = property(likelihood.aic)
@@ -172,12 +174,13 @@ class CountsClassifier(Classifier):
 
         Parameters
         ----------
-        X : array, pandas, polars or pyarrow table of shape (n, d), Dask or Spark frame, stream
+        X : array, pandas, polars or pyarrow table (n, d), Dask or Spark frame, stream, path
             Features. Missing values (NaN, None, NA, null) are allowed. Streams of arrow batches,
-            as DuckDB and polars give them, are read several times, see :func:`unnaive.count`.
+            as DuckDB and polars give them, are read several times, see :func:`unnaive.count`. So
+            are files: a path, a folder, a pattern, or a list of these.
         y : array of shape (n,), or str
-            Class labels: strings, integers, floats or booleans. With a Dask or Spark frame or a
-            stream, the name of its target column.
+            Class labels: strings, integers, floats or booleans; or the name of the column of X
+            that has them, if X is a table, a list of mappings, a Dask or Spark frame or a stream.
         sample_weight : array of shape (n,), or str, default=None
             Weights of the samples; counts are then sums of weights. With a Dask or Spark frame or
             a stream, the name of the column of weights.
@@ -189,88 +192,11 @@ class CountsClassifier(Classifier):
         """
         self._check()
         engine = engine_of(X)
-        if engine is not None:
+        if engine is not None and self.calibrate is None and not self.recipe().needs_rows:
             self._fitted = fit_partitions(self, engine, y, sample_weight)
             return self
-        batch = self._given(X, y, sample_weight, first=True)
+        batch = self._training(X, y, sample_weight)
         return self._fit_rows(*self.coded(batch), batch.names)
-
-    def partial_fit(
-        self,
-        X: object,
-        y: object,
-        classes: Sequence[Label] | None = None,
-        sample_weight: object = None,
-    ) -> Self:
-        """Add samples to the model.
-
-        The result is the model that ``fit`` would give on all samples, with the categories, bin
-        edges and classes of the first call. A model that learns its structure again needs the
-        counts of all pairs of features, which must fit into ``max_memory``; ``fit`` does not.
-
-        Parameters
-        ----------
-        X : array or table of shape (n, d)
-            Features. The first call fixes categories and bin edges; declare by ``categories=``
-            those that its samples may lack.
-        y : array of shape (n,)
-            Class labels.
-        classes : list, default=None
-            All class labels, on the first call; None: those in ``y``.
-        sample_weight : array of shape (n,), default=None
-            Weights of the samples.
-
-        Returns
-        -------
-        Self
-            The updated model.
-        """
-        self._check()
-        first = "_fitted" not in self.__dict__
-        batch = self._given(X, y, sample_weight, first=first)
-        if first:
-            rows, labels = self.coded(batch, classes)
-            return self._fit_rows(rows, labels, batch.names, keep_all=True)
-        require_same_classes(classes, self.schema_)
-        known = self._counts_to_change()
-        return self._refit(known + counted(known, coded_batch(self, batch, known.schema)))
-
-    def forget(self, X: object, y: object, sample_weight: object = None) -> Self:
-        """Unlearn samples: the model becomes what it would be without them.
-
-        Their counts are subtracted, so the result is exact for unweighted samples. Categories and
-        bin edges stay.
-
-        Parameters
-        ----------
-        X : array or table of shape (n, d)
-            Features of samples that the model was fitted to.
-        y : array of shape (n,)
-            Their class labels.
-        sample_weight : array of shape (n,), default=None
-            Their weights.
-
-        Returns
-        -------
-        Self
-            The updated model.
-        """
-        check_is_fitted(self)
-        self._check()
-        batch = self._given(X, y, sample_weight, first=False)
-        known = self._counts_to_change()
-        return self._refit(known - counted(known, coded_batch(self, batch, known.schema)))
-
-    def _counts_to_change(self) -> JointCounts:
-        """Return the counts; raises if they lack pairs that other samples could need."""
-        counts = self.counts_
-        if self.recipe().learns_again and not counts.has_all_pairs:
-            raise TableTooLarge(
-                "all pairs of columns did not fit into max_memory, so this model kept only the "
-                "pairs of its structure; rows can be neither added nor removed: raise max_memory "
-                "and fit again"
-            )
-        return counts
 
     def fit_counts(self, counts: JointCounts) -> Self:
         """Fit the model to counts: of other machines, merged, or read from a file.
@@ -291,7 +217,7 @@ class CountsClassifier(Classifier):
         labels = label_array(counts.schema.classes)
         return self._refit(counts, Names.of_schema(counts.schema), labels)
 
-    @described_like(forget)
+    @described_like(updates.forget)
     def loo_predict_proba(self, X: object, y: object, sample_weight: object = None) -> FloatArray:
         """Compute leave-one-out posterior probabilities of the training samples.
 

@@ -25,9 +25,10 @@ from unnaive.models.tree import column_position
 from unnaive.parameters import flag, number, one_of, parameter, whole
 from unnaive.schema.columns import code_type
 from unnaive.structure.climb import Climber, anneal, hill_climbing, k2_search, perturb
-from unnaive.structure.constraint import chi_square_test, pc_stable
+from unnaive.structure.constraint import pc_stable
 from unnaive.structure.dag import DAG
 from unnaive.structure.equivalence import greedy_equivalence_search
+from unnaive.structure.independence import chi_square_test
 from unnaive.structure.knowledge import Knowledge
 from unnaive.structure.network import NetworkGraph
 from unnaive.tables.export import NetworkTables, class_node, network_of

@@ -46,8 +46,9 @@ def predict_interval(
     Models                                       ``method="auto"``
     ===========================================  ================================================
     Products of one entry of each table: NB,     "delta": exact moments from one more look-up;
-    SPODE, TAN, KDB, GNB, groups, trees          "sample" for samples of more than two classes in
-                                                 which a log joint has a variance above 25
+    SPODE, TAN, KDB, GNB, groups, trees          points of the log joints' distributions for samples
+                                                 of more than two classes in which a log joint has
+                                                 a variance above 25
     BayesNet                                     "sample" of independent Dirichlet lines
     Averages and weights: AODE, A2DE, HNB,       "sample" with shared deviations, since tables of
     PHNB, ATAN, WeightedBayes                    the same samples err together
@@ -71,7 +72,7 @@ def predict_interval(
     training : tuple (X, y) or (X, y, sample_weight), default=None
         The training samples, for ``structure="bootstrap"``; a model keeps only their counts.
     draws : int, default=400
-        Number of random tables or refits.
+        Number of random tables, points or refits.
     random_state : int, default=0
         Random seed.
 

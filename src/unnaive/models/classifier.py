@@ -16,8 +16,14 @@ from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.count import weighted_rows
 from unnaive.io.frames import Frame, to_column
 from unnaive.models import certainty, docstrings, exports, persistence, predictions
-from unnaive.models.inputs import Given, known_frame, named_frame, numbers_of_classes
-from unnaive.models.partitioned import on_partitions
+from unnaive.models.inputs import (
+    Given,
+    known_frame,
+    named_frame,
+    numbers_of_classes,
+    table_with_target,
+)
+from unnaive.models.partitioned import on_partitions, rows_of_engine
 from unnaive.parameters import check_parameters, is_whole, parameter
 from unnaive.schema import refuse_unusable_target
 
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from unnaive._typing import AnyArray, FloatArray, IntArray, Label, State
+    from unnaive.counts.engines.sampling import Sampled
     from unnaive.models.fitted import Names, Normalise
     from unnaive.models.recipe import Structure
     from unnaive.models.trial import LeftOutRows, Trial
@@ -86,6 +93,9 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Categories and bin edges of the features, and the class labels.
     feature_importances_ : ndarray of shape (d,)
         Importance of the features: the information about the class that the model uses.
+    sample_ : Sampled or None
+        Number of the samples that a model which needs samples was fitted to, and of how many of a
+        stream, Dask or Spark frame they were drawn; None: it was fitted to all.
     fitted_ : object
         The fitted value, frozen: everything that predictions are made of. ``fit`` replaces it as
         a whole, and ``set_params`` does not change it.
@@ -269,6 +279,12 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return np.asarray(features)
 
     @property
+    def sample_(self) -> Sampled | None:
+        """Rows that the model was fitted to, and of how many; None if it was fitted to all."""
+        sample: Sampled | None = self.fitted_.names.sample
+        return sample
+
+    @property
     def feature_importances_(self) -> FloatArray:
         """Importance of every feature: information about the class that the model uses; (d,).
 
@@ -445,11 +461,19 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self, X: object, y: object, sample_weight: object, *, first: bool, keep_all: bool = False
     ) -> Given:
         """Check samples, labels and weights; ``first``: they define the features."""
+        if isinstance(y, str):
+            X, y = table_with_target(X, y)
         frame, names = named_frame(X) if first else (known_frame(self, X), self.fitted_.names)
         target = to_column(y)
         refuse_unusable_target(target)
         rows = weighted_rows(frame, target, sample_weight, keep_all=keep_all)
         return Given(*rows, names)
+
+    def _training(self, X: object, y: object, sample_weight: object) -> Given:
+        """Check samples to fit; of a stream, Dask or Spark they are drawn if there are many."""
+        rows, sampled = rows_of_engine(X, y, sample_weight)
+        given = self._given(*rows, first=True)
+        return given._replace(names=given.names._replace(sample=sampled))
 
     def known_frame(self, X: object) -> Frame:
         """Read samples for a fitted model, and check number and names of the features.

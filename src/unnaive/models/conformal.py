@@ -9,6 +9,7 @@ import numpy as np
 
 from unnaive import __version__
 from unnaive._core.tables import posterior
+from unnaive._docstrings import described_like
 from unnaive._scikit import BaseEstimator, ClassifierMixin, check_is_fitted, clone
 from unnaive.exceptions import UnnaiveError
 from unnaive.io import store
@@ -272,13 +273,9 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
+    @described_like(predict)
     def predict_proba(self, X: object) -> FloatArray:
         """Compute the posterior probability P(c | x) of samples, by the fitted model.
-
-        Parameters
-        ----------
-        X : array or table of shape (n, d)
-            Samples.
 
         Returns
         -------

@@ -59,7 +59,7 @@ class Clusters:
         """Return the recipe of a model of clusters."""
         by_rows = self.size == "loo"
         parts = (self.learn, FamilyFactors(marginalizes), self.choose if by_rows else None)
-        return Recipe(*parts, structure=FamilyGraph, keeps=by_rows)
+        return Recipe(*parts, structure=FamilyGraph, keeps=by_rows, rows=True)
 
     def learn(self, source: Source, rows: CodedRows | None) -> Learned:
         """Learn the clusters from rows; counts of families have their own."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray, CodeArray, FloatArray, State
     from unnaive.counts import CodedRows, JointCounts
+    from unnaive.counts.engines.sampling import Sampled
     from unnaive.models.classifier import Classifier
     from unnaive.models.recipe import Estimate, Recipe, Source, Structure
     from unnaive.schema import Schema
@@ -72,10 +73,11 @@ class Shown:
 
 
 class Names(NamedTuple):
-    """Number of columns, and their names if ``fit`` was given names."""
+    """Number of columns, their names if ``fit`` was given names, and the sample, if it was one."""
 
     number: int
     features: AnyArray | None
+    sample: Sampled | None = None
 
     @classmethod
     def of_schema(cls, schema: Schema) -> Names:
@@ -213,7 +215,8 @@ class Fitted:
         out = self._cumulant_tables.joint(codes, n_jobs).reshape(-1, 3, k)
         apart = self.tables.apart()
         if apart is not self.tables:
-            rows = np.flatnonzero((codes >= self.schema.sizes[:, None]).any(axis=0))
+            missing = self.schema.sizes.astype(codes.dtype)[:, None]
+            rows = np.flatnonzero((codes >= missing).any(axis=0))
             if len(rows):
                 some = np.ascontiguousarray(codes[:, rows])
                 summed, ignored = (one.joint(some, None, n_jobs) for one in (self.tables, apart))

@@ -12,7 +12,6 @@ import numpy as np
 
 from unnaive._caution import caution
 from unnaive._scikit import check_is_fitted
-from unnaive.counts.expectation import maximum_likelihood
 from unnaive.counts.moments import Moments, moments_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.classifier import Classifier
@@ -27,7 +26,7 @@ from unnaive.models.gaussian_parts import (
     shares_of,
 )
 from unnaive.models.inputs import require_same_classes
-from unnaive.parameters import is_number, number, parameter
+from unnaive.parameters import number
 from unnaive.schema import Schema, learn_target
 from unnaive.tables.gaussian import GaussianTables, log_conditionals
 
@@ -112,7 +111,7 @@ class GaussianClassifier(Classifier):
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Fit the model to samples of numeric features; missing values are allowed."""
         self._check()
-        self._fitted = self._fit_given(self._given(X, y, sample_weight, first=True))
+        self._fitted = self._fit_given(self._training(X, y, sample_weight))
         return self
 
     def partial_fit(
@@ -398,103 +397,3 @@ class GaussianClassifier(Classifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.categorical = False
         return tags
-
-
-def shrinkage_of() -> float | str | None:
-    """Declare the parameter ``shrinkage``."""
-    return parameter(
-        None,
-        "a number from 0 to 1",
-        also=("ledoit-wolf", None),
-        test=lambda value: is_number(value, 0, 1),
-    )
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class ShrinkingClassifier(GaussianClassifier):
-    """Base class of the Gaussian models that need whole covariance matrices.
-
-    With missing values ``fit`` estimates them by maximum likelihood, up to a precision of about
-    1e-8 of a correlation; ``partial_fit`` and ``forget`` have only moments, and each covariance is
-    that of the samples with both values.
-
-    Parameters
-    ----------
-    shrinkage : float, "ledoit-wolf" or None, default=None
-        Share of the mean variance, on the diagonal, in the covariance of each class.
-    pooling : float, default=0.0
-        Share of the common covariance of all classes (Friedman's λ): 0 is a quadratic
-        discriminant, 1 a linear one. Applied before shrinkage.
-    {parameters}
-    """
-
-    shrinkage: float | str | None = shrinkage_of()
-    pooling: float = number(0.0, 0.0, most=1.0)
-
-    def learn_spread(self, spread: Spread, rows: NumberRows | None) -> State:
-        """Learn the shrinkage, and covariances of samples with missing values.
-
-        Parameters
-        ----------
-        spread : Spread
-            Moments and settings.
-        rows : NumberRows or None
-            The samples; None: there are only moments.
-
-        Returns
-        -------
-        dict
-            Plain values and arrays by name.
-        """
-        moments = spread.moments
-        self._warn_of_few_rows(moments)
-        learned: State = {
-            "shrinkage": self._shrinkage(moments, rows),
-            "pooling": float(self.pooling),
-        }
-        used = moments.used
-        if rows is not None and not moments.complete and np.isnan(rows.X[:, used]).any():
-            classes = range(len(moments.class_weights))
-            likely = [_most_likely(spread, rows, label) for label in classes]
-            learned["means"] = np.stack([mean for mean, _ in likely])
-            learned["covariances"] = np.stack([covariance for _, covariance in likely])
-        return learned
-
-    def _warn_of_few_rows(self, moments: Moments) -> None:
-        seen, columns = moments.class_weights, len(moments.used)
-        few = (seen > 0) & (seen <= columns)
-        if self.shrinkage is None and not self.pooling and few.any():
-            label = moments.schema.classes[int(np.argmax(few))]
-            message = (
-                f"class {label!r} has {seen[few][0]:g} rows for {columns} columns; its covariances "
-                'say little: set shrinkage="ledoit-wolf", or pooling=0.5'
-            )
-            caution(UserWarning(message))
-
-    def _shrinkage(self, moments: Moments, rows: NumberRows | None) -> FloatArray:
-        """Share of the mean variance in each class's covariance; shape (k,)."""
-        k = len(moments.class_weights)
-        if not isinstance(self.shrinkage, str):
-            return np.full(k, float(self.shrinkage or 0.0))
-        if rows is None or rows.weights is not None:
-            raise UnnaiveError(
-                'shrinkage="ledoit-wolf" needs whole rows without weights; call fit, or give '
-                "the number that it found there"
-            )
-        from sklearn.covariance import ledoit_wolf_shrinkage  # noqa: PLC0415 - slow to import
-
-        X = rows.X[:, moments.used]
-        whole = ~np.isnan(X).any(axis=1)
-        samples = [X[whole & (rows.classes == label)] for label in range(k)]
-        return np.array([ledoit_wolf_shrinkage(x) if len(x) > 1 else 1.0 for x in samples])
-
-
-def _most_likely(spread: Spread, rows: NumberRows, label: int) -> tuple[FloatArray, FloatArray]:
-    """Mean and covariance of one class from rows with missing values."""
-    moments, used = spread.moments, spread.used
-    mine = np.flatnonzero(rows.classes == label)
-    weights = np.ones(len(mine)) if rows.weights is None else rows.weights[mine]
-    variances = np.diag(moments.covariances()[label])[used]
-    least = spread.added(moments.variances[used]) + 1e-12 * variances
-    X, mean = rows.X[np.ix_(mine, used)], moments.means[label, used]
-    return maximum_likelihood(X, weights, mean, variances, np.where(least > 0, least, 1.0))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._docstrings import described_like
 from unnaive._ties import first_best
-from unnaive.models.gaussian import ShrinkingClassifier
-from unnaive.models.gaussian_mixed import MixedClassifier, MixedNetwork
+from unnaive.models import shrinkage as shrinking
+from unnaive.models.gaussian import GaussianClassifier
+from unnaive.models.gaussian_cells import MixedNetwork, cell_weight_of
+from unnaive.models.gaussian_mixed import MixedClassifier
 from unnaive.models.gaussian_parts import GaussianRecipe, Shape, both_ways
 from unnaive.models.kdb import KDB
 from unnaive.models.tree import TAN
@@ -20,9 +24,8 @@ from unnaive.structure.parents import ordered_parents
 from unnaive.tables.gaussian import independent_forms
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray, State
-    from unnaive.models.base import CountsClassifier
-    from unnaive.models.gaussian_mixed import Dependences
+    from unnaive._typing import FloatArray, IntArray
+    from unnaive.models.gaussian_cells import Dependences
     from unnaive.models.gaussian_parts import Spread
     from unnaive.schema import Schema
 
@@ -94,7 +97,7 @@ class GaussianNaiveBayes(MixedClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FullBayes(ShrinkingClassifier):
+class FullBayes(GaussianClassifier):
     r"""The full Gaussian: no independence assumption, as in quadratic discriminant analysis.
 
     .. math:: P(c, x) = P(c)\, N(x; \mu_c, \Sigma_c)
@@ -135,22 +138,33 @@ class FullBayes(ShrinkingClassifier):
     True
     """
 
+    shrinkage: float | str | None = shrinking.shrinkage_of()
+    pooling: float = shrinking.pooling_of()
+
+    learn_spread = shrinking.learn_spread
+
     def recipe(self) -> GaussianRecipe:
         """Use the whole covariance of every class."""
         return GaussianRecipe(self._complete, self.learn_spread)
 
     @staticmethod
     def _complete(spread: Spread, schema: Schema, places: IntArray) -> Shape:
-        order = places.tolist()
-        families = tuple((place, *order[:index]) for index, place in enumerate(order))
-        graph, every = FamilyGraph(schema.names, schema.target, families), range(len(places))
-        through = [tuple(other for other in every if other != column) for column in every]
+        families, through = _everything(tuple(places.tolist()))
+        graph = FamilyGraph(schema.names, schema.target, families)
         tables = spread.densities(spread.covariances)
-        return Shape(graph, tables, through, both_ways(len(places)))
+        return Shape(graph, tables, list(through), both_ways(len(places)))
+
+
+@lru_cache(maxsize=1)
+def _everything(places: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Families in which every column depends on all before it; and all others of each column."""
+    every = tuple(range(len(places)))
+    families = tuple((place, *places[:index]) for index, place in enumerate(places))
+    return families, tuple((*every[:index], *every[index + 1 :]) for index in every)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GaussianTAN(MixedNetwork):
+class GaussianTAN(MixedClassifier):
     r"""Gaussian TAN: every numeric feature depends on one other feature, along a tree.
 
     .. math:: x_i \mid x_{\pi(i)}, c \sim N(\beta_{0c} + \beta_{1c}\, x_{\pi(i)}, \sigma_{ic}^2)
@@ -201,10 +215,37 @@ class GaussianTAN(MixedNetwork):
     [('x2', 'x0'), ('x2', 'x1')]
     """
 
+    shrinkage: float | str | None = shrinking.shrinkage_of()
+    pooling: float = shrinking.pooling_of()
+    cell_weight: float = cell_weight_of()
+
+    learn_spread = shrinking.learn_spread
+
+    def recipe(self) -> GaussianRecipe:
+        """Learn the network from information, and make its densities."""
+        network = MixedNetwork(self.learn_spread, self.dependences, float(self.cell_weight))
+        return GaussianRecipe(network.shape, network.learn, TAN, in_cells=True)
+
     def dependences(
         self, relevance: FloatArray, information: FloatArray, by_label: FloatArray
     ) -> list[Dependences]:
-        """Learn the maximum spanning tree of Gaussian information."""
+        """Learn the maximum spanning tree of Gaussian information.
+
+        Parameters
+        ----------
+        relevance : ndarray of shape (m,)
+            I(X_i;Y) of the numeric features.
+        information : ndarray of shape (m, m)
+            I(X_i;X_j|Y) of pairs of them.
+        by_label : ndarray of shape (m, l)
+            I(X_i;X_j|Y) of numeric features and categorical ones.
+
+        Returns
+        -------
+        list of (tuple, tuple)
+            Every numeric feature followed by its numeric parents, parents before children; its
+            categorical parents.
+        """
         labels = by_label.shape[1]
         if labels:  # all categorical features together are the root
             root = by_label.max(axis=1, initial=0.0)
@@ -221,12 +262,9 @@ class GaussianTAN(MixedNetwork):
             for column in graph.order.tolist()
         ]
 
-    def _label_model(self, settings: State) -> CountsClassifier:
-        return TAN(**settings)
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GaussianKDB(MixedNetwork):
+class GaussianKDB(MixedClassifier):
     r"""Gaussian KDB: every numeric feature depends on up to k other features.
 
     .. math:: x_i \mid x_{\pi(i)}, c \sim N(\beta_{0c} + \beta_c^T x_{\pi(i)}, \sigma_{ic}^2)
@@ -274,8 +312,19 @@ class GaussianKDB(MixedNetwork):
     3
     """
 
+    shrinkage: float | str | None = shrinking.shrinkage_of()
+    pooling: float = shrinking.pooling_of()
+    cell_weight: float = cell_weight_of()
     k: int = whole(2)
 
+    learn_spread = shrinking.learn_spread
+
+    def recipe(self) -> GaussianRecipe:
+        """Learn the network from information, and make its densities."""
+        network = MixedNetwork(self.learn_spread, self.dependences, float(self.cell_weight))
+        return GaussianRecipe(network.shape, network.learn, partial(KDB, k=self.k), in_cells=True)
+
+    @described_like(GaussianTAN.dependences)
     def dependences(
         self, relevance: FloatArray, information: FloatArray, by_label: FloatArray
     ) -> list[Dependences]:
@@ -293,6 +342,3 @@ class GaussianKDB(MixedNetwork):
             for column in order.tolist()
             if column >= labels
         ]
-
-    def _label_model(self, settings: State) -> CountsClassifier:
-        return KDB(k=self.k, **settings)

@@ -10,7 +10,7 @@ import numpy as np
 from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import gaussian_relevance
-from unnaive.schema.columns import refuse_infinite
+from unnaive.schema.columns import LARGEST_NUMBER, refuse_infinite
 from unnaive.structure.graph import topological
 from unnaive.tables.base import hopeless_rows
 from unnaive.tables.conditional_gaussian import CellTables
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from unnaive.tables.calibration import Calibration
     from unnaive.tables.gaussian import Forms
     from unnaive.tables.terms import Terms
-
-
-LARGEST = 1e150  # squares of larger numbers overflow
 
 
 class NumberRows(NamedTuple):
@@ -202,10 +199,17 @@ class GaussianRecipe:
     learn : callable (spread, rows) -> dict, default=None
         Learns everything else, as plain values for the store; ``rows`` is None if there are only
         moments.
+    labels : callable -> CountsClassifier, default=None
+        Makes the model of the columns that are not numeric, in models that take such columns; None:
+        naive Bayes.
+    in_cells : bool, default=False
+        Whether numbers may depend on these columns.
     """
 
     shape: Callable[[Spread, Schema, IntArray], Shape]
     learn: Callable[[Spread, NumberRows | None], State] | None = None
+    labels: Callable[..., CountsClassifier] | None = None
+    in_cells: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,15 +375,15 @@ def extremes(X: FloatArray) -> FloatArray:
 
 def refuse_huge_columns(names: Sequence[str], X: FloatArray) -> None:
     """Raise an error if a number of some columns is infinite or too large; shape (n, d)."""
-    if not np.einsum("ij,ij->", X, X) < LARGEST**2 / 2:  # three times as fast as extremes
-        for wrong in np.flatnonzero(extremes(X) > LARGEST):
+    if not np.einsum("ij,ij->", X, X) < LARGEST_NUMBER**2 / 2:  # three times as fast as extremes
+        for wrong in np.flatnonzero(extremes(X) > LARGEST_NUMBER):
             refuse_huge(names[int(wrong)], X[:, wrong])
 
 
 def refuse_huge(name: str, values: FloatArray) -> None:
     """Raise an error if a number is infinite, or so large that squares of numbers overflow."""
     refuse_infinite(name, values)
-    if len(values) and extremes(values) > LARGEST:
+    if len(values) and extremes(values) > LARGEST_NUMBER:
         row = int(np.nanargmax(np.abs(values)))
         raise UnnaiveError(
             f"column {name!r} has value {values[row]:g} in row {row}, which is too large for "

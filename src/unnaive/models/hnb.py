@@ -9,8 +9,7 @@ import numpy as np
 
 from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE
-from unnaive.counts.joint import all_pairs
-from unnaive.counts.sizes import wide_bytes
+from unnaive.counts.sizes import all_pairs, wide_bytes
 from unnaive.information import conditional_mutual_information
 from unnaive.models.base import CountsClassifier
 from unnaive.models.choice import criterion_of, select

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from unnaive._scikit import BaseEstimator, validate_data
-from unnaive.exceptions import SchemaMismatch
+from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import Frame, is_mappings, to_frame
 from unnaive.models.fitted import Names
 from unnaive.schema import sorted_labels
@@ -65,6 +65,16 @@ def named_frame(X: object) -> tuple[Frame, Names]:
     shape = X if hasattr(X, "shape") else np.empty((1, len(frame.names)))
     validate_data(seen, shape, reset=True, skip_check_array=True)
     return frame, Names(seen.n_features_in_, getattr(seen, "feature_names_in_", None))
+
+
+def table_with_target(X: object, target: str) -> tuple[Frame, Column]:
+    """Separate the column of labels from a table that has it."""
+    if isinstance(X, np.ndarray | list | tuple) and not is_mappings(X):
+        raise UnnaiveError(
+            f"y is the text {target!r}, which names a column, but X has no names; give a label "
+            "for every row"
+        )
+    return to_frame(X).split(target)
 
 
 def known_frame(model: Classifier, X: object) -> Frame:

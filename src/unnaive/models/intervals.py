@@ -8,13 +8,14 @@ exact moments (:mod:`unnaive.tables.posterior`), and P(c | x) an interval (Mathe
 from __future__ import annotations
 
 from copy import copy
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.certainty import quantiles
+from unnaive._core.certainty import point_quantiles, quantiles
 from unnaive._core.tables import posterior
 from unnaive._dataclasses import dataclass
 from unnaive._html import html_table
@@ -25,7 +26,7 @@ from unnaive.models.blocks import in_blocks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unnaive._typing import AnyArray, BoolArray, FloatArray
+    from unnaive._typing import AnyArray, FloatArray, IntArray
     from unnaive.io.frames import Frame
     from unnaive.models.classifier import Classifier
 
@@ -33,6 +34,7 @@ _ROWS_A_TASK = 1 << 12
 _METHODS = ("auto", "delta", "sample")
 _STRUCTURES = ("given", "bootstrap")
 _LEAST = 1e-300  # instead of probability 0, where odds are taken
+_MATTERS = 9.0  # as the kernel has it
 _TOO_WIDE = 25.0  # variance of a log joint from which on sums of joints have no good closed form
 
 
@@ -162,38 +164,69 @@ def _bounds(  # noqa: PLR0917 - what predict_interval was given
     if not closed or method == "sample":
         models = islice(drawn_models(model, random), draws)
         return _sampled(_posteriors(models, frame), level)
-    bounds, wide = _closed(model, frame, level)
-    if method == "auto" and wide.any():
-        models = islice(drawn_models(model, random), draws)
-        bounds[:, wide] = _sampled(_posteriors(models, frame.take(wide)), level)
-    return bounds
+    points = _Points(draws, len(model.classes_), random) if method == "auto" else None
+    return _closed(model, frame, level, points)
 
 
-def _closed(model: Any, frame: Frame, level: float) -> tuple[FloatArray, BoolArray]:
-    """Bounds from the cumulants of the log joint (3, n, k), and where they are too rough (n,)."""
+class _Points:
+    """Points of independent standard normal variables, one for each class, made when needed.
+
+    The points of a variable stand for equal probabilities, in random order (a Latin hypercube), so
+    fewer of them are needed than of random draws.
+    """
+
+    def __init__(self, number: int, n_classes: int, random: np.random.Generator) -> None:
+        self.shape, self.seed = (n_classes, number), int(random.integers(2**32))
+
+    @cached_property
+    def normal(self) -> FloatArray:
+        """Points; shape (n_classes, number)."""
+        from statistics import NormalDist  # noqa: PLC0415 - slow to import
+
+        n_classes, number = self.shape
+        z = [NormalDist().inv_cdf((place + 0.5) / number) for place in range(number)]
+        return np.random.default_rng(self.seed).permuted(np.tile(z, (n_classes, 1)), axis=1)
+
+
+def _closed(model: Any, frame: Frame, level: float, points: _Points | None) -> FloatArray:
+    """Bounds from the cumulants of the log joint, where too rough at points; shape (3, n, k)."""
     from statistics import NormalDist  # noqa: PLC0415 - slow to import
 
     fitted, reach = model.fitted_, NormalDist().inv_cdf((1 + level) / 2)
     out = np.empty((3, frame.n_rows, len(fitted.labels)))
-    wide = np.zeros(frame.n_rows, dtype=bool)
 
     def bound_block(rows: tuple[int, int], n_jobs: int | None) -> None:
         codes = model.codes_of(frame.block(*rows), n_jobs, fitted.schema)
         cumulants = fitted.cumulants(codes, n_jobs)
-        within = out[:, slice(*rows)]
-        bounds = within if within.flags.c_contiguous else np.empty(within.shape)
         _parallel.run(
-            lambda part: quantiles(cumulants, reach, *part, bounds),
+            lambda part: quantiles(
+                cumulants[slice(*part)], reach, rows[0] + part[0], rows[0] + part[1], out
+            ),
             _parallel.row_blocks(len(cumulants), _ROWS_A_TASK),
             n_jobs,
         )
-        if bounds is not within:
-            within[...] = bounds
-        if cumulants.shape[2] > 2 and cumulants[:, 1].max(initial=0.0) > _TOO_WIDE:
-            wide[slice(*rows)] = (cumulants[:, 1] > _TOO_WIDE).any(axis=1)
+        if points is not None and len(fitted.labels) > 2:
+            wide = _too_wide(cumulants)
+            if len(wide):
+                some = np.ascontiguousarray(cumulants[wide])
+                point_quantiles(some, points.normal, level, rows[0] + wide, out)
 
     in_blocks(frame, bound_block, model.n_jobs)
-    return out, wide
+    return out
+
+
+def _too_wide(cumulants: FloatArray) -> IntArray:
+    """Rows in which a class with too large a variance enters sums of classes; cumulants (n, 3, k).
+
+    Those far below the others are left out of the sums (Mathematics 15.11): their own probability
+    is below e^-9, and that of the others does not depend on them.
+    """
+    rows: IntArray = np.unique(np.nonzero(cumulants[:, 1] > _TOO_WIDE)[0])
+    mean, variance = cumulants[rows, 0], cumulants[rows, 1]
+    deviation = np.sqrt(variance)
+    least = (mean - 3 * deviation).max(axis=1, keepdims=True) - _MATTERS
+    matters = (variance > _TOO_WIDE) & (mean + 2 * deviation >= least)
+    return np.asarray(rows[matters.any(axis=1)])
 
 
 def drawn_models(model: Classifier, random: np.random.Generator) -> Iterator[Classifier]:

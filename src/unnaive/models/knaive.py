@@ -14,8 +14,9 @@ from unnaive._scikit import clone
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.information.gaussian import mean_log_derivatives
+from unnaive.models import shrinkage as shrinking
 from unnaive.models.components import density_of_features, factor_scores, principal_components
-from unnaive.models.gaussian import ShrinkingClassifier
+from unnaive.models.gaussian import GaussianClassifier
 from unnaive.models.gaussian_parts import GaussianRecipe, NumberRows, Shape, both_ways
 from unnaive.models.knaive_rows import RowSets, row_sets
 from unnaive.parameters import flag, is_whole, one_of, parameter, whole
@@ -44,7 +45,7 @@ def is_seed(value: object) -> bool:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KNaiveBayes(ShrinkingClassifier):
+class KNaiveBayes(GaussianClassifier):
     r"""Gaussian k-naive Bayes: treats k features as independent, so that errors cancel out.
 
     k features S are treated as independent of each other given the class, chosen so that the
@@ -134,6 +135,8 @@ class KNaiveBayes(ShrinkingClassifier):
     2
     """
 
+    shrinkage: float | str | None = shrinking.shrinkage_of()
+    pooling: float = shrinking.pooling_of()
     k: int | str = whole("auto", also=("auto", "cv"))
     naivete: str = one_of("weak", "strong")
     exact_k: bool = flag(True)
@@ -146,6 +149,8 @@ class KNaiveBayes(ShrinkingClassifier):
     random_state: Seed = parameter(
         0, "a whole number, a Generator or a RandomState", also=(None,), test=is_seed
     )
+
+    learn_spread = shrinking.learn_spread
 
     @property
     def naive_columns_(self) -> list[str]:

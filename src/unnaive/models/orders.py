@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive._dataclasses import dataclass
+from unnaive._docstrings import Inherits
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.climb import Found, k2_search
 
@@ -20,8 +21,8 @@ _SETTINGS: dict[str, Any] = {"population": 40, "selected": 20, "offspring": 40, 
 
 
 @dataclass(frozen=True, eq=False)
-class GeneticOrders:
-    """Networks by order: K2 gives every order its network, whose score is the fitness.
+class GeneticSearch(Inherits):
+    """A search for the network of largest score that keeps some rules.
 
     Parameters
     ----------
@@ -37,6 +38,15 @@ class GeneticOrders:
     max_parents: int
     required: BoolArray
     forbidden: BoolArray
+
+
+class GeneticOrders(GeneticSearch):
+    """Networks by order: K2 gives every order its network, whose score is the fitness.
+
+    Parameters
+    ----------
+    {parameters}
+    """
 
     def search(self, random: np.random.Generator, limit: float | None = None) -> Found:
         """Search orders as random keys, and return the network of the best."""
@@ -57,31 +67,20 @@ class GeneticOrders:
         return k2_search(self.scores, order, self.max_parents, self.required, self.forbidden)
 
 
-@dataclass(frozen=True, eq=False)
-class GeneticArcs:
+class GeneticArcs(GeneticSearch):
     """Networks by their arcs: a gene for every pair of variables, 0 for no arc.
 
     Arcs that break a rule are left out (:func:`arcs_of`), and the score of the rest is the fitness.
 
     Parameters
     ----------
-    scores : FamilyScores
-        Scores of families.
-    max_parents : int
-        Largest number of parents of a variable.
-    required, forbidden : ndarray of shape (d, d)
-        Arcs [child, parent] that must be, and must not be, in the network.
+    {parameters}
 
     References
     ----------
     Larrañaga, Poza, Yurramendi, Murga & Kuijpers, "Structure learning of Bayesian networks by
     genetic algorithms", IEEE Transactions on Pattern Analysis and Machine Intelligence 18, 1996.
     """
-
-    scores: FamilyScores
-    max_parents: int
-    required: BoolArray
-    forbidden: BoolArray
 
     def search(self, random: np.random.Generator, limit: float | None = None) -> Found:
         """Search arcs, from random networks and the one of required arcs."""

@@ -12,7 +12,6 @@ from unnaive._dataclasses import dataclass
 from unnaive._scikit import check_is_fitted
 from unnaive.counts.count import refuse_limits
 from unnaive.counts.engines import engine_of
-from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import Column, Frame, to_frame
 from unnaive.models.fitted import Names
 from unnaive.schema import label_array
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray, Label
     from unnaive.counts.engines.dispatch import Engine
+    from unnaive.counts.engines.sampling import Sampled
     from unnaive.models.base import CountsClassifier
     from unnaive.models.classifier import Classifier
     from unnaive.models.fitted import Fitted
@@ -46,6 +46,18 @@ def on_partitions(method: Method) -> Method:
     return answer  # type: ignore[return-value]
 
 
+def rows_of_engine(
+    X: object, y: object, sample_weight: object
+) -> tuple[tuple[object, object, object], Sampled | None]:
+    """Return rows in memory as they are; many rows of an engine are drawn by a hash."""
+    engine = engine_of(X)
+    if engine is None:
+        return (X, y, sample_weight), None
+    from unnaive.counts.engines.sampling import sample_rows  # noqa: PLC0415 - loads when asked
+
+    return sample_rows(engine, y, sample_weight)
+
+
 def fit_partitions(
     model: CountsClassifier, engine: Engine, target: object, sample_weight: object
 ) -> Fitted:
@@ -55,11 +67,6 @@ def fit_partitions(
         count_partitions,
     )
 
-    if model.calibrate is not None:
-        raise UnnaiveError(
-            'calibrate="loo" leaves rows out, and partitions give only counts; use calibrate=None '
-            "or fit on rows in memory, after which fit_counts keeps the calibration"
-        )
     refuse_limits((model.min_frequency, model.max_categories))
     recipe = model.recipe()
     counts = count_partitions(

@@ -43,11 +43,12 @@ def save_model(path: str | Path, model: Classifier) -> None:
     store.save(path, state_of(model), kind="model", written_by=__version__)
 
 
-def state_of(model: Classifier) -> dict[str, Any]:
+def state_of(model: Classifier) -> State:
     """Describe a fitted model by plain values and arrays."""
     now = model.settings()
     model.bias_of(model.classes_.tolist())  # raises before an unreadable file is written
     parameters = {**model.fitted_.settings, **{key: now[key] for key in _LIVE if key in now}}
+    sample = model.sample_
     return {
         "model": type(model).__name__,
         "parameters": {key: plain(value) for key, value in parameters.items()},
@@ -56,6 +57,7 @@ def state_of(model: Classifier) -> dict[str, Any]:
         "named": hasattr(model, "feature_names_in_"),
         "names": list(model.schema_.names),
         "labels": list(model.schema_.classes),
+        **({} if sample is None else {"sample": list(sample)}),
     }
 
 
@@ -120,7 +122,7 @@ def _load_conformal(path: str | Path) -> Classifier:
     return classifier
 
 
-def model_of(state: dict[str, Any], class_of: ClassOf) -> Classifier:
+def model_of(state: State, class_of: ClassOf) -> Classifier:
     """Restore the model that :func:`state_of` described."""
     from unnaive.models.saved import check_state, require_answers  # noqa: PLC0415 - loads when asked
 
@@ -132,6 +134,10 @@ def model_of(state: dict[str, Any], class_of: ClassOf) -> Classifier:
     if state["classes"] != "labels":
         labels = labels.astype(np.dtype(state["classes"]))
     names = Names.of(state["names"], named=bool(state["named"]))
+    if "sample" in state:
+        from unnaive.counts.engines.sampling import Sampled  # noqa: PLC0415 - loads when asked
+
+        names = names._replace(sample=Sampled(*state["sample"]))
     model._check()
     model._fitted = model._restored(state, labels, names)
     require_answers(model)

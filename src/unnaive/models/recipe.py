@@ -244,6 +244,8 @@ class Recipe:
     keeps : bool, default=False
         Whether ``partial_fit``, ``forget`` and ``fit_counts`` keep what was learned from rows,
         rather than learn again from counts.
+    rows : bool, default=False
+        Whether learning needs rows, although counts of its families are enough to learn again.
     """
 
     learn: Learner
@@ -252,6 +254,12 @@ class Recipe:
     structure: type[Structure] = ParentGraph
     counts: str = "pairs"
     keeps: bool = False
+    rows: bool = False
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether what is learned needs rows, so that counts of pairs are not enough."""
+        return self.keeps or self.rows
 
     @property
     def learns_again(self) -> bool:
@@ -273,4 +281,7 @@ class Recipe:
         schema, keys = counts.schema, getattr(self.structure, "keys", ()) or tuple(state)
         saved = {key: value for key, value in state.items() if key in keys}
         rest = {k: value for k, value in state.items() if k not in keys and value is not None}
-        return Learned(self.structure.of_state(saved, schema.names, schema.target), rest)
+        structure = self.structure.of_state(saved, schema.names, schema.target)
+        if {family.columns for family in counts.families} != set(structure.families):
+            raise UnnaiveError("the counted families are not those of the structure")
+        return Learned(structure, rest)

@@ -19,21 +19,27 @@ from unnaive.io.description import (
     NUMBER,
     TEXT,
     WHOLE,
+    Array,
     Each,
     Record,
     any_finite,
+    moderate,
     of_schema,
     require,
 )
 from unnaive.io.store import TYPES
+from unnaive.schema.columns import LARGEST_NUMBER
+from unnaive.structure.graph import topological
 
 if TYPE_CHECKING:
-    from unnaive._typing import State
+    from unnaive._typing import FloatArray, State
     from unnaive.io.description import Check, Sizes
     from unnaive.models.classifier import Classifier
 
 # Errors that values of a wrong type, size or range can lead to:
 BROKEN = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
+
+_ROUNDING = 1e-6  # by which an eigenvalue of correlations of few columns may be below 0
 
 
 def members(value: object, place: str, sizes: Sizes) -> None:
@@ -62,9 +68,46 @@ def _same_categories(states: State, place: str) -> None:
                     require(agree, f"{place}.{key}", "of the categories of the other members")
 
 
+def families(value: object, place: str, sizes: Sizes) -> None:
+    """Check columns that are followed by their parents: each only once, and without a cycle."""
+    Each(Each(WHOLE, least=1, distinct=True))(value, place, sizes)
+    columns: list[list[int]] = list(value)  # type: ignore[call-overload]
+    parents: list[list[int]] = [[] for _ in range(sizes["d"])]
+    known = all(0 <= column < sizes["d"] for family in columns for column in family)
+    require(known, place, "of columns of the model")
+    require(len({family[0] for family in columns}) == len(columns), place, "of different columns")
+    for child, *above in columns:
+        parents[child] = above
+    topological(parents, ())
+
+
+def covariances(value: object, place: str, sizes: Sizes) -> None:
+    """Check covariances of the classes: symmetric, and of no negative variance but by rounding."""
+    square = Array(("k", None, None), "f", largest=LARGEST_NUMBER**2, symmetric=True)
+    square(value, place, sizes)
+    matrices: FloatArray = np.asarray(value)
+    variances = np.einsum("kii->ki", matrices)
+    require((variances >= 0).all(), place, "of variances of 0 or more")
+    scale = np.sqrt(np.where(variances > 0, variances, 1.0))
+    correlations = matrices / scale[:, :, None] / scale[:, None, :]
+    least = np.linalg.eigvalsh(correlations).min(initial=0.0)
+    require(least >= -_ROUNDING * matrices.shape[-1], place, "positive semidefinite")
+
+
+STRUCTURE = Record({"families": families}, may=("families",), others=moderate)
+LEARNED = Record(
+    {
+        "means": Array(("k", None), "f", largest=LARGEST_NUMBER),
+        "covariances": covariances,
+        "families": families,
+        "cells": any_finite,
+    },
+    may=("means", "covariances", "families", "cells"),
+    others=moderate,
+)
 COUNTED: dict[str, Check] = {
     "counts": of_schema(COUNTS),
-    "structure": any_finite,
+    "structure": STRUCTURE,
     "calibration": CALIBRATION,
 }
 MODEL = Record(
@@ -77,13 +120,17 @@ MODEL = Record(
         "classes": TEXT,
         **COUNTED,
         "moments": of_schema(MOMENTS),
-        "learned": any_finite,
+        "learned": LEARNED,
         "numbers": Each(WHOLE, distinct=True),
         "labels_model": Record(COUNTED, may=tuple(COUNTED)),
         "members": members,
         "leaderboard": Each(Record({"name": TEXT})),
+        "sample": Each(WHOLE, least=2),
     },
-    may=(*COUNTED, "moments", "learned", "numbers", "labels_model", "members", "leaderboard"),
+    may=(
+        *(*COUNTED, "moments", "learned", "numbers", "labels_model"),
+        *("members", "leaderboard", "sample"),
+    ),
 )
 
 

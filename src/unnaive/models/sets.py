@@ -17,7 +17,7 @@ Vovk, Gammerman & Shafer, "Algorithmic learning in a random world", 2005. Romano
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -217,7 +217,7 @@ def set_of(
     self: Classifier,
     X: object,
     coverage: float,
-    training: tuple[Any, ...] | None,
+    training: tuple[object, ...] | None,
     conformity: str,
     *,
     by_class: bool,

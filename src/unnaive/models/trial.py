@@ -23,12 +23,17 @@ from unnaive.tables.calibration import Calibration, calibrated
 from unnaive.tables.left_out import some_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray, State
     from unnaive.counts import CodedRows
     from unnaive.io.frames import Frame
     from unnaive.models.base import CountsClassifier
+    from unnaive.models.fitted import Fitted
     from unnaive.models.gaussian import GaussianClassifier
     from unnaive.models.inputs import Given
+
+    Finish = Callable[[], object]
 
 FOLDS = 5
 MOST_ROWS = 20_000  # held-out predictions; with more rows, an equal share of every class
@@ -69,6 +74,7 @@ class Judged:
     left_out: FloatArray
     classes: IntArray
     importance: FloatArray
+    finish: Finish | None = None  # what the fit of a member still lacks
 
     @property
     def log_loss(self) -> float:
@@ -104,19 +110,25 @@ class LeftOutRows(NamedTuple):
 
 
 class Trial:
-    """Rows to compare candidates on; candidates with the same bins share the codes."""
+    """Rows to compare candidates on; candidates with the same bins share the codes.
 
-    def __init__(self, given: Given) -> None:
-        self.given = given
+    If ``late``, tables that are not needed to judge a candidate are made by ``finish`` of what
+    :meth:`judge` returns.
+    """
+
+    def __init__(self, given: Given, *, late: bool = False) -> None:
+        self.given, self._late = given, late
+        self._finish: Finish | None = None
         self._coded: dict[str, tuple[CodedRows, AnyArray]] = {}
         self._folds: NumberFolds | None = None
 
     def judge(self, name: str, model: Classifier) -> Judged:
         """Fit a candidate, and compute its held-out predictions."""
+        self._finish = None
         joint, chosen, classes = model.fit_and_leave_out(self)
         weights = self.given.weights
         importance = np.ones(len(chosen)) if weights is None else weights[chosen]
-        return judge(name, model, joint, classes, importance)
+        return replace(judge(name, model, joint, classes, importance), finish=self._finish)
 
     def of_counts(self, model: CountsClassifier) -> LeftOutRows:
         """Fit a model of counts to all rows, and leave some of them out of its tables."""
@@ -132,9 +144,18 @@ class Trial:
         fitting = model.fitting(rows.schema)
         fitting.recipe.tables.require(rows.schema, fitting.how, 2)  # before the fit
         counts, learned = fitting.learned_of_rows(rows)
-        fitted = fitting.of_counts(counts, learned, self.given.names, labels)
-        model._fitted = fitted = fitted if model.calibrate is None else calibrate(fitted, rows)
         every = None if learned.left_out is None else learned.left_out()
+        learned = replace(learned, left_out=None)
+
+        def finish() -> Fitted:
+            fitted = fitting.of_counts(counts, learned, self.given.names, labels)
+            model._fitted = fitted if model.calibrate is None else calibrate(fitted, rows)
+            return model._fitted
+
+        if self._late and every is not None and model.calibrate is None:
+            self._finish = finish
+            return LeftOutRows(every[chosen], chosen, rows.classes[chosen])
+        fitted = finish()
         if every is None:
             joint = fitted.left_out_joint(rows.take(chosen), MOST_WEIGHTS)
         else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._core.tables import posterior
 from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts import JointCounts
@@ -17,17 +18,21 @@ from unnaive.models.recipe import Estimate, Learned, Recipe, Source, TableMaker,
 from unnaive.parameters import number, one_of, whole
 from unnaive.structure.parents import WeightedGraph
 from unnaive.structure.tree import maximum_spanning_tree
+from unnaive.tables.corrections import Correcting, Corrections, corrected
 from unnaive.tables.left_out import some_rows
+from unnaive.tables.screening import families_to_try, lacking_families
 from unnaive.tables.smoothing import Hierarchical, Smoothing
-from unnaive.tables.weighing import Weighing, dealt
-from unnaive.tables.weighted import WeightedTables, table_cells, weighted_tables
+from unnaive.tables.weighing import FOLDS, Weighing, dealt
+from unnaive.tables.weighted import WeightedTables, joined, table_cells, weighted_tables
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray, State
     from unnaive.counts import CodedRows
+    from unnaive.tables.corrections import Found
 
 _LEAST_PAIRS, _PAIRS_A_COLUMN, _MOST_PAIRS = 60, 2, 300
 _MOST_ENTRIES = 50_000_000  # to which weights are fitted; with more, a share of each class
+_MOST_FAMILIES = 60  # of each number of columns above 2
 _LEAST_START = 0.01
 _LEAST_LOG = -30.0  # instead of log 0, while weights are fitted
 
@@ -60,9 +65,13 @@ class WeightedFactors(TableMaker):
         learned_parts: State = {"weights": graph.weights, "bias": bias, "held_out": held_out}
         learned_parts["pseudo_count"] = self.pseudo_count
         prior = how.class_prior
-        return weighted_tables(
+        tables = weighted_tables(
             counts, graph.terms, how.smoothing, class_prior=prior, **learned_parts
         )
+        if "corrections" not in learned.parameters:
+            return tables
+        corrections = Corrections(learned.array("corrected"), learned.array("corrections"))
+        return corrected(tables, corrections, counts.schema.sizes)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -90,11 +99,21 @@ class WeightedBayes(CountsClassifier):
         Quadratic penalty of the weights of single features.
     pair_penalty : float, default=1.0
         Quadratic penalty of the weights of pairs.
+    max_order : int, default=2
+        Most features of a factor, up to 4. Above 2, families of three or four features whose
+        joint values the model does not predict well enough are added, at most 60 of each size.
     pseudo_count : float, default=0.0
         Number of samples that is added to those that a cell of a table has and to those that it
         would have without the dependence. It reins in values with few samples: a value for which E
         samples of a class are expected, and that none has, changes the log-odds by at most log(E /
         ``pseudo_count`` + 1) times the weight. 0: no limit. ``AutoBayes`` uses 0.25.
+    corrections : int, default=0
+        Most rounds in which tables of a few features are added that correct the predictions: each
+        splits the samples by up to six thresholds or values. Their number is chosen by the log
+        loss of samples that are held out, and is 0 where they do not help. They suit classes that
+        are decided by several thresholds at once; use some 30 bins of equal frequency, and 100.
+        In these tables missing counts as a value. Leave-one-out, ``calibrate`` and intervals take
+        them as given.
     {parameters}
 
     Attributes
@@ -138,7 +157,9 @@ class WeightedBayes(CountsClassifier):
     n_pairs: int | None = whole(None, also=(None,))
     penalty: float = number(1.0)
     pair_penalty: float = number(1.0)
+    max_order: int = whole(2, 2, most=4)
     pseudo_count: float = number(0.0)
+    corrections: int = whole(0)
 
     default_smoothing: ClassVar[Smoothing] = Hierarchical()
     family: ClassVar[str] = "weighted"
@@ -151,8 +172,10 @@ class WeightedBayes(CountsClassifier):
         parts = (self._factors, maker, self._weigh)
         return Recipe(*parts, structure=WeightedGraph, keeps=True)
 
-    def _factors(self, source: Source, rows: CodedRows | None) -> Learned:
+    def _factors(self, source: Source, rows: CodedRows | None) -> Learned | None:
         """Choose the factors: every column, then pairs by decreasing information."""
+        if rows is None:
+            return None
         schema = source.schema
         alone = [(int(column), -1) for column in np.flatnonzero(schema.sizes > 0)]
         if self.dependences == "none" or len(schema.sizes) < 2:
@@ -172,17 +195,87 @@ class WeightedBayes(CountsClassifier):
         counts = source if isinstance(source, JointCounts) else rows.select(graph.pairs)
         weighing, order = self.weighing(counts, graph.terms, rows, task.maker.how)
         point = weighing.fit(start_of(weighing, graph.terms))
+        if self.max_order > 2 and len(order):
+            graph, weighing, order, point = self._widened(graph, task, weighing, order, point)
+
+        found = self._corrections(task, weighing, order, point)
+        m, added = len(graph.terms), {} if found is None else _parameters_of(found)
 
         def left_out() -> FloatArray | None:
             """Log joint of the rows by weights of other folds, if all rows were used."""
             if len(order) < len(rows.classes):
                 return None
             joint = np.empty((len(order), len(weighing.prior)))
-            joint[order] = weighing.cross_validated(point)
+            joint[order] = weighing.cross_validated(point) if found is None else found.left_out
             return joint
 
-        m = len(graph.terms)
-        return Learned(replace(graph, weights=point[:m]), {"bias": point[m:]}, left_out=left_out)
+        bias = point[m:] if found is None else point[m:] + found.bias
+        graph = replace(graph, weights=point[:m])
+        return Learned(graph, {"bias": bias, **added}, left_out=left_out)
+
+    def _corrections(
+        self, task: Task, weighing: Weighing, order: IntArray, point: FloatArray
+    ) -> Found | None:
+        """Learn tables that correct predictions by weights of other folds; None if not asked."""
+        if not self.corrections or len(order) < FOLDS or len(weighing.prior) < 2:
+            return None
+        schema = task.rows.schema
+        correcting = Correcting(
+            np.ascontiguousarray(task.rows.codes[:, order]),
+            schema.sizes,
+            np.array([hasattr(column, "edges") for column in schema.columns], dtype=np.int64),
+            weighing.classes,
+            weighing.importance,
+            self.n_jobs,
+        )
+        start = weighing.cross_validated(point)
+        found = correcting.learn(start, weighing.folds, self.corrections)
+        if found.corrections is not None:
+            task.maker.how.require(schema, 2 * found.corrections.tables.nbytes)
+        return found
+
+    def _widened(
+        self,
+        graph: WeightedGraph,
+        task: Task,
+        weighing: Weighing,
+        order: IntArray,
+        point: FloatArray,
+    ) -> tuple[WeightedGraph, Weighing, IntArray, FloatArray]:
+        """Add families of three and more columns that the predictions lack, size by size."""
+        rows, sizes, k = task.rows, task.rows.schema.sizes, len(weighing.prior)
+        for width in range(3, self.max_order + 1):
+            chances = np.empty((len(order), k))
+            posterior(np.ascontiguousarray(weighing.joint(point)), chances)
+            smaller = [family for family in graph.families if len(family) == width - 1]
+            last = np.array(smaller, dtype=np.int64).reshape(-1, width - 1)
+            relevance = _relevance(graph.terms, point, sizes)
+            tried = families_to_try(width, last, sizes, relevance, n_rows=len(order), n_classes=k)
+            lacking = lacking_families(
+                rows.take(order), chances, tried, most=_MOST_FAMILIES, n_jobs=self.n_jobs
+            )
+            if not len(lacking):
+                continue
+            m, terms = len(graph.terms), joined(graph.terms, lacking)
+            start = np.concatenate([point[:m], np.zeros(len(lacking)), point[m:]])
+            weighing, order = self._weighing_of(terms, task)
+            point = weighing.fit(start)
+            kept = (point[: len(terms)] > 0) | ((terms >= 0).sum(axis=1) < 3)
+            point = point[np.concatenate([kept, np.ones(k, dtype=bool)])]
+            graph = replace(graph, terms=terms[kept])
+            if len(order) == len(rows.classes) and weighing.has_order_of(len(graph.terms)):
+                weighing = weighing.some(kept)
+            else:
+                weighing, order = self._weighing_of(graph.terms, task)
+        return graph, weighing, order, point
+
+    def _weighing_of(self, terms: IntArray, task: Task) -> tuple[Weighing, IntArray]:
+        """Look the rows up in leave-one-out tables of terms that are counted now."""
+        graph = WeightedGraph(task.source.schema.names, "", terms, np.ones(len(terms)))
+        source = task.source
+        counts = source if isinstance(source, JointCounts) else task.rows.select(graph.pairs)
+        counts = replace(counts, families=task.rows.count_families(graph.families))
+        return self.weighing(counts, terms, task.rows, task.maker.how)
 
     def _best_pairs(self, information: FloatArray) -> IntArray:
         """Return the pairs of largest information, the lexicographically first on ties."""
@@ -232,6 +325,22 @@ class WeightedBayes(CountsClassifier):
         prior = np.maximum(how.log_prior(counts), _LEAST_LOG)
         penalty = np.where(terms[:, 1] < 0, self.penalty, self.pair_penalty)
         return Weighing(entries, prior, classes, weights, penalty, self.n_jobs), chosen
+
+
+def _relevance(terms: IntArray, point: FloatArray, sizes: IntArray) -> FloatArray:
+    """Sum of the weights of each column's factors; shape (d,)."""
+    total = np.zeros(len(sizes))
+    for columns in terms.T:
+        known = columns >= 0
+        np.add.at(total, columns[known], point[: len(terms)][known])
+    return total
+
+
+def _parameters_of(found: Found) -> dict[str, object]:
+    """Return the arrays of corrections, as they are saved."""
+    if found.corrections is None:
+        return {}
+    return {"corrected": found.corrections.columns, "corrections": found.corrections.tables}
 
 
 def start_of(weighing: Weighing, terms: IntArray) -> FloatArray:

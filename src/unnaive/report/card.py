@@ -86,6 +86,9 @@ def _limits(model: Classifier, learned: list[float], rows: ReportRows) -> list[s
         limits.append(
             "Outside the training range its probabilities come from the tails of normal curves."
         )
+    if model.sample_ is not None:
+        some, every = model.sample_
+        limits.append(f"It was fitted to a sample of {some:,} of {every:,} rows.")
     fewest, label = min(zip(learned, rows.labels, strict=True))
     if fewest < 100:
         limits.append(

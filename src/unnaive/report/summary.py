@@ -16,6 +16,7 @@ from unnaive.report.budget import affordable
 from unnaive.report.card import describe_model
 from unnaive.report.certainty import describe_certainty
 from unnaive.report.data import describe_data
+from unnaive.report.drift import describe_drift
 from unnaive.report.effects import describe_effects
 from unnaive.report.errors import describe_errors
 from unnaive.report.graph import describe_structure
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from unnaive._typing import Label, State
+    from unnaive.counts import JointCounts
     from unnaive.models import Classifier
     from unnaive.report.rows import ReportRows
 
@@ -63,6 +65,9 @@ class Settings:
         Name of the data, such as a file name.
     title : str or None, default=None
         Title of the report; None: the model and the target.
+    drift : JointCounts or None, default=None
+        Counts of earlier samples, with which these are compared in a section of the report, see
+        :func:`unnaive.evaluate.drift`; None: there is no such section.
     origin : dict or None, default=None
         ``file``, ``saved`` and ``version`` of the model, if it comes from a file.
     n_jobs : int, default=None
@@ -90,6 +95,7 @@ class Settings:
     seconds: float | None = None
     name: str = ""
     title: str | None = None
+    drift: JointCounts | None = None
     origin: dict[str, str] | None = None
     n_jobs: int | None = None
     progress: Callable[[int, int], None] | None = None
@@ -152,6 +158,7 @@ def summarise(model: Classifier, X: object, y: object, **settings: Any) -> State
         "findings": check_data(rows.frame, rows.target).to_dict()["findings"],
         "positive": place,
         "data": data,
+        "drift": describe_drift(model, rows, options.drift, options.seed),
         "model": {**describe_model(model, rows), "origin": options.origin},
         "structure": describe_structure(model, information),
         "importance": importance,

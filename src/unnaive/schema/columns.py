@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Label = str | int | float | bool
 CodeType = type[np.uint8] | type[np.uint16] | type[np.uint32]
 _EXACT = 2**53  # integers up to here are exact as floats
+LARGEST_NUMBER = 1e150  # that Gaussian models accept; squares of larger numbers overflow
 _NUMBER = re.compile(r"((?:^-)?\d+(?:\.\d+)?)")
 MISSING_VALUES = "missing"  # the category of missing values
 WIDEST_TABLE = 1 << 16  # a column of integers with a wider range is searched, not looked up

@@ -14,6 +14,7 @@ from unnaive._dataclasses import dataclass
 from unnaive._html import html_table, listed
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import is_mappings
+from unnaive.schema import growing
 from unnaive.schema.columns import (
     CategoricalColumn,
     CodeType,
@@ -77,6 +78,8 @@ class Schema:
     columns: tuple[ColumnSchema, ...]
     classes: tuple[Label, ...]
     target: str = "y"
+
+    extend = growing.extend
 
     def __repr__(self) -> str:
         """Size of the schema; ``columns`` and ``classes`` have the details."""
@@ -252,7 +255,7 @@ class Schema:
             raise UnnaiveError(
                 f"the target has the label {column.cell(unknown[0])!r} in row {unknown[0]}, "
                 f"which is not one of the classes {list(self.classes)}; name all classes at the "
-                "first partial_fit, or fit again"
+                "first partial_fit, add some by partial_fit(…, classes=, grow=True), or fit again"
             )
         return codes.astype(np.int64)
 
@@ -405,7 +408,7 @@ class Schema:
             if mine != theirs:
                 raise SchemaMismatch(
                     f"column {mine.name!r}: {_describe(mine)} here, {_describe(theirs)} there; "
-                    f"{cure}"
+                    f"{cure}{_differing(mine, theirs)}"
                 )
 
 
@@ -472,3 +475,14 @@ def _describe(column: ColumnSchema) -> str:
     others = f", {len(column.others)} grouped" if column.others else ""
     others += ", missing values" if column.missing_category else ""
     return f"{column.size} categories ({shown}{', …' if column.size > 5 else ''}{others})"
+
+
+def _differing(mine: ColumnSchema, theirs: ColumnSchema) -> str:
+    """Name the categories that only one of two columns has."""
+    if isinstance(mine, NumericColumn) or isinstance(theirs, NumericColumn):
+        return ""
+    here = [repr(one) for one in mine.categories if one not in theirs.categories]
+    there = [repr(one) for one in theirs.categories if one not in mine.categories]
+    sides = [(here, "here"), (there, "there")]
+    only = [f"only {side}: {', '.join(some[:5])}" for some, side in sides if some]
+    return f" ({'; '.join(only) or 'other groups or order'})"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive.structure.climb import ADD, IMPROVES, Climber, best_move, hill_climbing
-from unnaive.structure.constraint import chi_square_test, pc_stable
+from unnaive.structure.constraint import pc_stable
+from unnaive.structure.independence import chi_square_test
 from unnaive.structure.knowledge import Knowledge
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from unnaive._core.drawing import draw_within
 from unnaive._docstrings import described_like
 from unnaive._ties import first_best
 from unnaive.information.gaussian_scores import GaussianScores
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from unnaive.search.spaces import Space
 
 _REDRAWS = 20
+_MOST_NORMALS = 1 << 16  # drawn at a time, besides those that are drawn again
 _TINY = float(np.finfo(float).tiny)
 _LEAST = 1e-12  # of a deviation, as a share of the bounds' width, where its inverse is needed
 
@@ -76,6 +78,9 @@ class GaussianNetwork:
     def sample(self, n: int, random: np.random.Generator) -> FloatArray:
         """Draw genomes within the box, each gene after its parents."""
         genes = np.empty((self.space.n_genes, n))
+        if self.bounds == "redraw" and not any(self.parents):
+            self._draw_apart(genes, random)
+            return np.ascontiguousarray(genes.T)
         means, deviations = self.means.tolist(), self.deviations.tolist()
         bring_back = getattr(self, f"_{self.bounds}")
         for gene in self.order:
@@ -89,6 +94,25 @@ class GaussianNetwork:
             drawn += centres
             bring_back(gene, drawn, (centres, deviations[gene]), random)
         return np.ascontiguousarray(genes.T)
+
+    def _draw_apart(self, genes: FloatArray, random: np.random.Generator) -> None:
+        """Draw genes (d, n) that have no parents; the same numbers as one gene after the other.
+
+        Normals are drawn many at a time. Those that are left over at the end are given back.
+        """
+        order, around = np.array(self.order), np.stack([self.means, self.deviations])
+        bounds, redrawn = np.array([self.space.low, self.space.high]), genes.shape[1] * _REDRAWS
+        filled, rest = 0, np.empty(0)
+        while filled < len(order):
+            state = random.bit_generator.state
+            wanted = min((len(order) - filled) * genes.shape[1], _MOST_NORMALS) + redrawn
+            normals = np.concatenate([rest, random.standard_normal(wanted)])
+            more, used = draw_within(normals, order, around, bounds, _REDRAWS, filled, genes)
+            filled += more
+            if filled == len(order):
+                random.bit_generator.state = state
+                random.standard_normal(used - len(rest))
+            rest = normals[used:]
 
     def _redraw(
         self,
@@ -126,6 +150,14 @@ class GaussianNetwork:
         self._clip(gene, drawn)
 
 
+def _slopes_of(design: FloatArray, values: FloatArray) -> FloatArray:
+    """Slopes of least squares; of one parent without LAPACK, whose versions round differently."""
+    if design.shape[1] > 1:
+        return np.asarray(np.linalg.lstsq(design, values, rcond=None)[0])
+    square = float(design[:, 0] @ design[:, 0])
+    return values @ design / (square or 1.0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _GaussianAlgorithm(EstimationOfDistribution):
     """Base of the algorithms for boxes, with the parameters that only they have."""
@@ -145,7 +177,7 @@ class _GaussianAlgorithm(EstimationOfDistribution):
             slopes.append(np.zeros(len(above)))
             if above:
                 design = centred[:, above]
-                slopes[gene] = np.linalg.lstsq(design, centred[:, gene], rcond=None)[0]
+                slopes[gene] = _slopes_of(design, centred[:, gene])
                 left = centred[:, gene] - design @ slopes[gene]
                 deviations[gene] = math.sqrt(np.mean(left**2))
         deviations = np.maximum(deviations, self.sigma_min * space.widths)

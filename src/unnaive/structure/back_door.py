@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from unnaive.structure.dag import DAG
 
@@ -50,9 +50,7 @@ def back_door_set(
     >>> back_door_set(dag, "treatment", "success", observed=()) is None
     True
     """
-    every = range(len(dag.names)) if observed is None else observed
-    allowed = {node if isinstance(node, int) else dag.names.index(node) for node in every}
-    ends = {node if isinstance(node, int) else dag.names.index(node) for node in (cause, effect)}
+    allowed, ends = observed_places(dag, observed), set(places(dag, (cause, effect)))
     kept = sorted((dag.ancestors(ends) & allowed) - ends - dag.descendants(cause))
     if not dag.satisfies_back_door(cause, effect, kept):
         return None
@@ -61,3 +59,13 @@ def back_door_set(
         if dag.satisfies_back_door(cause, effect, fewer):
             kept = fewer
     return tuple(dag.names[node] for node in kept)
+
+
+def observed_places(dag: DAG, observed: Sequence[str | int] | None) -> set[int]:
+    """Positions of the variables that may be used; None: all."""
+    return set(range(len(dag.names)) if observed is None else places(dag, observed))
+
+
+def places(dag: DAG, nodes: Iterable[str | int]) -> list[int]:
+    """Positions of variables; raises if there is no such variable."""
+    return [dag._position(node) for node in nodes]  # noqa: SLF001

@@ -6,19 +6,23 @@ import math
 import time
 from collections import deque
 from dataclasses import field
+from functools import cached_property
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._core.climbing import climb
 from unnaive._dataclasses import dataclass
+from unnaive.information.scores import FamilyScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from unnaive._typing import BoolArray, FloatArray
     from unnaive.information.gaussian_scores import GaussianScores
-    from unnaive.information.scores import FamilyScores
+
+    Watch = Callable[[int, float], None]
 
 IMPROVES = 1e-9  # minimum gain of a move
 ADD, DELETE, REVERSE = 0, 1, 2
@@ -65,45 +69,56 @@ class Climber:
         self.arcs = np.zeros((d, d), dtype=bool)  # [child, parent]
         for child, above in enumerate(self.parents):
             self.arcs[child, list(above)] = True
-        self.ancestors = _ancestors(self.arcs)
-        self.gains = np.full((2, d, d), -np.inf)  # of adding and of deleting [child, parent]
+
+    @cached_property
+    def ancestors(self) -> BoolArray:
+        """Whether variable j is an ancestor of variable i; shape (d, d)."""
+        return _ancestors(self.arcs)
+
+    @cached_property
+    def gains(self) -> FloatArray:
+        """Gains of adding and deleting [child, parent], NaN if not known yet; shape (2, d, d)."""
+        d = len(self.parents)
         if not any(self.parents):
             self.scores.score_pairs()
-        self.refresh(range(d))
+        gains = np.full((2, d, d), -np.inf)
+        self._refresh(range(d), gains)
+        return gains
 
     @property
     def score(self) -> float:
         """Score of the present network."""
         return self.scores.total([tuple(sorted(above)) for above in self.parents])
 
-    def refresh(self, nodes: Iterable[int]) -> None:
+    def _refresh(self, nodes: Iterable[int], gains: FloatArray) -> None:
         """Compute the gains of allowed changes of some variables' parents again."""
         for node in nodes:
             above = tuple(sorted(self.parents[node]))
             now = self.scores.local(node, above)
-            self.gains[:, node] = -np.inf
+            gains[:, node] = -np.inf
             for parent in above:
                 if not self.required[node, parent]:
                     rest = tuple(other for other in above if other != parent)
-                    self.gains[DELETE, node, parent] = self.scores.local(node, rest) - now
+                    gains[DELETE, node, parent] = self.scores.local(node, rest) - now
             if len(above) < self.max_parents:
                 free = ~self.forbidden[node]
                 free[[node, *above]] = False
-                self.gains[ADD, node, free] = np.nan  # not known yet
-        self._learn_gains()
+                gains[ADD, node, free] = np.nan  # not known yet
+        self._learn(gains)
 
-    def _learn_gains(self) -> None:
+    def _learn(self, gains: FloatArray) -> None:
         """Score the additions that would not close a cycle now, and those that reversals need."""
-        wanted = np.isnan(self.gains[ADD]) & (~self.ancestors.T | self.arcs.T)
+        wanted = np.isnan(gains[ADD]) & (~self.ancestors.T | self.arcs.T)
         for node in np.flatnonzero(wanted.any(axis=1)).tolist():
             others = np.flatnonzero(wanted[node])
             above = tuple(sorted(self.parents[node]))
             added = self.scores.additions(node, above, others)
-            self.gains[ADD, node, others] = added - self.scores.local(node, above)
+            gains[ADD, node, others] = added - self.scores.local(node, above)
 
     def apply(self, move: Move) -> None:
         """Make a move."""
         what, child, parent = move
+        gains = self.gains
         if what == ADD:
             self.parents[child].add(parent)
             self.arcs[child, parent] = True
@@ -116,7 +131,14 @@ class Climber:
             self.parents[parent] |= {child} if what == REVERSE else set()
             self.arcs[child, parent], self.arcs[parent, child] = False, what == REVERSE
             self.ancestors = _ancestors(self.arcs)
-        self.refresh([child, parent] if what == REVERSE else [child])
+        self._refresh([child, parent] if what == REVERSE else [child], gains)
+
+    def become(self, arcs: BoolArray) -> None:
+        """Change to another network, from arcs [child, parent]."""
+        self.arcs = arcs.copy()
+        self.parents = [set(above) for above in _frozen(arcs)]
+        for known in ("ancestors", "gains"):
+            self.__dict__.pop(known, None)
 
     def all_gains(self) -> FloatArray:
         """Gains of adding, deleting and reversing [child, parent], −inf if forbidden; (3, d, d).
@@ -184,7 +206,7 @@ def hill_climbing(
     tabu_length: int = 0,
     tabu_rounds: int = 0,
     limit: float = math.inf,
-    watch: Callable[[int, float], None] | None = None,
+    watch: Watch | None = None,
 ) -> Found:
     """Make the best move while it improves; tabu search also makes moves that do not.
 
@@ -211,6 +233,38 @@ def hill_climbing(
     ----------
     Glover, "Tabu search", ORSA Journal on Computing 1, 1989.
     """
+    scores = climber.scores
+    if isinstance(scores, FamilyScores) and scores.weights is None:
+        return _compiled(climber, scores, (tabu_length, tabu_rounds), limit, watch)
+    return _step_by_step(climber, (tabu_length, tabu_rounds), limit, watch)
+
+
+def _compiled(
+    climber: Climber,
+    scores: FamilyScores,
+    tabu: tuple[int, int],
+    limit: float,
+    watch: Watch | None,
+) -> Found:
+    """Climb with scores of plain rows, which the core counts and searches at once."""
+    d = len(climber.parents)
+    networks, local = np.empty((2, d, d), dtype=bool), np.empty(d)
+    networks[0] = climber.arcs
+    bounds = np.stack([climber.required, climber.forbidden])
+    plan = np.array([climber.max_parents, *tabu])
+    moves, complete = climb(
+        *(scores.codes, scores.sizes.astype(np.int64), scores.logs, scores.rule, plan),
+        *(limit, watch, bounds, networks, local),
+    )
+    climber.become(networks[0])
+    return Found(_frozen(networks[1]), sum(local.tolist()), moves, complete)
+
+
+def _step_by_step(
+    climber: Climber, tabu: tuple[int, int], limit: float, watch: Watch | None
+) -> Found:
+    """Climb with scores of any kind."""
+    tabu_length, tabu_rounds = tabu
     end = time.monotonic() + limit
     score = climber.score
     best, best_score = climber.arcs.copy(), score

@@ -28,6 +28,8 @@ from unnaive.structure.marks import Marks, reached
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from unnaive._typing import State
+
     Node = int | str  # a position or a name
     Nodes = Node | Iterable[Node]
 
@@ -323,12 +325,12 @@ class DAG(_NamedNodes):
         """Make a ``networkx.DiGraph`` of the names."""
         return PDAG(self.names, frozenset(self._arrows), frozenset()).to_networkx()
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain values for the store."""
         return {"names": list(self.names), "parents": [list(above) for above in self.parents]}
 
     @classmethod
-    def of_state(cls, state: dict[str, Any]) -> DAG:
+    def of_state(cls, state: State) -> DAG:
         """Restore the graph from :meth:`state`, and check it."""
         return cls(state["names"], state["parents"])
 

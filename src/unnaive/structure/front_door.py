@@ -6,7 +6,8 @@ from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from unnaive._dataclasses import dataclass
-from unnaive.structure.back_door import back_door_set
+from unnaive._docstrings import described_like
+from unnaive.structure.back_door import back_door_set, observed_places, places
 from unnaive.structure.dag import DAG
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def satisfies_front_door(
     >>> satisfies_front_door(dag, "smoking", "cancer", ["tar"])
     True
     """
-    start, end, *between = (_position(dag, node) for node in (cause, effect, *given))
+    start, end, *between = places(dag, (cause, effect, *given))
     mediators = set(between)
     if mediators & {start, end}:
         return False
@@ -63,19 +64,11 @@ def satisfies_front_door(
     return not mediators or below.d_separated(mediators, end, start)
 
 
+@described_like(back_door_set)
 def front_door_set(
     dag: DAG, cause: str | int, effect: str | int, observed: Sequence[str | int] | None = None
 ) -> tuple[str, ...] | None:
     """Find the smallest set of variables that satisfies the front-door criterion.
-
-    Parameters
-    ----------
-    dag : DAG
-        The network.
-    cause, effect : str or int
-        Name or position of the variable that is set, and of the one that is of interest.
-    observed : sequence of str or int, default=None
-        Variables that may be in the set; None: all.
 
     Returns
     -------
@@ -90,9 +83,7 @@ def front_door_set(
     >>> front_door_set(dag, "smoking", "cancer", observed=["tar"])
     ('tar',)
     """
-    start, end = _position(dag, cause), _position(dag, effect)
-    every = range(len(dag.names)) if observed is None else observed
-    allowed = {_position(dag, node) for node in every}
+    (start, end), allowed = places(dag, (cause, effect)), observed_places(dag, observed)
     between = dag.descendants(start) & dag.ancestors(end) & allowed
     useful = [node for node in sorted(between) if dag.satisfies_back_door(start, node)]
     sets = (chosen for size in range(1, len(useful) + 1) for chosen in combinations(useful, size))
@@ -165,7 +156,3 @@ def identify(
     names = ", ".join(given)
     inner = f"Σ_{cause}' P({effect} | {cause}', {names}) P({cause}')"
     return Identification("front-door", given, f"{left} Σ_{names} P({names} | {cause}) {inner}")
-
-
-def _position(dag: DAG, node: str | int) -> int:
-    return dag._position(node)  # noqa: SLF001

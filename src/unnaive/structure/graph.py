@@ -474,12 +474,26 @@ def with_parents(
 
 
 def topological(parents: Sequence[Sequence[int]], used: Iterable[int]) -> list[int]:
-    """Sort columns by the longest chain of parents above them, then by their position."""
-    depth: dict[int, int] = {}
+    """Sort columns by the longest chain of parents above them, then by their position.
 
-    def of(column: int) -> int:
-        if column not in depth:
-            depth[column] = 1 + max((of(parent) for parent in parents[column]), default=-1)
-        return depth[column]
-
-    return sorted(used, key=lambda column: (of(column), column))
+    Raises
+    ------
+    UnnaiveError
+        If the parents make a cycle.
+    """
+    children: list[list[int]] = [[] for _ in parents]
+    waiting = [len(above) for above in parents]
+    for column, above in enumerate(parents):
+        for parent in above:
+            children[parent].append(column)
+    depth, level = 0, [column for column, left in enumerate(waiting) if not left]
+    depths: dict[int, int] = {}
+    while level:
+        depths |= dict.fromkeys(level, depth)
+        below = [child for column in level for child in children[column]]
+        for child in below:
+            waiting[child] -= 1
+        depth, level = depth + 1, [child for child in dict.fromkeys(below) if not waiting[child]]
+    if len(depths) < len(parents):
+        raise UnnaiveError("the parents make a cycle, so no column is the first")
+    return sorted(used, key=lambda column: (depths[column], column))

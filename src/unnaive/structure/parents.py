@@ -8,7 +8,7 @@ import numpy as np
 
 from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE, first_best
-from unnaive.counts.joint import all_pairs
+from unnaive.counts.sizes import all_pairs
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.graph import Graph
 
@@ -67,14 +67,14 @@ class SuperParents(Graph):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightedGraph(Graph):
-    """Structure of a product of weighted factors P(x_i | y, x_j)^w.
+    """Structure of a product of weighted factors P(x_i | y, x_j, …)^w.
 
     Attributes
     ----------
     names, target
         Names of the columns and of the class.
-    terms : ndarray of shape (m, 2)
-        A column and its parent, −1 if the column depends only on the class.
+    terms : ndarray of shape (m, w)
+        A column and its parents, −1 where there are fewer than w − 1.
     weights : ndarray of shape (m,)
         Weights of the factors, at least 0.
     """
@@ -86,12 +86,16 @@ class WeightedGraph(Graph):
 
     @property
     def edges(self) -> list[tuple[str, str, float]]:
-        """Edges between columns as (parent, child, weight), without those of weight 0."""
-        return [
-            (self.names[parent], self.names[column], float(weight))
-            for (column, parent), weight in zip(self.terms.tolist(), self.weights, strict=True)
-            if parent >= 0 and weight > 0
-        ]
+        """Edges between columns as (parent, child, weight), without those of weight 0.
+
+        The weights of all factors that have the edge are added.
+        """
+        total: dict[tuple[int, int], float] = {}
+        for (column, *parents), weight in zip(self.terms.tolist(), self.weights, strict=True):
+            for parent in parents:
+                if parent >= 0 and weight > 0:
+                    total[parent, column] = total.get((parent, column), 0.0) + float(weight)
+        return [(self.names[a], self.names[b], weight) for (a, b), weight in total.items()]
 
     @property
     def used(self) -> IntArray:
@@ -102,17 +106,32 @@ class WeightedGraph(Graph):
     @property
     def pairs(self) -> IntArray:
         """Pairs i < j of columns that the tables need; shape (m, 2)."""
-        return np.unique(np.sort(self.terms[self.terms[:, 1] >= 0], axis=1), axis=0)
+        pairs = self.terms[(self.terms >= 0).sum(axis=1) == 2, :2]
+        return np.unique(np.sort(pairs, axis=1), axis=0)
+
+    @property
+    def families(self) -> tuple[tuple[int, ...], ...]:
+        """Factors of three and more columns: the child, then its parents."""
+        wide = self.terms[(self.terms >= 0).sum(axis=1) > 2].tolist()
+        return tuple(tuple(column for column in term if column >= 0) for term in wide)
 
     @classmethod
     def of_state(cls, state: State, names: tuple[str, ...], target: str) -> Self:
         """Restore the structure from :meth:`state`."""
         terms, weights = state["terms"], state["weights"]
-        fits = terms.shape == (len(terms), 2) and weights.shape == (len(terms),)
-        within = fits and (terms >= [0, -1]).all() and terms.max(initial=-1) < len(names)
-        if not within or not np.isfinite(weights).all():
+        fits = terms.ndim == 2 and terms.shape[1] >= 2 and weights.shape == (len(terms),)
+        within = fits and (terms[:, 0] >= 0).all() and terms.min(initial=0) >= -1
+        within = within and terms.max(initial=-1) < len(names) and are_families(terms)
+        if not within or not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
             raise UnnaiveError("the terms and their weights do not fit the columns")
         return cls(names, target, terms, weights)
+
+
+def are_families(terms: IntArray) -> bool:
+    """Whether terms (m, w) name no column twice, and −1 only after all parents."""
+    there = terms >= 0
+    columns = np.sort(np.where(there, terms, -2 - np.arange(terms.shape[1])), axis=1)
+    return bool((np.diff(columns, axis=1) > 0).all() and (there[:, :-1] >= there[:, 1:]).all())
 
 
 def best_parents(information: FloatArray) -> IntArray:

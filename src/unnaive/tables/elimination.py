@@ -116,7 +116,15 @@ def eliminate(
 def multiply(factors: list[Factor], scope: Scope, sizes: IntArray) -> FloatArray:
     """Log product of factors over all variables of a scope; shape (rows, *scope)."""
     rows = max((len(table) for _, table in factors), default=1)
-    total = np.zeros((rows, *sizes[list(scope)]))
-    for members, table in factors:
-        total += table.reshape(len(table), *(sizes[v] if v in members else 1 for v in scope))
+    shape = (rows, *sizes[list(scope)].tolist())
+    tables = [
+        table.reshape(len(table), *(sizes[v] if v in members else 1 for v in scope))
+        for members, table in factors
+    ]
+    if len(tables) < 2:
+        return np.array(np.broadcast_to(tables[0], shape)) if tables else np.zeros(shape)
+    total = np.empty(shape)
+    np.add(tables[0], tables[1], out=total)
+    for table in tables[2:]:
+        total += table
     return total

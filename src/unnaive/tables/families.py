@@ -6,7 +6,7 @@ import math
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from unnaive.tables.base import Tables, hopeless_rows, less, own_classes, rows_a
 from unnaive.tables.elimination import eliminate, elimination_order, multiply
 from unnaive.tables.family import CellTable, FamilyTable, cell_table
 from unnaive.tables.hierarchy import Level
+from unnaive.tables.opening import OpenFactor, Rows
 from unnaive.tables.terms import Terms, observed, single_terms
 from unnaive.tables.trees import ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
 
@@ -36,12 +37,20 @@ if TYPE_CHECKING:
     from unnaive.tables.smoothing import Smoothing
 
     Family = tuple[int, ...]
+    Opened = tuple[tuple[Family, Family], ...]  # families, and their missing columns
     Question = tuple[tuple[Family, ...], tuple[Family, ...], tuple[int, ...]]
 
 _OTHER, _OWN, _PARENTLESS, _APART, _LAST = 0, 1, 2, 3, -1
-_BLOCK_BYTES = 1 << 27  # of factors while missing columns are summed out
-_BLOCK_CELLS = 1 << 18  # looked up at a time
+_BLOCK_BYTES = 1 << 22  # of factors while missing columns are summed out: the cache holds them
 _MOST_COPIED = 1 << 20  # bytes of a table, where there are columns of very many values
+
+
+class _Plan(NamedTuple):
+    """Families to sum over missing columns, the order of these, and how many lines at a time."""
+
+    question: Opened
+    order: list[int]
+    lines_at_once: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +98,7 @@ class FamilyTables(Tables):
         missing = codes >= self.sizes[:, None]
         whole, rest = np.flatnonzero(~gapped), np.flatnonzero(gapped)
         joint[whole] += self._sum_all(np.ascontiguousarray(codes[:, whole]), held[whole], n_jobs)
-        for some, gaps in rows_alike(missing[:, rest]):
-            rows = rest[some]
-            joint[rows] += self._of_pattern(codes[:, rows], held[rows], gaps)
+        joint[rest] += self._sum_gapped(codes[:, rest], held[rest], missing[:, rest])
         return joint
 
     def apart(self) -> FamilyTables:
@@ -201,7 +208,7 @@ class FamilyTables(Tables):
         for child, parents in self._parents.items():
             fewest = len(parents) if self.marginalize else 0
             tables = [
-                self._table((child, *some)).describe(child, arrays)
+                self.table_of((child, *some)).describe(child, arrays)
                 for size in range(len(parents), fewest - 1, -1)
                 for some in combinations(parents, size)
             ]
@@ -223,7 +230,7 @@ class FamilyTables(Tables):
     def wide(self) -> list[Family]:
         """Families whose tables the kernel does not read."""
         families = [family.columns for family in self.counts.families]
-        return [family for family in families if self._is_wide(self._table(family))]
+        return [family for family in families if self._is_wide(self.table_of(family))]
 
     def _is_wide(self, table: FamilyTable | CellTable) -> bool:
         """Whether a table is looked up where it is, not copied for the kernel."""
@@ -244,7 +251,7 @@ class FamilyTables(Tables):
     @cached_property
     def flat(self) -> tuple[IntArray, IntArray, IntArray, FloatArray, int]:
         """All tables as the kernel reads them, see ``_core/families.cpp``."""
-        every = [(family.columns, self._table(family.columns)) for family in self.counts.families]
+        every = [(family.columns, self.table_of(family.columns)) for family in self.counts.families]
         tables = [
             (family, table)
             for family, table in every
@@ -292,16 +299,36 @@ class FamilyTables(Tables):
                     factors[rows, :, family[0]] = self._product([seen], codes[:, rows], held[rows])
         return factors
 
-    def _of_pattern(self, codes: CodeArray, held: AnyArray, gaps: AnyArray) -> FloatArray:
-        """Log product of all factors of rows that miss the same cells; shape (n, k)."""
-        families = [family.columns for family in self.counts.families]
-        total = self._product([f for f in families if not gaps[list(f)].any()], codes, held)
-        if self.marginalize:
-            unknown = self._unknown(gaps)
-            return total + self._eliminate(unknown, codes, held, gaps) if unknown else total
-        rest = [tuple(c for c in f if not gaps[c]) for f in families if not gaps[f[0]]]
-        rest = [family for family in rest if family not in families]
-        return total + self._product(rest, codes, held, (_OTHER, _PARENTLESS))
+    def _sum_gapped(self, codes: CodeArray, held: IntArray, missing: AnyArray) -> FloatArray:
+        """Log product of all factors of rows that miss some cells; shape (n, k)."""
+        total = np.zeros((codes.shape[1], self.n_classes))
+        filled = np.where(missing, 0, codes).astype(codes.dtype)
+        for low, high in _parallel.row_blocks(codes.shape[1], ROWS_A_TASK):
+            block = slice(low, high)
+            for family in (counted.columns for counted in self.counts.families):
+                gaps = missing[list(family), block].any(axis=0)
+                if not gaps.all():
+                    found = self._look_up(family, filled[:, block], held[block])
+                    found[gaps] = 0.0
+                    total[block] += found
+        if not self.marginalize:
+            return total + self._without_parents(codes, held, missing)
+        questions = self._questions(missing)
+        for plan in [self._planned(question) for question in questions]:
+            rows = np.concatenate(questions[plan.question])
+            total[rows] += self._summed_out(plan, filled[:, rows], held[rows])
+        return total
+
+    def _without_parents(self, codes: CodeArray, held: IntArray, missing: AnyArray) -> FloatArray:
+        """Log product of the families that miss parents, as if these were none; shape (n, k)."""
+        total = np.zeros((codes.shape[1], self.n_classes))
+        for family in (counted.columns for counted in self.counts.families):
+            for rows, gaps in rows_alike(missing[list(family)]):
+                if gaps.any() and not gaps[0]:
+                    seen = tuple(c for c, gap in zip(family, gaps, strict=True) if not gap)
+                    sets = (_OTHER, _PARENTLESS)
+                    total[rows] += self._look_up(seen, codes[:, rows], held[rows], sets)
+        return total
 
     def _unknown(self, gaps: AnyArray) -> list[Family]:
         """Families with missing columns, except those that sum to 1: nothing observed below."""
@@ -316,102 +343,71 @@ class FamilyTables(Tables):
         gapped = [family for family in families if gaps[list(family)].any()]
         return [family for family in gapped if not gaps[family[0]] or family[0] in relevant]
 
-    def _product(
+    def _product(self, families: list[Family], codes: CodeArray, held: AnyArray) -> FloatArray:
+        total = np.zeros((codes.shape[1], self.counts.n_classes))
+        for family in families:
+            total += self._look_up(family, codes, held)
+        return total
+
+    def _look_up(
         self,
-        families: list[Family],
+        family: Family,
         codes: CodeArray,
         held: AnyArray,
         sets: tuple[int, int] = (_OTHER, _OWN),
     ) -> FloatArray:
-        total = np.zeros((codes.shape[1], self.counts.n_classes))
-        for family in families:
-            total += self._look_up(family, codes, held, sets)
-        return total
-
-    def _look_up(
-        self, family: Family, codes: CodeArray, held: AnyArray, sets: tuple[int, int]
-    ) -> FloatArray:
         """Look up one set for all classes, and the other for the class of each row; (n, k)."""
-        entries = self._table(family).look_up(codes, self.sizes, codes[family[0]])
+        entries = self.table_of(family).look_up(codes, self.sizes, codes[family[0]])
         if self.held_out is None:
             return np.asarray(entries[0].T)
         chosen, rows = entries[sets[0]].T.copy(), np.flatnonzero(held >= 0)
         chosen[rows, held[rows]] = entries[sets[1]][held[rows], rows]
         return np.asarray(chosen)
 
-    def _eliminate(
-        self, families: list[Family], codes: CodeArray, held: AnyArray, gaps: AnyArray
-    ) -> FloatArray:
-        """Sum missing columns out of a product of factors; shape (n, k)."""
-        scopes = [tuple(sorted(c for c in family if gaps[c])) for family in families]
+    def _questions(self, missing: AnyArray) -> dict[Opened, list[IntArray]]:
+        """Group rows (d, n) by the families that have to be summed over missing columns."""
+        questions: dict[Opened, list[IntArray]] = {}
+        for rows, gaps in rows_alike(missing):
+            question = tuple(
+                (family, tuple(sorted(c for c in family if gaps[c])))
+                for family in self._unknown(gaps)
+            )
+            if question and len(rows):
+                questions.setdefault(question, []).append(rows)
+        return questions
+
+    def _planned(self, question: Opened) -> _Plan:
+        """Choose the order in which missing columns are summed out; refuse what is too large."""
+        scopes = [scope for _, scope in question]
         order, cliques = elimination_order(scopes, (), self.sizes)
-        k, widths = self.n_classes, self.sizes.tolist()
-        each = 8 * k * sum(math.prod(widths[c] for c in some) for some in (*scopes, *cliques))
+        widths = self.sizes.tolist()
+        each = 8 * sum(math.prod(widths[c] for c in some) for some in (*scopes, *cliques))
         what = "summing missing values out of one row"
-        require_memory(self.counts.schema, 2 * each, self.max_memory, what)
-        n, size = codes.shape[1], max(1, min(_BLOCK_BYTES, self.max_memory) // each)
-        if n > size and self._distinct_bytes(families, codes, held, gaps) > _BLOCK_BYTES:
-            halves = (slice(0, n // 2), slice(n // 2, n))
-            parts = [self._eliminate(families, codes[:, h], held[h], gaps) for h in halves]
-            return np.concatenate(parts)
-        opened = [self._open_factor(family, codes, held, gaps) for family in families]
-        summed = np.empty((n, k))
-        for low, high in _parallel.row_blocks(n, size):
-            factors = [
-                (scope, table[place[low:high]].reshape(-1, *table.shape[2:]))
-                for scope, (table, place) in zip(scopes, opened, strict=True)
-            ]
-            left = eliminate(factors, order, self.sizes)[0]
-            summed[low:high] = multiply(left, (), self.sizes).reshape(-1, k)
-        return summed
+        require_memory(self.counts.schema, 2 * self.n_classes * each, self.max_memory, what)
+        return _Plan(question, order, max(1, min(_BLOCK_BYTES, self.max_memory) // each))
 
-    def _distinct(
-        self, family: Family, codes: CodeArray, held: AnyArray, gaps: AnyArray
-    ) -> tuple[IntArray, IntArray]:
-        """First rows that differ in what a family's factor depends on, and which each row is."""
-        seen = [codes[c].astype(np.int64) for c in family if not gaps[c]]
-        lines = np.stack([held.astype(np.int64), *seen])
-        _, first, place = np.unique(lines, axis=1, return_index=True, return_inverse=True)
-        return first, place.reshape(-1)
-
-    def _distinct_bytes(
-        self, families: list[Family], codes: CodeArray, held: AnyArray, gaps: AnyArray
-    ) -> int:
-        """Bytes of the factors that :meth:`_open_factor` makes for these rows."""
-        widths, total = self.sizes.tolist(), 0
-        for family in families:
-            cells = math.prod(widths[c] for c in family if gaps[c])
-            total += 8 * self.n_classes * cells * len(self._distinct(family, codes, held, gaps)[0])
-        return total
+    def _summed_out(self, plan: _Plan, codes: CodeArray, held: IntArray) -> FloatArray:
+        """Sum missing columns, whose codes are 0, out of a product of factors; shape (n, k)."""
+        opened = [self._open_factor(family, scope, codes, held) for family, scope in plan.question]
+        summed = np.empty(codes.shape[1] * self.n_classes)
+        for low, high in _parallel.row_blocks(len(summed), plan.lines_at_once):
+            factors = [(factor.scope, factor.lines(low, high)) for factor in opened]
+            left = eliminate(factors, plan.order, self.sizes)[0]
+            summed[low:high] = multiply(left, (), self.sizes)
+        return summed.reshape(-1, self.n_classes)
 
     def _open_factor(
-        self, family: Family, codes: CodeArray, held: AnyArray, gaps: AnyArray
-    ) -> tuple[FloatArray, IntArray]:
-        """Factor over the missing columns of a family, and which of its lines each row has.
+        self, family: Family, scope: Family, codes: CodeArray, held: IntArray
+    ) -> OpenFactor:
+        """Factor of a family over its missing columns."""
+        wanted = (_APART, _LAST) if family[0] in scope else (_OTHER, _PARENTLESS)
+        table = self.table_of(family)
+        n_sets = 1 if self.held_out is None else table.n_sets  # the last one differs by table
+        sets = (wanted[0] % n_sets, wanted[1] % n_sets)
+        return OpenFactor(table, family, scope, Rows(codes, held, self.sizes, sets))
 
-        The factor has the shape (distinct rows, k, values of the missing columns …).
-        """
-        columns = sorted(c for c in family if gaps[c])
-        sets = (_APART, _LAST) if gaps[family[0]] else (_OTHER, _PARENTLESS)
-        shape = self.sizes[columns].tolist()
-        first, place = self._distinct(family, codes, held, gaps)
-        n_cells, k = math.prod(shape), self.n_classes
-        factor = np.empty((len(first), k, n_cells))
-        at_once = max(1, _BLOCK_CELLS // max(len(first), 1))
-        for low, high in _parallel.row_blocks(n_cells, at_once):
-            width = high - low
-            filled = np.empty((len(codes), len(first) * width), dtype=codes.dtype)
-            for c in family:
-                if not gaps[c]:
-                    filled[c] = np.repeat(codes[c, first], width)
-            values = np.unravel_index(np.arange(low, high), shape)
-            for c, value in zip(columns, values, strict=True):
-                filled[c] = np.tile(value.astype(codes.dtype), len(first))
-            entries = self._look_up(family, filled, np.repeat(held[first], width), sets)
-            factor[:, :, low:high] = entries.reshape(len(first), width, k).transpose(0, 2, 1)
-        return factor.reshape(len(first), k, *shape), place
-
-    def _table(self, family: Family) -> FamilyTable | CellTable:
+    def table_of(self, family: Family) -> FamilyTable | CellTable:
+        """Return the table of a counted family, or of one with fewer parents."""
         if family not in self.made:
             self.made[family] = self._estimate(family)
         return self.made[family]
@@ -435,7 +431,7 @@ class FamilyTables(Tables):
         tables = [conditional(self.smoothing, margin, levels, possible, held) for held in sets]
         table = np.stack(tables).reshape(len(sets), k, -1, int(sizes[family[0]]))
         backs_off = self.smoothing.is_hierarchical and len(family) > 1
-        simpler = self._table(family[:-1]) if backs_off else None
+        simpler = self.table_of(family[:-1]) if backs_off else None
         return FamilyTable(family[1:], contexts, table, simpler)  # type: ignore[arg-type]
 
     def _levels(self, counted: FamilyCounts, family: Family) -> tuple[IntArray, list[Level]]:
@@ -495,5 +491,5 @@ def family_tables(
     fixed = (marginalize, {} if made is None else made, max_memory)
     tables = FamilyTables(counts, smoothing, prior, held_out, *fixed)
     for family in counts.families:
-        tables._table(family.columns)  # noqa: SLF001 - estimated before threads use them
+        tables.table_of(family.columns)  # before threads use them
     return tables

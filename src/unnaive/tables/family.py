@@ -44,6 +44,11 @@ class FamilyTable:
     simpler: FamilyTable | None = None
 
     @property
+    def n_sets(self) -> int:
+        """Number of sets."""
+        return len(self.table)
+
+    @property
     def nbytes(self) -> int:
         """Size in bytes."""
         return self.table.nbytes
@@ -99,6 +104,11 @@ class CellTable:
     entries: FloatArray
     of_context: FloatArray
     of_value: FloatArray
+
+    @property
+    def n_sets(self) -> int:
+        """Number of sets."""
+        return len(self.entries)
 
     @property
     def nbytes(self) -> int:

@@ -115,9 +115,20 @@ def hierarchical(
     array([[0.9 , 0.1 ],
            [0.57, 0.43]])
     """
-    shares = root(margin, held[0], n_values)
+    return every_level(margin, levels, alphas, held, n_values)[-1]
+
+
+def every_level(
+    margin: CountArray,
+    levels: Sequence[Level],
+    alphas: Sequence[float],
+    held: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    n_values: float | None = None,
+) -> list[FloatArray]:
+    """P(x), then :func:`hierarchical` of the first level, of the first two, and so on."""
+    shares = [root(margin, held[0], n_values)]
     for depth, (level, alpha) in enumerate(zip(levels, alphas, strict=True)):
-        shares = _level(level, shares, alpha, held[min(depth + 1, 2)])
+        shares.append(_level(level, shares[-1], alpha, held[min(depth + 1, 2)]))
     return shares
 
 

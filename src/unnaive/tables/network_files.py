@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from unnaive._typing import Label
+    from unnaive._typing import Label, State
     from unnaive.models import BayesNet
     from unnaive.tables.network import Network
 
@@ -243,7 +243,7 @@ class NetworkFiles:
             The network. :meth:`unnaive.structure.dag.DAG.of_dot` reads graphs without tables.
         """
         nodes, arrows = read_dot(text)
-        known: dict[str, dict[str, Any]] = {}
+        known: dict[str, State] = {}
         for name, given in nodes.items():
             try:
                 known[name] = {key: json.loads(given[key]) for key in _ATTRIBUTES if key in given}
@@ -254,7 +254,7 @@ class NetworkFiles:
         return cls._of_attributes(DAG.of_edges(tuple(nodes), arrows), known)
 
     @classmethod
-    def _of_attributes(cls, dag: DAG, known: dict[str, dict[str, Any]]) -> Self:
+    def _of_attributes(cls, dag: DAG, known: dict[str, State]) -> Self:
         """Create a network from the attributes of the nodes of a graph."""
         for name in dag.names:
             lacking = [key for key in ("states", "table") if known[name].get(key) is None]

@@ -78,55 +78,58 @@ def all_pairs_of_parents(
     sets = leave_one_out_sets(held_out)[:2]
     columns, width = child_groups(sizes)
     stacked, weights = np.zeros((len(sets), k, n_rows, width)), np.zeros(n_rows)
-    alone = len(columns) == columns[-1, 1] + 1  # every column is a group of its own
     for p, q, start, stride, _ in parents.tolist():
-        shape = (int(sizes[p]) + 1, stride)
-        place = slice(start, start + shape[0] * stride)
         often = counts.pair(p, q).sum(axis=0) - (held_out or 0.0) >= min_count
         share = 1.0 if pair_weights is None else pair_weights[p, q]
-        weights[place].reshape(shape)[:-1, :-1] = often * share
-        for table, held in zip(stacked, sets, strict=True):
-            lines = table[:, place] if alone else np.zeros((k, shape[0] * stride, slots[-1]))
-            entries = lines.reshape(k, *shape, slots[-1])  # a view
-            _fill_pair(counts, (p, q), smoothing, class_prior, held, entries[:, :-1, :-1])
-            grouped(lines, columns, slots, out=table[:, place])
+        # Rows of pairs that are too rare have no weight and stay 0, so that they take no memory.
+        of_p, of_q = np.nonzero(often * share)
+        rows = start + of_p * stride + of_q
+        weights[rows] = share
+        for table, held in zip(stacked, sets, strict=True) if len(rows) else ():
+            chosen = of_p * int(sizes[q]) + of_q
+            entries = _pair_entries(counts, (p, q), smoothing, class_prior, held, chosen)
+            table[:, rows] = grouped(entries, columns, slots)
     return SuperParentTables(
         slots, columns, parents, stacked.reshape(-1, n_rows, width), weights, None, k
     )
 
 
-def _fill_pair(  # noqa: PLR0917 - as long as the formula
+def _pair_entries(  # noqa: PLR0917 - as long as the formula
     counts: JointCounts,
     pair: tuple[int, int],
     smoothing: Smoothing,
     class_prior: FloatArray | None,
     held: HeldOut,
-    out: FloatArray,
-) -> None:
-    """Write log P(x_i | c, x_p, x_q) of all children, P(c, x_p, x_q) at p; (k, v_p, v_q, S)."""
+    chosen: IntArray,
+) -> FloatArray:
+    """Log P(x_i | c, x_p, x_q) of all children, P(c, x_p, x_q) at p, of chosen pairs; (k, m, S)."""
     p, q = pair
     sizes, k = counts.schema.sizes, counts.n_classes
     slots = starts_of(sizes + 1)
     v_p, v_q = int(sizes[p]), int(sizes[q])
+    out = np.zeros((k, len(chosen), slots[-1]))
     for child, size in enumerate(sizes.tolist()):
         if child in pair:
             continue
-        table = triple(counts, (p, q, child)).reshape(k * v_p * v_q, size)
-        marginal = counts.marginal(child)
-        levels = [Level.of(table, np.repeat(np.arange(k * v_p), v_q))]
-        if smoothing.is_hierarchical:
+        table = triple(counts, (p, q, child)).reshape(k, v_p * v_q, size)
+        marginal, wanted = counts.marginal(child), chosen
+        if not smoothing.is_hierarchical:
+            levels = [Level.of(table[:, chosen].reshape(k * len(chosen), size))]
+            wanted = np.arange(len(chosen))
+        else:  # its strength is chosen by all pairs of values
+            above = np.repeat(np.arange(k * v_p), v_q)
             pair_table = counts.pair(p, child).reshape(k * v_p, size)
-            levels.insert(0, Level.of(pair_table, np.repeat(np.arange(k), v_p)))
-            levels.insert(0, Level.of(marginal))
-        margin = marginal.sum(axis=0)
-        entries = conditional(smoothing, margin, levels, len(table), held, column=child)
+            levels = [Level.of(marginal), Level.of(pair_table, np.repeat(np.arange(k), v_p))]
+            levels.append(Level.of(table.reshape(len(above), size), above))
+        margin, possible = marginal.sum(axis=0), k * v_p * v_q
+        entries = conditional(smoothing, margin, levels, possible, held, column=child)
         place = slice(slots[child], slots[child] + size)
-        out[..., place] = entries.reshape(k, v_p, v_q, size)
+        out[..., place] = entries.reshape(k, len(entries) // k, size)[:, wanted]
     of_class = log_prior(counts, smoothing, class_prior, held)
     prior = super_parent_prior(
         *(counts.pair(p, q).reshape(k, -1), smoothing, of_class, held),
         given=class_prior is not None,
         column=p,
     )
-    for value in range(v_p):
-        out[:, value, :, slots[p] + value] = prior.reshape(k, v_p, v_q)[:, value]
+    out[:, np.arange(len(chosen)), slots[p] + chosen // v_q] = prior[:, chosen]
+    return out

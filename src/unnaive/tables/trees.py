@@ -15,7 +15,7 @@ from unnaive.counts.sizes import starts_of
 from unnaive.structure.graph import LEFT_OUT
 from unnaive.tables import describe
 from unnaive.tables.base import NO_ROWS, Tables, hopeless_rows, own_classes
-from unnaive.tables.hierarchy import Level, concentrations, hierarchical
+from unnaive.tables.hierarchy import Level, concentrations, every_level, hierarchical
 from unnaive.tables.terms import Terms, chained, observed, single_terms
 
 if TYPE_CHECKING:
@@ -460,6 +460,12 @@ def column_factors(
     factors = [np.zeros((n_classes, above + 1, size + 1)) for _ in sets]
     known: State = {"chosen": chosen, "column": column}
     for factor, held in zip(factors, sets, strict=True):
+        if chosen is not None and smoothing.view is None:
+            shares = every_level(margin, levels, chosen, (held.total, held.alone, held.value))
+            factor[:, above, :size] = np.log(shares[1])
+            if parent >= 0:
+                factor[:, :above, :size] = np.log(shares[2]).reshape(n_classes, above, size)
+            continue
         alone = conditional(smoothing, margin, levels[:1], n_classes, held, **known)
         factor[:, above, :size] = alone
         if parent >= 0:

@@ -10,6 +10,7 @@ whose gradient is positive are left out of the expansion.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -87,6 +88,12 @@ class Weighing:
         stops = np.cumsum(sizes).tolist()
         return list(zip([0, *stops], stops, strict=False))
 
+    @property
+    def folds(self) -> IntArray:
+        """Fold of every row; shape (n,)."""
+        sizes = [stop - start for start, stop in self._blocks]
+        return np.repeat(np.arange(len(sizes)) % FOLDS, sizes)
+
     @cached_property
     def _team(self) -> _parallel.Team:
         return _parallel.Team(self.n_jobs if self.entries.size > _ALONE else 1)
@@ -94,6 +101,15 @@ class Weighing:
     @cached_property
     def _penalties(self) -> FloatArray:
         return np.concatenate([self.penalty, np.full(len(self.prior), BIAS_PENALTY)])
+
+    def has_order_of(self, n_terms: int) -> bool:
+        """Whether the rows would be ordered like this with another number of terms."""
+        n, m, k = len(self.classes), len(self.penalty), len(self.prior)
+        return number_of_blocks(n, m, k) == number_of_blocks(n, n_terms, k)
+
+    def some(self, kept: BoolArray) -> Weighing:
+        """Return only some of the terms."""
+        return replace(self, entries=self.entries[kept], penalty=self.penalty[kept])
 
     def loss(self, point: FloatArray) -> float:
         """Penalized log loss of weights and biases (m + k,)."""

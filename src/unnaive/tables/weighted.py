@@ -3,9 +3,13 @@ r"""Products of factors with a weight each, fitted to predict the class (Mathema
 .. math:: \log P(c, x) = \log P(c) + b_c + \sum_i w_i \log P(x_i \mid c)
           + \sum_{ij} w_{ij} \log \frac{P(x_i \mid x_j, c)}{P(x_i \mid c)} + \text{const}
 
-The tables come only from counts. The weights maximize the conditional likelihood of the classes,
-where every row is looked up in leave-one-out tables. So a factor that only memorizes its rows gets
-no weight.
+A factor of more columns has what the last parent adds to the others,
+
+.. math:: w_{ijk} \log \frac{P(x_i \mid x_j, x_k, c)}{P(x_i \mid x_j, c)},
+
+and 0 for joint values of the parents that no row has. The tables come only from counts. The weights
+maximize the conditional likelihood of the classes, where every row is looked up in leave-one-out
+tables. So a factor that only memorizes its rows gets no weight.
 
 A weight is shared by all cells of a table, the rare ones too. With a pseudo-count a > 0, a cell has
 the ratio of the rows that it has to those that it would have without the dependence, with a more of
@@ -23,6 +27,8 @@ joint by −log(E / a + 1), however small its estimated probability is.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +37,7 @@ from unnaive import _parallel
 from unnaive._core.weighting import gather_terms, place_terms, sum_terms
 from unnaive._dataclasses import dataclass
 from unnaive.counts.sizes import starts_of
+from unnaive.exceptions import UnnaiveError
 from unnaive.tables import describe
 from unnaive.tables.base import Tables, less, own_priors
 from unnaive.tables.hierarchy import root
@@ -38,10 +45,13 @@ from unnaive.tables.terms import Terms
 from unnaive.tables.trees import column_factors, leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
     from unnaive.counts import JointCounts
     from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
+    from unnaive.tables.terms import Key
     from unnaive.tables.trees import HeldOut
 
 ROWS_A_TASK = 1 << 11
@@ -53,21 +63,24 @@ class WeightedTables(Tables):
 
     Attributes
     ----------
-    layout : ndarray of shape (m, 4)
-        For each term its column, the parent or −1, the slots of the column, and where its
-        table starts in a line of ``tables``.
+    layout : ndarray of shape (m, 2·w + 1)
+        For each term its column and parents (−1 where there are fewer than w − 1), the stride of
+        each in its table, and where its table starts in a line of ``tables``.
     tables : ndarray of shape (sets · k, cells)
         Weighted log factors.
     prior : ndarray of shape (sets, k)
         log P(c) plus the bias.
     n_classes : int
         Number of classes k.
+    n_corrections : int, default=0
+        How many of the terms, at the end, are corrections, in which missing values count.
     """
 
     layout: IntArray
     tables: FloatArray
     prior: FloatArray
     n_classes: int
+    n_corrections: int = 0
 
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         out = own_priors(self.prior, held)
@@ -94,20 +107,40 @@ class WeightedTables(Tables):
         """Split the log joint into the weighted factors."""
         places = self._places(np.ascontiguousarray(codes), (0, codes.shape[1]))
         parts = self.tables[: self.n_classes][:, places].transpose(2, 0, 1)
-        keys = tuple(((i,), (j,) if j >= 0 else ()) for i, j in self.layout[:, :2].tolist())
-        return Terms(keys, np.repeat(self.prior[:1], codes.shape[1], axis=0), parts)
+        families, first = self._families(), len(self.layout) - self.n_corrections
+        keys: list[Key] = [((column,), tuple(parents)) for column, *parents in families[:first]]
+        keys += [(tuple(columns), ()) for columns in families[first:]]
+        return Terms(tuple(keys), np.repeat(self.prior[:1], codes.shape[1], axis=0), parts)
 
     def describe(self, arrays: Arrays) -> State:
         """Describe the weighted factors as a product."""
         lines, factors = self.tables[: self.n_classes], []
-        bounds = [*self.layout[1:, 3].tolist(), lines.shape[1]]
-        for (column, parent, slots, start), stop in zip(self.layout.tolist(), bounds, strict=True):
-            table = lines[:, start:stop].reshape(len(lines), -1, slots)
-            parents = [parent] if parent >= 0 else []
-            known = table[:, :-1, :-1] if parents else table[:, 0, :-1]
+        bounds = [*self.layout[1:, -1].tolist(), lines.shape[1]]
+        first = len(self.layout) - self.n_corrections
+        for place, (line, (column, *parents), stop) in enumerate(
+            zip(self.layout.tolist(), self._families(), bounds, strict=True)
+        ):
+            table = lines[:, line[-1] : stop].reshape(len(lines), *self._slots(line, stop))
+            if place >= first:
+                factors.append(_described_correction([*parents, column], table, arrays))
+                continue
+            known = table[(slice(None), *[slice(-1)] * (len(parents) + 1))]
+            known = known.reshape(len(lines), -1, known.shape[-1]) if parents else known
             described = describe.table([*parents, column], known, arrays)
             factors.append(describe.factor([column], parents, [described]))
         return describe.product(self.prior[0], factors, arrays, marginalize=False)
+
+    def _families(self) -> list[list[int]]:
+        """Return the column of each term, and its parents."""
+        columns = self.layout[:, : self.layout.shape[1] // 2].tolist()
+        return [[column for column in term if column >= 0] for term in columns]
+
+    def _slots(self, line: list[int], stop: int) -> list[int]:
+        """Slots of the parents of a term, and of its column."""
+        width = len(line) // 2
+        n_parents = sum(column >= 0 for column in line[1:width])
+        strides = [stop - line[-1], *line[width + 1 : width + 1 + n_parents], 1]
+        return [above // below for above, below in pairwise(strides)]
 
     def _places(self, codes: CodeArray, rows: tuple[int, int]) -> IntArray:
         places = np.empty((len(self.layout), rows[1] - rows[0]), dtype=np.int64)
@@ -115,15 +148,46 @@ class WeightedTables(Tables):
         return places
 
 
-def table_cells(sizes: IntArray, pairs: IntArray) -> IntArray:
-    """Count the cells in the tables of terms (m, 2), for one class and set; shape (m,)."""
-    slots = sizes + 1
-    return np.asarray(slots[pairs[:, 0]] * np.where(pairs[:, 1] >= 0, slots[pairs[:, 1]], 1))
+def _described_correction(columns: list[int], table: FloatArray, arrays: Arrays) -> State:
+    """Describe a correction by a table for every set of columns that may be observed."""
+    described = []
+    for width in range(len(columns), 0, -1):
+        for some in combinations(columns, width):
+            known = [slice(-1) if column in some else -1 for column in columns]
+            values = table[(slice(None), *known)]
+            values = values.reshape(len(values), -1, values.shape[-1]) if width > 1 else values
+            described.append(describe.table(some, values, arrays))
+    return describe.factor(sorted(columns), [], described)
+
+
+def joined(terms: IntArray, further: IntArray) -> IntArray:
+    """Return terms (m, w) and further ones below each other, filled up with −1."""
+    width = max(terms.shape[1], further.shape[1])
+    filled = [
+        np.pad(one, ((0, 0), (0, width - one.shape[1])), constant_values=-1)
+        for one in (terms, further)
+    ]
+    return np.concatenate(filled)
+
+
+def table_cells(sizes: IntArray, terms: IntArray) -> IntArray:
+    """Count the cells in the tables of terms (m, w), for one class and set; shape (m,)."""
+    return np.asarray(np.where(terms >= 0, sizes[terms] + 1, 1).prod(axis=1))
+
+
+def layout_of(sizes: IntArray, terms: IntArray) -> IntArray:
+    """Return columns, strides and starts of the tables of terms (m, w)."""
+    slots = np.where(terms >= 0, sizes[terms] + 1, 1)
+    inner = np.cumprod(slots[:, :0:-1], axis=1)[:, ::-1]  # of a parent and all after it
+    strides = np.ones_like(terms)
+    strides[:, 1:-1] = inner[:, 1:]
+    strides[:, 1:] *= slots[:, :1]
+    return np.column_stack([terms, strides, starts_of(table_cells(sizes, terms))[:-1]])
 
 
 def weighted_tables(
     counts: JointCounts,
-    pairs: IntArray,
+    terms: IntArray,
     smoothing: Smoothing,
     *,
     weights: FloatArray | None = None,
@@ -137,10 +201,10 @@ def weighted_tables(
     Parameters
     ----------
     counts : JointCounts
-        Counts of the columns and pairs.
-    pairs : ndarray of shape (m, 2)
-        The column of each term and its parent, or −1. A term with a parent has
-        log P(x | x_parent, c) − log P(x | c).
+        Counts of the columns, pairs and families.
+    terms : ndarray of shape (m, w)
+        The column of each term and its parents, −1 where there are fewer. A term with a parent
+        has log P(x | x_parent, c) − log P(x | c); with more parents, what the last one adds.
     smoothing : Smoothing
         The smoothing policy.
     weights : ndarray of shape (m,), default=None
@@ -161,26 +225,86 @@ def weighted_tables(
     """
     sizes, k = counts.schema.sizes, counts.n_classes
     sets = leave_one_out_sets(held_out)[:2]
-    starts = starts_of(table_cells(sizes, pairs))
-    tables = np.empty((len(sets), k, starts[-1]))
+    layout = layout_of(sizes, terms)
+    cells = table_cells(sizes, terms)
+    tables = np.empty((len(sets), k, cells.sum()))
     prior = np.empty((len(sets), k))
     for index, held in enumerate(sets):
         prior[index] = log_prior(counts, smoothing, class_prior, held)
         prior[index] += 0.0 if bias is None else bias
-    for term, (column, parent) in enumerate(pairs.tolist()):
-        place = slice(starts[term], starts[term + 1])
+    for term, start, size in zip(range(len(terms)), layout[:, -1], cells, strict=True):
+        place = slice(start, start + size)
         scale = 1.0 if weights is None else weights[term]
         if scale == 0.0:
             tables[:, :, place] = 0.0
             continue
-        for index, factor in enumerate(column_factors(counts, column, parent, smoothing, sets)):
-            if pseudo_count:
-                added = _reined(counts, (column, parent), factor, sets[index], pseudo_count)
-            else:
-                added = less(factor, factor[:, -1:]) if parent >= 0 else factor
-            np.multiply(scale, added.reshape(k, -1), out=tables[index, :, place])
-    terms = np.column_stack([pairs, sizes[pairs[:, 0]] + 1, starts[:-1]])
-    return WeightedTables(terms, tables.reshape(len(sets) * k, -1), prior, k)
+        columns = tuple(column for column in terms[term].tolist() if column >= 0)
+        of_sets: Iterable[FloatArray]
+        if len(columns) > 2:
+            of_sets = _family_factors(counts, columns, smoothing, held_out, pseudo_count)
+        else:
+            of_sets = _pair_factors(counts, columns, smoothing, sets, pseudo_count)
+        for index, factor in enumerate(of_sets):
+            np.multiply(scale, factor.reshape(k, -1), out=tables[index, :, place])
+    return WeightedTables(layout, tables.reshape(len(sets) * k, -1), prior, k)
+
+
+def _pair_factors(
+    counts: JointCounts,
+    columns: tuple[int, ...],
+    smoothing: Smoothing,
+    sets: tuple[HeldOut, ...],
+    pseudo: float,
+) -> Iterator[FloatArray]:
+    """Yield the log factors of a column, or of a column and its parent, for every set."""
+    column, parent = columns if len(columns) > 1 else (*columns, -1)
+    for held, factor in zip(
+        sets, column_factors(counts, column, parent, smoothing, sets), strict=True
+    ):
+        if pseudo:
+            yield _reined(counts, (column, parent), factor, held, pseudo)
+        else:
+            yield less(factor, factor[:, -1:]) if parent >= 0 else factor
+
+
+def _family_factors(
+    counts: JointCounts,
+    columns: tuple[int, ...],
+    smoothing: Smoothing,
+    held_out: float | None,
+    pseudo: float,
+) -> FloatArray:
+    """Log factors of a column and several parents, 0 for missing ones; (sets, k, …, slots)."""
+    from unnaive.tables.families import family_tables  # noqa: PLC0415 - loads when asked
+    from unnaive.tables.family import FamilyTable  # noqa: PLC0415 - as above
+
+    counted = [one for one in counts.families if one.columns == columns]
+    given = family_tables(
+        replace(counts, families=tuple(counted[:1])), smoothing, held_out=held_out
+    )
+    found_tables = [given.table_of(one) for one in (columns, columns[:-1]) if counted]
+    full, simpler = found_tables if counted else (None, None)
+    if not isinstance(full, FamilyTable) or not isinstance(simpler, FamilyTable):
+        named = ", ".join(counts.schema.names[column] for column in columns)
+        raise UnnaiveError(f"the columns {named} were not counted together; fit on rows")
+    sizes, sets = counts.schema.sizes, leave_one_out_sets(held_out)[:2]
+    parents = columns[1:]
+    above = np.searchsorted(simpler.contexts, full.contexts // int(sizes[parents[-1]]))
+    found = full.table[: len(sets), :, : len(full.contexts)]
+    expected = simpler.table[: len(sets), :, above]
+    if pseudo:
+        held = np.array([one.value for one in sets])[:, None, None, None]
+        n_rows = np.maximum(counted[0].table.sum(axis=2)[..., None] - held, 0.0)
+        ratio = np.log(n_rows * np.exp(found) + pseudo) - np.log(n_rows * np.exp(expected) + pseudo)
+    else:
+        ratio = less(found, expected)
+    ratio[:, :, counted[0].table.sum(axis=(0, 2)) <= (held_out or 0.0)] = 0.0  # of no other row
+    slots = sizes[[*parents, columns[0]]] + 1
+    factors = np.zeros((len(sets), counts.n_classes, *slots.tolist()))
+    values = np.unravel_index(full.contexts, sizes[list(parents)].tolist())
+    cells = np.ravel_multi_index(values, slots[:-1].tolist())
+    factors.reshape(*factors.shape[:2], -1, slots[-1])[:, :, cells, :-1] = ratio
+    return factors
 
 
 def _reined(

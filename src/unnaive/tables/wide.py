@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from unnaive.tables.family import FamilyTable
 from unnaive.tables.trees import column_factors, leave_one_out_sets, log_prior, possible
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray
+    from unnaive._typing import FloatArray, State
     from unnaive.counts import JointCounts
     from unnaive.structure import ParentGraph
     from unnaive.tables.smoothing import Smoothing
@@ -31,7 +31,7 @@ def wide_tree(
     marginalize: bool = True,
     held_out: float | None = None,
     root_of: RootOf | None = None,
-    shared: dict[Any, Any] | None = None,
+    shared: State | None = None,
     max_memory: int = 2**31,
 ) -> FamilyTables:
     """Estimate the tables of a tree of which some pairs are held by the cells that occurred.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from unnaive.io.sources import is_stream
@@ -30,6 +31,8 @@ def engine_of(source: object) -> Engine | None:
     some = source[0] if isinstance(source, list | tuple) and source else source
     kind: Any = type(some)
     name = _holder(kind) or ("streams" if is_stream(source) else None)
+    if isinstance(some, str | PathLike):
+        name = "paths"
     if name is None:
         return None
     engine: Engine = import_module(f"unnaive.counts.engines.{name}").engine(source)

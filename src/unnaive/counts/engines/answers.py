@@ -10,7 +10,7 @@ import numpy as np
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -27,6 +27,26 @@ def new_names(prediction: Prediction, taken: Collection[str]) -> list[str]:
         if name in taken:
             raise UnnaiveError(f"the frame has a column {name!r} already; drop or rename it")
     return names
+
+
+def stream_of_answers(
+    prediction: Prediction, fields: Sequence[pa.Field], batches: Iterable[pa.RecordBatch]
+) -> pa.RecordBatchReader:
+    """Add predictions to batches of some fields as new columns, when the stream is read."""
+    arrow = import_module("pyarrow")
+    columns = tuple(field.name for field in fields)
+    features = list(prediction.columns_of(columns))
+    names = new_names(prediction, columns)
+    kind = arrow_array(prediction.empty.ravel()).type
+    new = [arrow.field(name, kind) for name in names]
+
+    def answered() -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            table = arrow.Table.from_batches([batch])
+            answers = prediction(table.select(features))
+            yield from with_answers(table, answers, names).to_batches()
+
+    return arrow.RecordBatchReader.from_batches(arrow.schema([*fields, *new]), answered())
 
 
 def with_answers(table: pa.Table, answers: AnyArray, names: list[str]) -> pa.Table:

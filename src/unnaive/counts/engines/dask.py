@@ -48,6 +48,7 @@ class DaskEngine:
     source: Any
     names: tuple[str, ...] | None = None
     keeps_columns: bool = False
+    in_order: bool = False
 
     def fold(
         self, work: Work[Result], labels: object = None, weights: object = None
@@ -117,10 +118,14 @@ def _run(
     """Do the work on one partition; a partition of a bag has several frames."""
     with located(number):
         if nested:
-            return work.merge(work.run_part(frame) for frame in part)
+            results, first = [], 0
+            for frame in part:
+                results.append(work.run_part(frame, place=(number, first)))
+                first += len(frame)
+            return work.merge(results)
         for series in (labels, weights):
             _require_same_index(part, series)
-        return work.run_part(part, labels, weights)
+        return work.run_part(part, labels, weights, (number, 0))
 
 
 def _require_same_index(part: object, series: pd.Series) -> None:

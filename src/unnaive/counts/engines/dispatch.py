@@ -89,10 +89,10 @@ class Work(ABC, Generic[Result]):
     def join(self, results: list[Result]) -> Result:
         """Merge results into a new one; they must not change, since a task may run twice."""
 
-    def read(
+    def apart(
         self, part: Frame | Sized, labels: object = None, weights: object = None
-    ) -> Rows | None:
-        """Convert a partition of any library to plain rows; None if it has no rows."""
+    ) -> tuple[Frame, Column, object] | None:
+        """Split a partition into features, labels and weights; None if it has no rows."""
         if not (part.n_rows if isinstance(part, Frame) else len(part)):
             return None
         frame = to_frame(part)
@@ -100,18 +100,36 @@ class Work(ABC, Generic[Result]):
             frame, labels = frame.split(self.target)
         if self.weight is not None:
             frame, weights = frame.split(self.weight)
-        rows = Rows(arranged(frame, self.names), to_column(labels), None)
-        if len(rows.target.values) != frame.n_rows:
+        target = to_column(labels)
+        if len(target.values) != frame.n_rows:
             raise UnnaiveError(
-                f"there are {frame.n_rows} rows and {len(rows.target.values)} labels; give both "
+                f"there are {frame.n_rows} rows and {len(target.values)} labels; give both "
                 "the same partitions, or name a column of the frame"
             )
+        return arranged(frame, self.names), target, weights
+
+    def read(
+        self, part: Frame | Sized, labels: object = None, weights: object = None
+    ) -> Rows | None:
+        """Convert a partition of any library to plain rows; None if it has no rows."""
+        apart = self.apart(part, labels, weights)
+        if apart is None:
+            return None
+        frame, target, weights = apart
+        rows = Rows(frame, target, None)
         return rows if weights is None else _weighted(rows, to_column(weights, "sample_weight"))
 
     def run_part(
-        self, part: Frame | Sized, labels: object = None, weights: object = None
+        self,
+        part: Frame | Sized,
+        labels: object = None,
+        weights: object = None,
+        place: tuple[int, int] = (0, 0),  # noqa: ARG002 - which samples need
     ) -> Result | None:
-        """Do the work on a partition; None if it has no rows."""
+        """Do the work on a partition; None if it has no rows.
+
+        ``place`` is the number of the partition, and the position of its first row here.
+        """
         rows = self.read(part, labels, weights)
         return None if rows is None else self.run(rows)
 
@@ -163,6 +181,10 @@ class Sketching(Work["SchemaSketch"]):
             return SchemaSketch(**self.settings)
         return SchemaSketch.from_state(state, **self.settings)
 
+    def state(self, result: SchemaSketch) -> State:
+        """Return a sketch as plain values and arrays for the store."""
+        return result.state()
+
     def join(self, results: list[SchemaSketch]) -> SchemaSketch:
         """Merge sketches."""
         sketch = self.new()
@@ -204,6 +226,10 @@ class Engine(Protocol):
     def keeps_columns(self) -> bool:
         """Whether predictions are added to the columns of the frame."""
 
+    @property
+    def in_order(self) -> bool:
+        """Whether rows come one after the other, so that their positions are known."""
+
     def fold(
         self, work: Work[Result], labels: object = None, weights: object = None
     ) -> Result | None:
@@ -240,7 +266,7 @@ def count_partitions(
     if schema is None:
         schema = learn_schema_of(engine, target, sample_weight, **learning)
     require_pairs_fit(schema, pairs, max_memory)
-    work = Counting(*_columns(engine, target, sample_weight, schema), schema=schema, pairs=pairs)
+    work = Counting(*columns_of(engine, target, sample_weight, schema), schema=schema, pairs=pairs)
     return fold(engine, work, target, sample_weight)
 
 
@@ -256,7 +282,7 @@ def count_more(
     """Count families and triples in another pass, and add them to existing counts."""
     if not families and not triples:
         return counts
-    columns = _columns(engine, target, sample_weight, counts.schema)
+    columns = columns_of(engine, target, sample_weight, counts.schema)
     work = Counting(
         *columns, schema=counts.schema, pairs=None, families=tuple(families), triples=triples
     )
@@ -268,7 +294,7 @@ def learn_schema_of(
     engine: Engine, target: object, sample_weight: object = None, **learning: Unpack[SketchLearning]
 ) -> Schema:
     """Learn the schema of an engine's partitions in one pass of sketches that are merged."""
-    columns = _columns(engine, target, sample_weight, None)
+    columns = columns_of(engine, target, sample_weight, None)
     settings: SketchSettings = {"target": _target_name(target), "n_jobs": 1, **learning}
     return fold(engine, Sketching(*columns, settings=settings), target, sample_weight).schema()
 
@@ -289,7 +315,7 @@ def _target_name(target: object) -> str:
     return "y" if name is None else str(name)
 
 
-def _columns(
+def columns_of(
     engine: Engine, target: object, sample_weight: object, schema: Schema | None
 ) -> tuple[str | None, str | None, tuple[str, ...] | None]:
     """Names of target, weights and features; raise now if the frame is known not to have them."""

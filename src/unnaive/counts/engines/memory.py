@@ -15,8 +15,8 @@ from unnaive._dataclasses import dataclass
 from unnaive._docstrings import described_like
 from unnaive.counts.cells import count_cells, is_wide_family, wide_pairs
 from unnaive.counts.families import FamilyCounts, context_of, count_family
-from unnaive.counts.joint import JointCounts, all_pairs, all_triples
-from unnaive.counts.sizes import starts_of
+from unnaive.counts.joint import JointCounts
+from unnaive.counts.sizes import all_pairs, all_triples, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

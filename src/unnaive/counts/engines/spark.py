@@ -20,9 +20,10 @@ import numpy as np
 from unnaive._dataclasses import dataclass
 from unnaive.counts.cells import by_context
 from unnaive.counts.engines.answers import new_names, with_answers
-from unnaive.counts.engines.dispatch import KNOWN_ERRORS, Counting, Sketching, located
+from unnaive.counts.engines.dispatch import KNOWN_ERRORS, Counting, located
 from unnaive.counts.families import FamilyCounts
-from unnaive.counts.joint import JointCounts, all_pairs, all_triples
+from unnaive.counts.joint import JointCounts
+from unnaive.counts.sizes import all_pairs, all_triples
 from unnaive.exceptions import UnnaiveError
 from unnaive.io import store
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from unnaive._typing import AnyArray, IntArray
     from unnaive.counts.engines.dispatch import Prediction, Work
-    from unnaive.schema.sketch import SchemaSketch
 
     Batches = Iterator[pa.RecordBatch]
 
@@ -64,6 +64,7 @@ class SparkEngine:
     source: DataFrame
     names: tuple[str, ...]
     keeps_columns: bool = True
+    in_order: bool = False
 
     def fold(
         self, work: Work[Result], labels: object = None, weights: object = None
@@ -74,7 +75,7 @@ class SparkEngine:
                 raise UnnaiveError(
                     f"{what} is a {type(beside).__name__}; with Spark, name a column of the frame"
                 )
-        cutter: Any = {Counting: CountPieces, Sketching: SketchPieces}[type(work)](work)
+        cutter: Any = CountPieces(work) if isinstance(work, Counting) else StatePieces(work)
         sent = _Sent(self.source, cutter)
         pieces = self.source.mapInArrow(partial(_count, sent), PIECES)
         pieces = pieces.repartition("part", "place").mapInArrow(partial(_merge, sent), PIECES)
@@ -177,40 +178,39 @@ class CountPieces:
 
 
 @dataclass(frozen=True)
-class SketchPieces:
-    """A sketch as a single piece: the bytes of a file of the store."""
+class StatePieces:
+    """A sketch or a sample as a single piece: the bytes of a file of the store."""
 
-    work: Sketching
+    work: Any
 
-    def cut(self, result: SchemaSketch) -> Iterator[tuple[int, bytes]]:
-        """Make one piece of the sketch."""
+    def cut(self, result: Any) -> Iterator[tuple[int, bytes]]:
+        """Make one piece of the result."""
         yield 0, self.dump(result)
 
-    def load(self, place: int, content: bytes) -> SchemaSketch:  # noqa: ARG002 - there is one
-        """Read a sketch; no code in it is ever run."""
+    def load(self, place: int, content: bytes) -> Any:  # noqa: ARG002 - there is one
+        """Read a result; no code in it is ever run."""
         with TemporaryDirectory() as folder:
             path = Path(folder) / "sketch"
             path.write_bytes(content)
             return self.work.new(store.load(path, kind="sketch"))
 
-    def add(self, first: SchemaSketch, second: SchemaSketch) -> SchemaSketch:
-        """Merge the second sketch into the first."""
-        first.merge(second)
-        return first
+    def add(self, first: Any, second: Any) -> Any:
+        """Merge two results."""
+        return self.work.join([first, second])
 
-    def dump(self, piece: SchemaSketch) -> bytes:
-        """Write a sketch."""
+    def dump(self, piece: Any) -> bytes:
+        """Write a result."""
         with TemporaryDirectory() as folder:
             path = Path(folder) / "sketch"
-            store.save(path, piece.state(), kind="sketch")
+            store.save(path, self.work.state(piece), kind="sketch")
             return path.read_bytes()
 
-    def whole(self, pieces: dict[int, SchemaSketch]) -> SchemaSketch:
+    def whole(self, pieces: dict[int, Any]) -> Any:
         """Return the single piece."""
         return pieces[0]
 
 
-Pieces = CountPieces | SketchPieces
+Pieces = CountPieces | StatePieces
 
 
 def _native(array: AnyArray) -> AnyArray:
@@ -243,11 +243,13 @@ def _count(sent: _Sent[Pieces], batches: Batches) -> Batches:
     """Count a partition."""
     cutter: Any = sent.get()
     number = import_module("pyspark").TaskContext.get().partitionId()
-    result = None
+    result, first = None, 0
     try:
         with located(number):
             for table in _gathered(batches):
-                result = cutter.work.merge([result, cutter.work.run_part(table)])
+                found = cutter.work.run_part(table, place=(number, first))
+                result = cutter.work.merge([result, found])
+                first += len(table)
     except KNOWN_ERRORS as error:
         yield _batch(number // FAN_IN, ERROR, f"{type(error).__name__}\n{error}".encode())
         return

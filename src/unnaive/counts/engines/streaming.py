@@ -18,7 +18,7 @@ from unnaive.io.frames import Frame
 from unnaive.io.parts.streams import StreamPart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from unnaive.counts.engines.checkpoint import Checkpoint
     from unnaive.counts.engines.dispatch import Counting, Rows, Sketching
@@ -165,9 +165,7 @@ class Files:
 
     def warn(self) -> None:
         """Warn about the files that were skipped, and note how text files were read."""
-        notes = [note for part in self.parts.values() for note in part.notes()]
-        for note in {(note.kind, note.names): note for note in reversed(notes)}.values():
-            warnings.warn(note, stacklevel=4)
+        warn_of_reading(self.parts.values(), stacklevel=5)
         if self.notes.skipped:
             names, reasons = zip(*self.notes.skipped.items(), strict=True)
             what = f"{len(names)} of {len(self.entries)} files are bad and were left out"
@@ -242,6 +240,13 @@ class Files:
                 yield part, None
             except KNOWN_ERRORS as error:
                 yield part, error
+
+
+def warn_of_reading(parts: Iterable[Part], stacklevel: int) -> None:
+    """Say how text files were read; the first file of each kind of note is named."""
+    notes = [note for part in parts for note in part.notes()]
+    for note in {(note.kind, note.names): note for note in reversed(notes)}.values():
+        warnings.warn(note, stacklevel=stacklevel)
 
 
 @contextmanager

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
-from unnaive.counts.engines.answers import arrow_array, new_names, with_answers
+from unnaive.counts.engines.answers import stream_of_answers
 from unnaive.counts.engines.streaming import bytes_of, located, read_ahead
 from unnaive.io.parts.streams import BATCH_ROWS, StreamPart
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator
 
     import pyarrow as pa
 
@@ -35,6 +34,7 @@ class StreamEngine:
 
     part: StreamPart
     keeps_columns: bool = True
+    in_order: bool = True
     held: list[Frame] = field(default_factory=list)
 
     @property
@@ -54,7 +54,7 @@ class StreamEngine:
         with closing(read_ahead(self._frames())) as frames:
             for frame in frames:
                 with located(self.part.name, first, frame.n_rows):
-                    results.append(work.run_part(frame))
+                    results.append(work.run_part(frame, place=(0, first)))
                 first += frame.n_rows
                 if len(results) == FAN_IN:
                     results = [work.merge(results)]
@@ -78,18 +78,5 @@ class StreamEngine:
 
     def predict(self, prediction: Prediction) -> pa.RecordBatchReader:
         """Add predictions to the stream as new columns, batch by batch, when it is read."""
-        arrow = import_module("pyarrow")
-        features = list(prediction.columns_of(self.names))
-        names = new_names(prediction, self.names)
-        schema = self.part.schema
-        kind = arrow_array(prediction.empty.ravel()).type
-        fields = [*schema, *(arrow.field(name, kind) for name in names)]
-
-        def batches() -> Iterator[pa.RecordBatch]:
-            columns = list(self.names)
-            for batch in self.part.batches(batch_size=BATCH_ROWS, columns=columns):
-                table = arrow.Table.from_batches([batch])
-                answers = prediction(table.select(features))
-                yield from with_answers(table, answers, names).to_batches()
-
-        return arrow.RecordBatchReader.from_batches(arrow.schema(fields), batches())
+        batches = self.part.batches(batch_size=BATCH_ROWS, columns=list(self.names))
+        return stream_of_answers(prediction, self.part.fields, batches)

@@ -8,6 +8,7 @@ const unnaiveCertainty = (function () {
   "use strict";
 
   const MOST_LEAN = 2 / 6; // skewness of an exponential variable: one cell, no rows
+  const TAME = 0.1; // variance up to which a series is as good as nodes
   const WIDE = 4; // variance from which on more nodes are taken
   const MATTERS = 9; // e^−9 of the largest joint changes no bound that is shown
   const LEAST = -1e9; // instead of the logarithm of 0
@@ -42,12 +43,12 @@ const unnaiveCertainty = (function () {
     return mean + deviation * (b + h * b * b + (h * h * b * b * b) / 3);
   }
 
-  /* The variable log(e^X + e^Y), by quadrature. */
-  function logSumOf(one, other, nodes) {
+  /* The variable log(e^X + e^Y), by quadrature with the nodes of each. */
+  function logSumOf(one, other) {
     const cells = [];
-    for (const [left, weight] of nodes) {
+    for (const [left, weight] of one.nodes) {
       const x = quantile(one, left);
-      for (const [right, share] of nodes) {
+      for (const [right, share] of other.nodes) {
         const y = quantile(other, right);
         cells.push([weight * share, Math.max(x, y) + Math.log1p(Math.exp(-Math.abs(x - y)))]);
       }
@@ -57,7 +58,37 @@ const unnaiveCertainty = (function () {
     return { mean, variance: total((at) => (at - mean) ** 2), third: total((at) => (at - mean) ** 3) };
   }
 
-  /* Of every variable the log of the sum of the others that matter. */
+  /* The variable log Σ e^X of narrow variables, by a series around their means. */
+  function seriesOf(variables) {
+    const top = Math.max(...variables.map(({ mean }) => mean));
+    const terms = variables.map(({ mean, variance: v, third: t }) => {
+      const [x, q] = [Math.exp(mean - top), (1.5 * t * t) / Math.max(v, 1e-90)];
+      return [
+        x,
+        x * v,
+        x * (v / 2 + t / 6 + (v * v) / 8 + q / 24),
+        x ** 2 * v,
+        x ** 2 * (t + 1.5 * v * v + (7 / 12) * q),
+        x ** 3 * (t + 3 * v * v + 1.5 * q),
+        x ** 4 * q,
+      ];
+    });
+    const sums = terms[0].map((_, i) => terms.reduce((sum, one) => sum + one[i], 0));
+    const [whole, ...rest] = sums;
+    const powers = [1, 1, 2, 2, 3, 4];
+    const [spread, shift, own, second, third, fourth] = rest.map((sum, i) => sum / whole ** powers[i]);
+    const mixed = spread ** 2 - 4 * spread * own + 6 * own ** 2;
+    const mean = shift - (own + second) / 2 + third / 3 - fourth / 4 - mixed / 8;
+    const variance = own + second - third + (11 / 12) * fourth + (2.5 * own - spread) * own;
+    return {
+      mean: top + Math.log(whole) + mean,
+      variance: Math.max(variance, 0),
+      third: third - 1.5 * fourth - 3 * own ** 2,
+    };
+  }
+
+  /* Of every variable the log of the sum of the others that matter: the narrow ones of these first,
+   * together, then the wider ones, one by one. */
   function othersOf(variables) {
     const places = Array.from(variables.keys());
     const low = Math.max(...variables.map(({ mean, variance }) => mean - 3 * Math.sqrt(variance)));
@@ -65,18 +96,30 @@ const unnaiveCertainty = (function () {
       const { mean, variance } = variables[c];
       return mean + 2 * Math.sqrt(variance) >= low - MATTERS;
     });
+    const tame = near.filter((c) => {
+      const { variance, third } = variables[c];
+      return variance <= TAME && Math.abs(third) <= TAME * variance;
+    });
+    const wider = near.filter((c) => !tame.includes(c));
     const nodes = near.length > 1 && near.some((c) => variables[c].variance > WIDE) ? MORE : FEW;
-    const sum = (labels) =>
-      labels.reduce(
-        (all, c) => (all === null ? variables[c] : logSumOf(all, variables[c], nodes)),
-        null,
-      );
+    const joined = (one, other) =>
+      one && other ? { ...logSumOf(one, other), nodes } : (one ?? other);
+    const narrow = (labels) =>
+      labels.length === 0
+        ? null
+        : {
+            ...(labels.length > 1 ? seriesOf(labels.map((c) => variables[c])) : variables[labels[0]]),
+            nodes: FEW,
+          };
+    const sum = (labels, first) =>
+      labels.reduce((all, c) => joined(all, { ...variables[c], nodes }), first);
     return places.map((label) => {
-      if (!near.includes(label)) return sum(near);
-      const before = sum(near.filter((c) => c < label));
-      const after = sum(near.filter((c) => c > label).reverse());
-      if (before !== null && after !== null) return logSumOf(before, after, nodes);
-      if (before !== null || after !== null) return before ?? after;
+      if (!near.includes(label)) return sum(wider, narrow(tame));
+      const at = wider.indexOf(label);
+      const before =
+        at < 0 ? narrow(tame.filter((c) => c !== label)) : sum(wider.slice(0, at), narrow(tame));
+      const rest = joined(before, sum(wider.slice(at + 1).reverse(), null));
+      if (rest !== null) return rest;
       const far = places.filter((c) => c !== label);
       return variables[far.reduce((a, b) => (variables[b].mean > variables[a].mean ? b : a))];
     });

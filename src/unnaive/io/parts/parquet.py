@@ -33,6 +33,11 @@ class ArrowPart(Part):
             self.columns, self.kinds = column_names(schema), kinds_of(schema)
         self._text = text_names(schema)
 
+    @property
+    def fields(self) -> list[pa.Field]:
+        """The columns with their types."""
+        return [self.schema.field(name) for name in self.columns]
+
     @abstractmethod
     def batches(self, **how: int | list[str]) -> Iterator[pa.RecordBatch]:
         """Yield batches of rows; ``how`` has the batch size, the columns and the use of threads."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 1 << 17
+READ_AHEAD = {"batch_readahead": 4, "fragment_readahead": 1}  # of a dataset, which holds them all
 
 
 class StreamPart(ArrowPart):
@@ -37,11 +38,14 @@ class StreamPart(ArrowPart):
         self.once = not self.again and any(hasattr(kind, name) for name in ONCE)
         self.n_read = 0
         name = getattr(source, "described", f"the {kind.__name__}")
+        self._first: pa.RecordBatchReader | None = None
         with _breaking_off(name, self):
-            reader = open_reader(source)
-            schema = reader.schema
-        # A connection can have only one open result, so a query that can run again is closed.
-        self._first: pa.RecordBatchReader | None = reader.close() if self.again else reader
+            schema = columns_of(source)
+            if schema is None:
+                self._first = open_reader(source)
+                schema = self._first.schema
+        if self._first is not None and self.again:  # a connection has only one open result
+            self._first = self._first.close()
         super().__init__(name, schema)
 
     def batches(self, **how: Any) -> Iterator[pa.RecordBatch]:
@@ -84,14 +88,23 @@ class StreamPart(ArrowPart):
         )
 
 
+def columns_of(source: Any) -> pa.Schema | None:
+    """Return the columns of a source that knows them before it is read; None of others."""
+    if hasattr(source, "described_columns"):
+        schema: pa.Schema | None = source.described_columns()
+        return schema
+    return source.schema if hasattr(source, "get_fragments") else None
+
+
 def open_reader(source: Any) -> pa.RecordBatchReader:
     """Start to read a source from its beginning."""
     for name in (*AGAIN, "fetch_record_batch"):
         if hasattr(source, name):
             if name == "collect_schema":
                 return _of_lazy_frame(source)
-            if name == "to_pyarrow_dataset":
-                return source.to_pyarrow_dataset().scanner().to_reader()
+            if name in {"to_pyarrow_dataset", "get_fragments"}:
+                dataset = source if name == "get_fragments" else source.to_pyarrow_dataset()
+                return dataset.scanner(batch_size=BATCH_ROWS, **READ_AHEAD).to_reader()
             if name.endswith("_arrow_reader"):  # a relation keeps its result, a new one has none
                 return getattr(source.project("*"), name)(BATCH_ROWS)
             return getattr(source, name)()

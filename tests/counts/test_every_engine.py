@@ -1,0 +1,119 @@
+"""Every model on every engine: the bits and answers of memory, or of the same sampled rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import unnaive
+from partitions import features
+from tests.counts.test_sampling import (
+    OF_NUMBERS,
+    dask,
+    files,
+    lazy,
+    numbers,
+    relation,
+    slow_hash,
+    stream,
+    table,
+)
+from unnaive.counts.engines import sampling
+from unnaive.models.base import CountsClassifier
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+SIZE = 60  # rows that models which need rows are fitted to
+CANDIDATES = ["nb", "tan", "wanbia", "gaussian-nb"]  # of AutoBayes, whose fits take longest
+
+
+@pytest.fixture(scope="module")
+def server():
+    pytest.importorskip("adbc_driver_postgresql", reason="adbc is not installed")
+    from benchmarks.engines import NotHere, PostgreSQL  # noqa: PLC0415 - starts a server
+
+    try:
+        running = PostgreSQL()
+    except NotHere as error:
+        pytest.skip(str(error))
+    with running:
+        running.load(table(), "patients")
+        yield running
+
+
+@pytest.fixture(scope="module")
+def sources(server, session, tmp_path_factory):
+    """By engine, the rows as it has them, for all columns and for numbers only."""
+    arrow, folder = pytest.importorskip("pyarrow"), tmp_path_factory.mktemp("engines")
+    address = f"postgresql://postgres@/postgres?host={server.folder}"
+    columns = {"children": "children::bigint"}
+    made = {}
+    for kind, frame in (("all", table()), ("numbers", numbers())):
+        chosen = ", ".join(columns.get(name, name) for name in frame.columns)
+        (folder / kind).mkdir()
+        whole = arrow.Table.from_pandas(frame, preserve_index=False)
+        made[kind] = {
+            "files": files(frame, folder / kind),
+            "Parquet by path": str(folder / kind / "*.parquet"),
+            "CSV by path": as_csv(frame, folder / f"{kind} as text"),
+            "DuckDB": relation(frame, None),
+            "PostgreSQL": unnaive.query(address, f"select {chosen} from patients"),
+            "polars": lazy(frame, None),
+            "Dask": dask(frame, None),
+            "Spark": session.createDataFrame(whole).coalesce(2),
+        }
+    return made
+
+
+def as_csv(frame, folder):
+    """Write two files of text, the second one of a single row."""
+    folder.mkdir()
+    frame[:-1].to_csv(folder / "0.csv", index=False)
+    frame[-1:].to_csv(folder / "1.csv", index=False)
+    return folder
+
+
+def made(key):
+    model = unnaive.make(key, candidates=CANDIDATES) if key == "auto" else unnaive.make(key)
+    return model.set_params(random_state=0) if "random_state" in model.get_params() else model
+
+
+def learns_from_counts(model):
+    return isinstance(model, CountsClassifier) and not model.recipe().needs_rows
+
+
+@pytest.mark.parametrize("key", list(unnaive.all_models()))
+def test_the_bits_are_those_of_memory(key, sources, cluster, monkeypatch):
+    monkeypatch.setattr(sampling.sample_rows, "__defaults__", (None, SIZE))
+    kind = "numbers" if key in OF_NUMBERS else "all"
+    frame = numbers() if key in OF_NUMBERS else table()
+    model, some, sample = made(key), frame, None
+    if not learns_from_counts(model):
+        chosen = sorted(sorted(range(len(frame)), key=slow_hash)[:SIZE])
+        some, sample = frame.iloc[chosen], (SIZE, len(frame))
+    X = features(frame)
+    expected = model.fit(features(some), some["ill"]).predict_joint_log_proba(X)
+    engines = {"stream": stream(frame, None), **sources[kind]}
+    with cluster.client.as_current():
+        for name, rows in engines.items():
+            model.fit(rows, "ill")
+            assert model.sample_ == sample, name
+            assert np.array_equal(model.predict_joint_log_proba(X), expected), name
+            if name == "CSV by path":
+                continue  # whose columns have no types before they are read
+            again = stream(frame, None) if name == "stream" else rows
+            answers = probabilities(model, again)
+            assert np.array_equal(answers, model.predict_proba(X)), name
+
+
+def probabilities(model, rows):
+    """Predict the rows of an engine lazily, and then run it; shape (n, k)."""
+    lazily = model.predict_proba(features(rows) if hasattr(rows, "npartitions") else rows)
+    if hasattr(lazily, "compute"):
+        return lazily.compute().to_numpy()
+    read = lazily.toArrow if hasattr(lazily, "toArrow") else lazily.read_all
+    answers = read().to_pandas().filter(regex="^probability_")
+    assert list(answers) == [f"probability_{label}" for label in model.classes_]
+    return answers.to_numpy()

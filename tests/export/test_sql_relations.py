@@ -1,0 +1,59 @@
+"""SQL for missing columns with many joint values: the relations say what the columns say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import unnaive
+from benchmarks.engines import unseen
+from exports import assert_predictions, assert_scored, fitted, started
+from unnaive.exceptions import UnnaiveError
+
+sqlglot = pytest.importorskip("sqlglot")
+from unnaive.export import sql_kinds  # noqa: E402 - needs sqlglot
+
+QUICK = ["DuckDB", "SQLite"]
+ENGINES = [*QUICK, pytest.param("PostgreSQL", marks=pytest.mark.long)]
+
+
+def dependent(k, values, columns=6, rows=300):
+    """Columns that depend on each other and on one of k classes."""
+    random = np.random.default_rng(0)
+    hidden = random.integers(values, size=rows)
+    noise = random.integers(2, size=(columns, rows)) * random.integers(values, size=(columns, rows))
+    cells = {f"x{i}": (hidden + own).astype(str) for i, own in enumerate(noise)}
+    classes = (hidden + random.integers(2, size=rows)) % k
+    return pd.DataFrame(cells), np.append(np.arange(k), classes[k:])
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("key", ["tan", "kdb", "bayesnet"])
+def test_every_sum_by_relations(monkeypatch, name, key):
+    monkeypatch.setattr(sql_kinds, "_FEW_CELLS", 0)
+    model, X = fitted(key, seed=1)
+    with started(name) as engine:
+        assert_scored(engine, model, X)
+        assert_scored(engine, model, X.head(1))
+        assert_scored(engine, model, X.mask(np.ones(X.shape, dtype=bool)).head(3))
+        answer = engine.score(model, X, inline=3)  # large factors are joined
+        assert_predictions(model, X, answer.labels, answer.probabilities)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_four_columns_of_many_values_and_six_classes(name):
+    X, y = dependent(4, 3)
+    model = unnaive.KDB(k=3, missing="marginalize").fit(X, y)
+    assert "_sums0 AS" in model.to_sql("rows")
+    with started(name) as engine:
+        assert_scored(engine, model, unseen(X, 1).head(100))
+
+
+def test_too_many_joint_values_are_refused_before_a_file_is_written(tmp_path):
+    X, y = dependent(3, 30, rows=600)
+    model = unnaive.KDB(k=4).fit(X, y)
+    told = r"table of the columns 'x|KDB sums over all joint values of the columns 'x"
+    with pytest.raises(UnnaiveError, match=told):
+        unnaive.export.write(model, tmp_path / "model.sql")
+    assert not list(tmp_path.iterdir())
