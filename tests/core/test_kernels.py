@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from unnaive import _core
-from unnaive._core import balance, buckets, coding, counting, discretize, information, weighting
+from unnaive._core import (
+    balance,
+    buckets,
+    coding,
+    counting,
+    discretize,
+    information,
+    intervals,
+    weighting,
+)
 from unnaive.structure import balanced
 
 CODES = (np.uint8, np.uint16, np.uint32)
@@ -160,7 +169,23 @@ ADD = {
     "ends": zeros((3, 2)),
     "counts": zeros((3, 2)),
 }
+RULE = (1.64, 1.0, intervals.CENTRED, intervals.PROJECT, 0.0)
+
+
+def setting(*starts):
+    return np.ones(2), np.ones((2, 3)), whole(*starts), RULE, RULE
+
+
+LEFT_OUT = {
+    "genome": np.full(8, 0.5),
+    "weight": 1.0,
+    "setting": setting(0, 2, 3),
+    "prior": zeros((2, 2)),
+    "own": zeros((2, 3)),
+}
 WRONG = [
+    (intervals.fill_left_out, LEFT_OUT, {"setting": setting(1, 2, 3)}),
+    (intervals.fill_left_out, LEFT_OUT, {"setting": setting(0, 2, 2)}),
     (information.conditional_information, PAIRS, {"pairs": np.array([[0, 2]])}),
     (information.conditional_information, PAIRS, {"starts": whole(0, 7)}),
     (information.conditional_information, PAIRS, {"starts": whole(-1, 5)}),

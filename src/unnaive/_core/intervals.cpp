@@ -38,8 +38,9 @@ struct Setting {
           n_classes(counts.shape(0)), n_cells(counts.shape(1)), n_groups(starts.size() - 1) {
         require(n_classes > 0 && class_counts.size() == n_classes, kernel,
                 "not one line of counts for every class");
-        require(n_groups >= 0 && all_offsets(starts.data, starts.size(), n_cells), kernel,
-                "starts are not where the groups' cells begin");
+        require(n_groups >= 0 && all_offsets(starts.data, starts.size(), n_cells) &&
+                    starts[0] == 0 && starts[n_groups] == n_cells,
+                kernel, "starts are not where the groups' cells begin");
         require(n_genes == n_classes * (1 + n_cells), kernel, "not one gene for every count");
     }
 
