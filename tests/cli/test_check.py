@@ -110,7 +110,7 @@ def test_the_report_has_the_findings(messy, tmp_path):
     result = run(*report, "-o", page)
     kinds = [finding["kind"] for finding in json.loads(result.stdout)["findings"]]
     assert kinds == ["spellings", "constant"]
-    assert "note: 2 findings about the data are at the top of the page" in result.stderr
+    assert "note: 2 findings about the data: at the top of the page" in result.stderr
     text = page.read_text(encoding="utf-8")
     assert "Findings about the data: 2" in text
     assert "The target &#39;diagnosis&#39; has 4 classes" in text

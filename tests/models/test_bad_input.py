@@ -183,3 +183,18 @@ def test_unknown_model():
         unnaive.make("tann")
     with pytest.raises(AttributeError, match="no attribute 'magic'"):
         unnaive.magic  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("other", "cure"),
+    [
+        (X.assign(c=1), r"X\[list\(model.feature_names_in_\)\]"),
+        (X[["b", "a"]], r"X\[list\(model.feature_names_in_\)\]"),
+        (X[["a"]], r"X.reindex\(columns=model.feature_names_in_\)"),
+    ],
+)
+def test_other_columns_at_predict(other, cure):
+    model = NaiveBayes().fit(X, Y)
+    with pytest.raises(ValueError, match=cure):
+        model.predict(other)
+    assert len(model.predict(other.reindex(columns=model.feature_names_in_))) == 3

@@ -49,3 +49,15 @@ def test_a_public_name_that_is_not_there_gets_a_suggestion():
     with pytest.raises(AttributeError, match="no attribute 'check'; did you mean 'checks'"):
         _ = unnaive.check
     assert not hasattr(unnaive, "__wrapped__")
+
+
+def test_checks_evaluation_and_reports_take_the_name_too():
+    features, labels = TABLE.drop(columns="ill"), TABLE["ill"]
+    assert unnaive.check_data(TABLE, "ill") == unnaive.check_data(features, labels)
+    named, given = (
+        unnaive.evaluate.cross_validate(unnaive.NaiveBayes(), X, y, folds=2)
+        for X, y in ((TABLE, "ill"), (features, labels))
+    )
+    assert np.array_equal(named.probabilities, given.probabilities)
+    model = unnaive.NaiveBayes().fit(TABLE, "ill")
+    assert model.report(TABLE, "ill", folds=2).summary["data"]["rows"] == 20

@@ -271,7 +271,7 @@ def test_wrong_settings(fitted, patients):
         report.summarise(fitted, *patients, folds=1)
     with pytest.raises(ValueError, match="positive='sick' is not a class; the classes are"):
         report.summarise(fitted, *patients, positive="sick")
-    with pytest.raises(SchemaMismatch, match=r"missing \['age'\]"):
+    with pytest.raises(SchemaMismatch, match="missing: 'age'; pass the columns"):
         report.summarise(fitted, patients[0].drop(columns="age"), patients[1])
 
 

@@ -12,7 +12,7 @@ from unnaive.checks.features import check_column, check_constants, check_leakage
 from unnaive.checks.finding import FREE_TEXT, IDENTIFIER, SEVERITIES, DataCheck, Finding
 from unnaive.checks.labels import date_finding
 from unnaive.checks.target import check_target, is_continuous
-from unnaive.io.frames import dates_as_text, to_column, to_frame
+from unnaive.io.frames import dates_as_text, table_with_target, to_column, to_frame
 
 if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
@@ -31,10 +31,11 @@ def check_data(X: object, y: object = None, *, target: str | None = None) -> Dat
     ----------
     X : array, data frame or list of mappings, of shape (n_samples, n_features)
         The features: whatever a model's ``fit`` takes. With ``target``, also the target.
-    y : array of shape (n_samples,), default=None
-        Class labels. None and no ``target``: only the features are checked.
+    y : array of shape (n_samples,), or str, default=None
+        Class labels, or the name of their column in X. None and no ``target``: only the features
+        are checked.
     target : str, default=None
-        Name of the target among the columns of X, instead of y.
+        The same name, instead of y.
 
     Returns
     -------
@@ -79,6 +80,8 @@ def _read(X: object, y: object, target: str | None) -> tuple[Frame, Column | Non
         if y is not None:
             raise ValueError(f"both y and target={target!r} were given; give only one of them")
         return frame.split(target)
+    if isinstance(y, str):
+        return table_with_target(X, y)
     labels = None if y is None else to_column(y)
     if labels is not None and len(labels.values) != frame.n_rows:
         raise ValueError(f"X has {frame.n_rows:,} rows and y has {len(labels.values):,} labels")

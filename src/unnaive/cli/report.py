@@ -106,7 +106,8 @@ def report(
     unnaive report patients.unb later.csv --new-rows --drift patients.counts -o later.html
     unnaive report patients.unb patients.csv --to markdown
     """
-    from unnaive.report.file import report_on  # noqa: PLC0415 - see app.py
+    from unnaive.explain.wording import plural  # noqa: PLC0415 - see app.py
+    from unnaive.report.file import report_on  # noqa: PLC0415
 
     if output is not None:
         require_writable(output, model, data, *([drift] if drift else []))
@@ -135,7 +136,7 @@ def report(
             result.write(output, to)
     if findings := result.summary["findings"]:
         where = "at the top of the page" if output else "in the output"
-        note(f"{len(findings)} findings about the data are {where}")
+        note(f"{plural(len(findings), 'finding')} about the data: {where}")
     if json:
         print_json(result.summary)
     elif output is None:

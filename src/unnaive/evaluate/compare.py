@@ -119,8 +119,8 @@ def compare(
         accept X as it is.
     X : array or frame of shape (n, d)
         Features.
-    y : array of shape (n,)
-        Class labels.
+    y : array of shape (n,), or str
+        Class labels, or the name of their column in X.
     folds : int or splitter, default=10
         Number of stratified folds, or a scikit-learn splitter such as
         :class:`WekaStratifiedKFold`.

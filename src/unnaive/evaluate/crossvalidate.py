@@ -18,7 +18,7 @@ from unnaive._caution import Once
 from unnaive._dataclasses import dataclass
 from unnaive.evaluate import tables
 from unnaive.exceptions import UnnaiveError
-from unnaive.io.frames import Column, Frame, to_column, to_frame
+from unnaive.io.frames import Column, Frame, rows_and_labels
 from unnaive.metrics import SCORES, Metrics, measure
 from unnaive.schema import learn_target
 
@@ -67,7 +67,7 @@ class EvaluationRows(NamedTuple):
 
 def prepare_rows(X: object, y: object, sample_weight: ArrayLike | None = None) -> EvaluationRows:
     """Check and convert features, target and weights."""
-    frame, target = to_frame(X), to_column(y)
+    frame, target = rows_and_labels(X, y)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     check_consistent_length(np.empty((frame.n_rows, 0)), target.values, weights)
     if weights is not None and not (weights > 0).all():
@@ -205,8 +205,8 @@ def cross_validate(
         It is cloned for every fold and not changed.
     X : array or frame of shape (n, d)
         Features.
-    y : array of shape (n,)
-        Class labels.
+    y : array of shape (n,), or str
+        Class labels, or the name of their column in X.
     folds : int, default=10
         Number of folds, at least 2.
     repeats : int, default=1
@@ -296,8 +296,8 @@ def leave_one_out(
         It is cloned and not changed.
     X : array or frame of shape (n, d)
         Features.
-    y : array of shape (n,)
-        Class labels.
+    y : array of shape (n,), or str
+        Class labels, or the name of their column in X.
     sample_weight : array of shape (n,), default=None
         Weights of the samples, all above 0, for fitting and for the metrics.
 

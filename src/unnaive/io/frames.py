@@ -20,6 +20,7 @@ import numpy as np
 
 from unnaive._dataclasses import dataclass
 from unnaive._scikit import check_array, column_or_1d
+from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -150,6 +151,21 @@ def to_frame(X: object) -> Frame:
 
     frame = from_table(X)
     return _from_array(X) if frame is None else _at_least_one(frame)
+
+
+def table_with_target(X: object, target: str) -> tuple[Frame, Column]:
+    """Separate the column of labels from a table that has it."""
+    if isinstance(X, np.ndarray | list | tuple) and not is_mappings(X):
+        raise UnnaiveError(
+            f"y is the text {target!r}, which names a column, but X has no names; give a label "
+            "for every row"
+        )
+    return to_frame(X).split(target)
+
+
+def rows_and_labels(X: object, y: object) -> tuple[Frame, Column]:
+    """Read samples and their labels; text names the column of labels among those of X."""
+    return table_with_target(X, y) if isinstance(y, str) else (to_frame(X), to_column(y))
 
 
 def joined_columns(columns: Sequence[Column]) -> Column:

@@ -17,13 +17,12 @@ from unnaive._parallel import one_thread_each
 from unnaive._scikit import check_is_fitted, clone
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
-from unnaive.io.frames import to_column
+from unnaive.io.frames import table_with_target, to_column
 from unnaive.models.aode import AODE
 from unnaive.models.base import CountsClassifier
 from unnaive.models.classifier import Classifier
 from unnaive.models.fitted import Names, shifted
 from unnaive.models.gaussian_networks import FullBayes, GaussianTAN
-from unnaive.models.inputs import table_with_target
 from unnaive.models.kdb import KDB
 from unnaive.models.leaderboard import Leaderboard
 from unnaive.models.partitioned import compact

@@ -14,14 +14,13 @@ import numpy as np
 from unnaive._scikit import BaseEstimator, ClassifierMixin, check_is_fitted
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.counts.count import weighted_rows
-from unnaive.io.frames import Frame, to_column
+from unnaive.io.frames import Frame, table_with_target, to_column
 from unnaive.models import certainty, docstrings, exports, persistence, predictions
 from unnaive.models.inputs import (
     Given,
     known_frame,
     named_frame,
     numbers_of_classes,
-    table_with_target,
 )
 from unnaive.models.partitioned import on_partitions, rows_of_engine
 from unnaive.parameters import check_parameters, is_whole, parameter
@@ -390,8 +389,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         ----------
         X : data frame or array-like of shape (n, d)
             Samples, usually the training data.
-        y : array-like of shape (n,)
-            Class labels of the samples.
+        y : array-like of shape (n,), or str
+            Class labels of the samples, or the name of their column in X.
         **settings : dict
             Fields of :class:`unnaive.report.Settings`, such as ``folds=5``.
 

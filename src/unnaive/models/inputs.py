@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from unnaive._scikit import BaseEstimator, validate_data
-from unnaive.exceptions import SchemaMismatch, UnnaiveError
+from unnaive.exceptions import SchemaMismatch
 from unnaive.io.frames import Frame, is_mappings, to_frame
 from unnaive.models.fitted import Names
 from unnaive.schema import sorted_labels
@@ -67,16 +67,6 @@ def named_frame(X: object) -> tuple[Frame, Names]:
     return frame, Names(seen.n_features_in_, getattr(seen, "feature_names_in_", None))
 
 
-def table_with_target(X: object, target: str) -> tuple[Frame, Column]:
-    """Separate the column of labels from a table that has it."""
-    if isinstance(X, np.ndarray | list | tuple) and not is_mappings(X):
-        raise UnnaiveError(
-            f"y is the text {target!r}, which names a column, but X has no names; give a label "
-            "for every row"
-        )
-    return to_frame(X).split(target)
-
-
 def known_frame(model: Classifier, X: object) -> Frame:
     """Read samples whose features must be those of the fit."""
     if is_mappings(X):
@@ -88,7 +78,10 @@ def known_frame(model: Classifier, X: object) -> Frame:
     frame = to_frame(X)
     if not has_names_of(model, X):
         shape = X if hasattr(X, "shape") else np.empty((1, len(frame.names)))
-        validate_data(model, shape, reset=False, skip_check_array=True)
+        try:
+            validate_data(model, shape, reset=False, skip_check_array=True)
+        except ValueError as error:  # scikit-learn's words, which its checks ask for
+            raise ValueError(f"{error}{how_to_select(model, frame.names)}") from None
     return frame
 
 
@@ -104,14 +97,34 @@ def has_names_of(model: Classifier, X: object) -> bool:
 def _require_names(model: Classifier, names: list[str]) -> None:
     """Check names of frames of this library as scikit-learn checks those of pandas."""
     features = model.fitted_.names.features
-    known = names if features is None else features.tolist()
-    if names != known:
-        missing = [name for name in known if name not in names]
-        extra = [name for name in names if name not in known]
+    if features is not None and names != features.tolist():
         raise SchemaMismatch(
             "The feature names should match those that were passed during fit: "
-            f"missing {missing}, not seen in fit {extra}, or in another order"
+            f"{names_that_differ(names, features.tolist())}"
         )
+
+
+def names_that_differ(names: Sequence[str], known: Sequence[str]) -> str:
+    """Say which columns are missing or too many; if none is, that their order is another."""
+    differences = {
+        "missing": [name for name in known if name not in names],
+        "not seen in fit": [name for name in names if name not in known],
+    }
+    said = (f"{what}: {', '.join(map(repr, some))}" for what, some in differences.items() if some)
+    return "; ".join(said) or "their order is another"
+
+
+def how_to_select(model: Classifier, names: Sequence[str]) -> str:
+    """Say how to get the columns of the fit from a table with other columns, if it has names."""
+    features = model.fitted_.names.features
+    if features is None or set(names).isdisjoint(features):
+        return ""
+    if set(features) <= set(names):
+        return "To select the features of the fit: X[list(model.feature_names_in_)].\n"
+    return (
+        "To take absent features as missing values: X.reindex(columns=model.feature_names_in_) of "
+        "pandas, or pass the rows as dictionaries.\n"
+    )
 
 
 def require_same_classes(classes: Sequence[Label] | None, schema: Schema) -> None:

@@ -150,8 +150,8 @@ def write(
     X : data frame or array-like of shape (n, d)
         Samples, usually the training data. The report shows the misclassified samples with the
         lowest probability of their true class, with all of their values.
-    y : array-like of shape (n,)
-        Class labels of the samples.
+    y : array-like of shape (n,), or str
+        Class labels of the samples, or the name of their column in X.
     path : str or path
         The file; ``.md`` or ``.markdown`` for Markdown, anything else for HTML. An old file is
         replaced when the new one is complete.

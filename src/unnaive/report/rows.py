@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from unnaive.exceptions import SchemaMismatch
-from unnaive.io.frames import Column, Frame, to_column, to_frame
+from unnaive.io.frames import Column, Frame, rows_and_labels
 from unnaive.models import CountsClassifier
+from unnaive.models.inputs import names_that_differ
 from unnaive.schema import NumericColumn
 from unnaive.schema.columns import MISSING_VALUES
 
@@ -51,15 +52,14 @@ class ReportRows(NamedTuple):
 def report_rows(model: Classifier, X: object, y: object) -> ReportRows:
     """Read rows and labels; refuse columns and classes that the model does not have."""
     check_is_fitted(model)
-    frame, target = to_frame(X), to_column(y)
+    frame, target = rows_and_labels(X, y)
     check_consistent_length(np.empty((frame.n_rows, 0)), target.values)
     known = tuple(model.schema_.names)
     if hasattr(model, "feature_names_in_") and frame.names != known:
-        missing = [name for name in known if name not in frame.names]
-        extra = [name for name in frame.names if name not in known]
         raise SchemaMismatch(
-            f"the rows have other columns than the model: missing {missing}, unexpected {extra}, "
-            "or in another order; pass the columns that it was fitted on"
+            "the rows have other columns than the model; "
+            f"{names_that_differ(frame.names, known)}; pass the columns that it was fitted on: "
+            "X[list(model.feature_names_in_)]"
         )
     if len(frame.names) != len(known):
         raise SchemaMismatch(

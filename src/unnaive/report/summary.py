@@ -116,8 +116,8 @@ def summarise(model: Classifier, X: object, y: object, **settings: Any) -> State
         A fitted model.
     X : data frame or array-like of shape (n, d)
         Samples, usually the training data.
-    y : array-like of shape (n,)
-        Class labels of the samples.
+    y : array-like of shape (n,), or str
+        Class labels of the samples, or the name of their column in X.
     **settings : dict
         Fields of :class:`Settings`, such as ``folds=5``.
 
