@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import unnaive
 from unnaive.cli.app import app
-from unnaive.counts import privacy
+from unnaive.counts import JointCounts, privacy
 from unnaive.io import store
 from unnaive.io.files import read
 from unnaive.schema.document import load_schema
@@ -197,6 +197,17 @@ def test_bad_files_are_skipped_if_so_wished(folder, tmp_path, leave_out):
     result = run("count", good, *bad, *arguments, "--skip-bad-files")
     assert all(str(one) in result.stderr for one in bad)
     assert unnaive.JointCounts.load(tmp_path / "x.counts").total == 30
+
+
+def test_columns_are_left_out_as_by_a_schema(folder, tmp_path):
+    arguments = ["-o", tmp_path / "a.counts", "--ignore", "id"]
+    run("count", folder / "all.csv", "-t", "diagnosis", *arguments)
+    run("count", folder / "all.csv", "--schema", folder / "s.json", "-o", tmp_path / "b.counts")
+    assert JointCounts.load(tmp_path / "a.counts") == JointCounts.load(tmp_path / "b.counts")
+    message = fails("count", folder / "all.csv", "--schema", folder / "s.json", *arguments)
+    assert "--ignore cannot be used with --schema" in message
+    query = ["--query", "select 1", "-t", "diagnosis", *arguments]
+    assert "--ignore is for files; with --query" in fails("count", folder / "x.duckdb", *query)
 
 
 def test_without_a_schema_it_says_so(folder, tmp_path):

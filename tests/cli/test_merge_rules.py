@@ -45,3 +45,21 @@ def test_what_differs_is_named_and_nothing_is_written(sites):
     )
     assert "columns ['smoker'] are only here, ['raucht'] only there" in message
     assert not (sites / "all.counts").exists()
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ({"classes": {"ill": float("nan")}}, "the target has text such as 'well' beside nan"),
+        ({"classes": {"ill": float("nan"), "well": 1}}, "the target has the value nan"),
+        ({"categories": {"smoker": {"no": 1}}}, "column 'smoker' has text such as 'yes' beside 1"),
+        ({"columns": {"smoker": "y"}}, "two columns of one file are called 'y'"),
+        ({"columns": {"smoker": ""}}, "a column has no name"),
+    ],
+)
+def test_names_that_could_not_be_read_again_are_refused(sites, rules, message):
+    assert unnaive.count([["a"]], ["ill"]).schema.target == "y"
+    (sites / "rules.json").write_text(json.dumps(rules))
+    said = fails("merge", sites / "oslo.counts", "--rules", sites / "rules.json", "-o", sites / "a")
+    assert message in said
+    assert not (sites / "a").exists()

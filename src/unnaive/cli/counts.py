@@ -133,6 +133,7 @@ def count(
     epsilon: Epsilon = None,
     no_pairs: NoPairs = False,
     binning: options.Binning,
+    ignore: options.Ignore = None,
     n_jobs: options.Jobs = -1,
     json: options.AsJson = False,
 ) -> None:
@@ -143,17 +144,21 @@ def count(
 
     Examples
     --------
+    unnaive count patients.csv --target diagnosis --ignore id -o patients.counts
     unnaive count patients.csv --schema schema.json -o site.counts
     unnaive count ward-*.parquet --schema schema.json --resume count.part -o site.counts
     unnaive count wards.duckdb --query "select * from visits" --schema schema.json -o site.counts
     """
     files, named_files = [Path(name) for name in data] if query is None else [], data
     chosen = binning.binning()
-    _check_options(target, schema, min_cell, epsilon, chosen)
+    _check_options(target, schema, min_cell, epsilon, [*chosen, *(["ignore"] if ignore else [])])
     require_apart(*files, *([schema] if schema else []), output=output, resume=resume)
     _refuse_twice(files)
     start = perf_counter()
     agreed = _agreed(schema, target)
+    training = options.Training(**vars(binning), ignore=ignore)
+    if ignore and target is not None and query is None:
+        agreed, chosen = _schema_without(files, target, training, n_jobs), {}
     privacy = _privacy(agreed, min_cell, epsilon, no_pairs)
     how: Counting = {
         "pairs": None if no_pairs else "all",
@@ -169,7 +174,7 @@ def count(
                 queries.refuse_database(name)
             counts = counting.counted(files, agreed, target, how)
         else:
-            queries.refuse_file_options(binning, resume=resume, skip_bad_files=skip_bad_files)
+            queries.refuse_file_options(training, resume=resume, skip_bad_files=skip_bad_files)
             with progress("counting the rows of the query"):
                 counts, source = queries.counted(_only(data), query, agreed, target, how, chosen)
             named_files = [source]
@@ -243,18 +248,28 @@ def _agreed(path: Path | None, target: str | None) -> "Schema | None":
     return schema
 
 
+def _schema_without(
+    files: "Sequence[Path]", target: str, training: options.Training, n_jobs: int
+) -> "Schema":
+    """Learn the schema of files without the columns that are left out."""
+    counting.note_of_own_schema()
+    reading = progress(f"reading {named(files)}", len(files))
+    with reading as advance, options.checked(training.parameters()):
+        return counting.learned(files, target, training, advance, n_jobs)[0]
+
+
 def _check_options(
     target: str | None,
     schema: Path | None,
     min_cell: int | None,
     epsilon: float | None,
-    chosen: options.BinningParameters,
+    chosen: "Sequence[str]",
 ) -> None:
     """Refuse options that contradict each other, before anything is read."""
     if schema is None and target is None:
         raise typer.BadParameter("name the target column, or use --schema", param_hint="--target")
     if schema is not None and chosen:
-        named = next(iter(chosen)).removesuffix("_features").replace("_", "-")
+        named = chosen[0].removesuffix("_features").replace("_", "-")
         raise ValueError(f"--{named} cannot be used with --schema; use it with unnaive schema")
     if epsilon is not None and schema is None:
         raise ValueError(

@@ -7,8 +7,9 @@ from bisect import bisect_right
 from dataclasses import field, replace
 from difflib import get_close_matches
 from itertools import pairwise
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -101,8 +102,10 @@ class Rules:
             named = replace(column, name=self.columns.get(column.name, column.name))
             changed, codes[column.name] = self._changed(named)
             columns.append(changed)
-        _refuse_twice([column.name for column in columns])
-        classes = sorted_labels({_new(label, self.classes) for label in old.classes})
+        _refuse_twice([*(column.name for column in columns), old.target])
+        classes = _of_one_kind(
+            "the target", sorted_labels({_new(label, self.classes) for label in old.classes})
+        )
         schema = replace(old, columns=tuple(columns), classes=classes)
         if schema == old:
             return counts
@@ -126,7 +129,7 @@ class Rules:
             )
         renamed = self.categories.get(column.name, {})
         labels = [_new(label, renamed) for label in column.categories]
-        distinct = list(dict.fromkeys(labels))
+        distinct = list(dict.fromkeys(_of_one_kind(f"column {column.name!r}", labels)))
         rest = distinct[-1:] if column.others else []
         named = [label for label in distinct if label not in rest]
         old = column.categories[: len(column.categories) - len(rest)]
@@ -302,12 +305,32 @@ def _holds(labels: Sequence[Label], old: str) -> bool:
     return any(_written(label) == old for label in labels)
 
 
+Labels = TypeVar("Labels", bound="Sequence[Label]")
+
+
+def _of_one_kind(what: str, labels: Labels) -> Labels:
+    """Return labels that are all text or all finite numbers; others could not be read again."""
+    texts = [label for label in labels if isinstance(label, str)]
+    others = [label for label in labels if not isinstance(label, str)]
+    if texts and others:
+        raise SchemaMismatch(
+            f"by the rules {what} has text such as {texts[0]!r} beside {others[0]!r}; give all its "
+            "values new names that are text, or numbers"
+        )
+    for label in others:
+        if not isfinite(float(label)):
+            raise SchemaMismatch(f"by the rules {what} has the value {label}; name another one")
+    return labels
+
+
 def _refuse_twice(names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise SchemaMismatch(
                 f"by the rules two columns of one file are called {name!r}; drop one of them"
             )
+        if not name:
+            raise SchemaMismatch("by the rules a column has no name; give it one")
 
 
 def alike(
