@@ -145,7 +145,6 @@ def count(
     Examples
     --------
     unnaive count patients.csv --target diagnosis --ignore id -o patients.counts
-    unnaive count patients.csv --schema schema.json -o site.counts
     unnaive count ward-*.parquet --schema schema.json --resume count.part -o site.counts
     unnaive count wards.duckdb --query "select * from visits" --schema schema.json -o site.counts
     """
