@@ -19,20 +19,19 @@ PEER_ROWS, PEER_COLUMNS = 80_000, 50
 MDLP_COLUMNS = 30
 MDLP_SECONDS = 10.0  # "a matter of seconds"
 STAGES = (
-    ("check and frame", "unnaive.models.base:CountsClassifier._rows"),
+    ("check and frame", "unnaive.models.classifier:Classifier._training"),
     ("schema and codes", "unnaive.models.base:learn_schema"),
     ("bitmaps", "unnaive.counts.engines.memory:make_bitmaps"),
     ("pairs", "unnaive.counts.engines.memory:CodedRows.count_pairs"),
     ("information", "unnaive.models.tree:conditional_mutual_information"),
     ("spanning tree", "unnaive.models.tree:maximum_spanning_tree"),
     ("spanning tree", "unnaive.models.tree:orient"),
-    ("tables", "unnaive.models.tree:tree_tables"),
+    ("tables", "unnaive.models.fitted:Fitting.of_counts"),
 )
-PREDICT_STAGES = (
-    ("check and frame", "unnaive.models:{}._frame"),
-    ("codes", "unnaive.models:{}._encode"),
-    ("look up and add", "unnaive.models:{}._joint"),
-    ("normalise", "unnaive.models:{}._normalised"),
+PREDICT_STAGES = (  # with one thread, since stages of blocks would overlap
+    ("check and frame", "unnaive.models.classifier:Classifier.known_frame"),
+    ("codes", "unnaive.models.base:CountsClassifier.codes_of"),
+    ("look up and add", "unnaive.tables.base:Tables.joint"),
 )
 
 
@@ -61,11 +60,10 @@ def measure_predict(bench: Bench) -> None:
     for model in (NaiveBayes, TAN, AODE):
         name = model.__name__
         title = f"{name}.predict_proba and its stages, {len(X):,} x {X.shape[1]}"
-        report.section(f"{title}, {bench.jobs} threads")
-        fitted = model(discretize=None, n_jobs=bench.jobs).fit(X, y)
+        report.section(f"{title}, one thread")
+        fitted = model(discretize=None, n_jobs=1).fit(X, y)
         fitted.predict_proba(X)
-        places = [(stage, place.format(name)) for stage, place in PREDICT_STAGES]
-        stages = Staged(lambda fitted=fitted: fitted.predict_proba(X), places)
+        stages = Staged(lambda fitted=fitted: fitted.predict_proba(X), PREDICT_STAGES)
         for _ in range(bench.rounds):
             stages.run()
         stages.show()

@@ -84,7 +84,6 @@ def staged(places: Sequence[tuple[str, str]]) -> Iterator[Stages]:
             module, _, path = place.partition(":")
             *owners, attribute = path.split(".")
             owner = functools.reduce(getattr, owners, importlib.import_module(module))
-            if hasattr(owner, attribute):
-                clocked = stages.wrap(name, getattr(owner, attribute))
-                stack.enter_context(mock.patch.object(owner, attribute, clocked))
+            clocked = stages.wrap(name, getattr(owner, attribute))
+            stack.enter_context(mock.patch.object(owner, attribute, clocked))
         yield stages

@@ -286,6 +286,23 @@ void add_triples(In2<Code> codes, In1<Class> classes, In1<Weight> weights, In2<i
     }
 }
 
+// Unite two ascending lists of cells, and say where each cell of either is; returns their number.
+i64 unite(In1<i64> mine, In1<i64> theirs, Out1<i64> cells, Out1<i64> my_places,
+          Out1<i64> their_places) {
+    const i64 m = mine.size(), n = theirs.size();
+    require(my_places.size() == m && their_places.size() == n && cells.size() == m + n, "unite",
+            "places or cells have another size");
+    i64 a = 0, b = 0, number = 0;
+    for (; a < m || b < n; number++) {
+        const bool first = b == n || (a < m && mine[a] <= theirs[b]);
+        const i64 cell = first ? mine[a] : theirs[b];
+        cells[number] = cell;
+        if (a < m && mine[a] == cell) my_places[a++] = number;
+        if (b < n && theirs[b] == cell) their_places[b++] = number;
+    }
+    return number;
+}
+
 template <class Code, class Class, class Weight> void bind_histograms(nb::module_ &room) {
     bind(room, "add_values", "Add each row's weight to its class and value.",
          add_values<Code, Class, Weight>, "codes", "classes", "weights", "layout", "columns", "out");
@@ -316,6 +333,8 @@ void bind_counting(nb::module_ &room) {
          class_positions, "classes", "cursor", "positions");
     bind(room, "count_pairs", "Count chosen pairs of bitmap columns by AND + popcount.",
          count_pairs, "words", "layout", "runs", "pairs", "starts", "marginals", "out");
+    bind(room, "unite", "Unite two ascending lists of cells, and say where each cell is.", unite,
+         "mine", "theirs", "cells", "my_places", "their_places");
     bind_codes<u8>(room);
     bind_codes<u16>(room);
     bind_codes<u32>(room);

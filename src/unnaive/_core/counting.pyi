@@ -16,6 +16,9 @@ def class_positions(classes: Annotated[numpy.typing.NDArray[numpy.int64], 1], cu
 def count_pairs(words: Annotated[numpy.typing.NDArray[numpy.uint64], 2], layout: Annotated[numpy.typing.NDArray[numpy.int64], 2], runs: Annotated[numpy.typing.NDArray[numpy.int64], 1], pairs: Annotated[numpy.typing.NDArray[numpy.int64], 2], starts: Annotated[numpy.typing.NDArray[numpy.int64], 1], marginals: Annotated[numpy.typing.NDArray[numpy.int64], 2], out: Annotated[numpy.typing.NDArray[numpy.int64], 2]) -> None:
     """Count chosen pairs of bitmap columns by AND + popcount."""
 
+def unite(mine: Annotated[numpy.typing.NDArray[numpy.int64], 1], theirs: Annotated[numpy.typing.NDArray[numpy.int64], 1], cells: Annotated[numpy.typing.NDArray[numpy.int64], 1], my_places: Annotated[numpy.typing.NDArray[numpy.int64], 1], their_places: Annotated[numpy.typing.NDArray[numpy.int64], 1]) -> int:
+    """Unite two ascending lists of cells, and say where each cell is."""
+
 @overload
 def fill_bitmaps(codes: Annotated[numpy.typing.NDArray[numpy.uint8], 2], start: int, positions: Annotated[numpy.typing.NDArray[numpy.uint32], 1], layout: Annotated[numpy.typing.NDArray[numpy.int64], 2], runs: Annotated[numpy.typing.NDArray[numpy.int64], 1], ordered: Annotated[numpy.typing.NDArray[numpy.uint8], 1], words: Annotated[numpy.typing.NDArray[numpy.uint64], 2], tally: Annotated[numpy.typing.NDArray[numpy.int64], 2]) -> None: ...
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnaive._dataclasses import dataclass
-from unnaive.counts.families import Compared, FamilyCounts, are_distinct, narrow, widened
+from unnaive.counts.families import Compared, FamilyCounts, are_distinct, narrow, united, widened
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ class CellCounts(Compared):
         CellCounts
             Counts of the cells that are left.
         """
-        keys = np.union1d(self.keys, other.keys)
+        keys, places = united(self.keys, other.keys)
         tables = np.zeros((2, len(keys)), dtype=np.result_type(self.table, other.table))
-        for table, cells in zip(tables, (self, other), strict=True):
-            table[np.searchsorted(keys, cells.keys)] = cells.table
+        for table, cells, place in zip(tables, (self, other), places, strict=True):
+            table[place] = cells.table
         result = operation(*tables)
         return CellCounts(self.columns, keys[result != 0], result[result != 0])
 
