@@ -7,6 +7,7 @@
 // weight × probability; its last line holds the sums of the weights alone, for rows with gaps.
 // `alone` (sets · k, S + 1) holds log P(x_i | c) and, last, the log prior.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -16,6 +17,7 @@ namespace unnaive {
 namespace {
 
 constexpr i64 BLOCK = 1024;
+constexpr int TOGETHER = 4;  // groups whose cells are added while a row's sum is in a register
 constexpr double LEAST = 1e-300;  // what a probability of 0 counts as in the sweep: logs differ
 
 struct Column {
@@ -129,11 +131,18 @@ INLINE void find_starts_loop(const Code *RESTRICT line, const i64 *RESTRICT line
 }
 LEVELS(find_starts)
 
-// Add every row's cell of one group. Plain instructions alone: scattered loads bound it, and wide
-// vectors put together from them are slower.
-void add_cells(const double *RESTRICT cells, const i64 *RESTRICT starts, const u32 *RESTRICT place,
-               i64 rows, double *RESTRICT sums) {
-    for (i64 row = 0; row < rows; row++) sums[row] += cells[starts[row] + i64(place[row])];
+// Add every row's cell of some groups, one after the other, while its sum is in a register. Plain
+// instructions alone: scattered loads bound it, and wide vectors put together from them are slower.
+template <int MEMBERS>
+void add_cells(std::array<const double *, MEMBERS> cells, const i64 *RESTRICT starts,
+               std::array<const u32 *, MEMBERS> places, i64 rows, double *RESTRICT sums) {
+    for (i64 row = 0; row < rows; row++) {
+        double sum = sums[row];
+        const i64 start = starts[row];
+        for (int member = 0; member < MEMBERS; member++)
+            sum += cells[member][start + i64(places[member][row])];
+        sums[row] = sum;
+    }
 }
 
 double log_of(double chance) { return chance > 0.0 ? std::log(chance) : -INF; }
@@ -172,9 +181,21 @@ template <class Code> struct Hidden {
     void sum_groups(const Code *line, const Column &column, const i64 *from, double *out) {
         find_starts(line, from, column, rows, starts.data);
         std::fill(out, out + rows, 0.0);
-        for (i64 member = column.first; member < column.last; member++)
-            add_cells(tables.data + groups(member, 1), starts.data,
-                      place.at(groups(member, 0)).data, rows, out);
+        i64 member = column.first;
+        for (; member + TOGETHER <= column.last; member += TOGETHER)
+            add_groups<TOGETHER>(member, out);
+        for (; member < column.last; member++) add_groups<1>(member, out);
+    }
+
+    // Add every row's cells of groups that follow each other.
+    template <int MEMBERS> void add_groups(i64 first, double *out) {
+        std::array<const double *, MEMBERS> cells;
+        std::array<const u32 *, MEMBERS> places;
+        for (int member = 0; member < MEMBERS; member++) {
+            cells[member] = tables.data + groups(first + member, 1);
+            places[member] = place.at(groups(first + member, 0)).data;
+        }
+        add_cells<MEMBERS>(cells, starts.data, places, rows, out);
     }
 
     // Add the logarithm of a column's mean over its bag to the joint of a class.
