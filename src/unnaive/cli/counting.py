@@ -302,7 +302,10 @@ def added(
             note(f"{path} has the same content as {same}; if it is a copy, leave it out")
         if rules is not None:
             used |= rules.used(more.schema)
-            more = rules.applied(more)
+            try:
+                more = rules.applied(more)
+            except SchemaMismatch as error:
+                raise SchemaMismatch(f"{path}: {error}") from error
         try:
             how = {"aligned": aligned, "grow": grow}
             total = more if total is None else merging.added(total, more, **how)

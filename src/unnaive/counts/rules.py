@@ -130,7 +130,7 @@ class Rules:
         renamed = self.categories.get(column.name, {})
         labels = [_new(label, renamed) for label in column.categories]
         distinct = list(dict.fromkeys(_of_one_kind(f"column {column.name!r}", labels)))
-        rest = distinct[-1:] if column.others else []
+        rest = labels[-1:] if column.others else []  # the category of rare values stays last
         named = [label for label in distinct if label not in rest]
         old = column.categories[: len(column.categories) - len(rest)]
         if old == natural_order(old):
@@ -148,7 +148,7 @@ class Rules:
                 f"the rules name categories of column {column.name!r}, which is cut into bins; "
                 "name the edges that stay"
             )
-        edges = tuple(float(edge) for edge in self.edges.get(column.name, column.edges))
+        edges = tuple(sorted(set(map(float, self.edges.get(column.name, column.edges)))))
         lacking = [edge for edge in edges if edge not in column.edges]
         if lacking:
             raise SchemaMismatch(
@@ -159,7 +159,7 @@ class Rules:
         codes = [0, *(bisect_right(edges, edge) for edge in column.edges)]
         if column.missing_category:
             codes.append(len(edges) + 1)
-        return replace(column, edges=tuple(sorted(edges))), np.array(codes, dtype=np.int64)
+        return replace(column, edges=edges), np.array(codes, dtype=np.int64)
 
     def used(self, schema: Schema) -> set[Rule]:
         """Return the rules that change something in counts of a schema."""
