@@ -142,6 +142,19 @@ def test_sites_with_other_names_are_mapped_or_refused(tmp_path):
     assert together == unnaive.count(rows, labels, schema=oslo_schema)
 
 
+def test_what_cannot_grow_together_is_named():
+    bins, labels = NumericColumn("x", (1.0,)), CategoricalColumn("x", ("a", "b"))
+    mine, *others = [
+        unnaive.count([[None]], [label], schema=Schema((column,), (label,)))
+        for label, column in enumerate(
+            [labels, bins, replace(labels, missing_category=True), replace(labels, others=("q",))]
+        )
+    ]
+    for other in others:
+        with pytest.raises(SchemaMismatch, match=r"column 'x': 2 categories \('a', 'b'\) here, "):
+            merge(mine, other, grow=True)
+
+
 def test_values_that_join_the_rare_ones_leave_these_last():
     column = CategoricalColumn("x", ("a", "b", "other values"), others=("q", "r"))
     counts = unnaive.count([["a"], ["b"], ["q"], ["r"]], [0] * 4, schema=Schema((column,), (0,)))

@@ -348,12 +348,13 @@ def alike(
     Returns
     -------
     first, second : JointCounts
-        The same counts; with the same schema if ``grow`` and no bins differ.
+        The same counts; with the same schema if ``grow``.
 
     Raises
     ------
     SchemaMismatch
-        If one of them has a column that the other lacks.
+        If one of them has a column that the other lacks, or if ``grow`` and more than categories
+        and classes differs.
     """
     mine, theirs = first.schema, second.schema
     if set(mine.names) != set(theirs.names):
@@ -375,12 +376,17 @@ def alike(
 
 
 def _joined(mine: Schema, theirs: Schema) -> Schema:
-    """Return a schema with the categories and classes of another one."""
-    categories = {
-        column.name: column.categories
-        for column in theirs.columns
-        if isinstance(column, CategoricalColumn)
-    }
-    here = {c.name for c in mine.columns if isinstance(c, CategoricalColumn)}
-    known = {name: labels for name, labels in categories.items() if name in here}
+    """Return a schema with the categories and classes of another one; bins must not differ."""
+    pairs = list(zip(mine.columns, theirs.columns, strict=True))
+    fixed = [pair for pair in pairs if not _differ_in_categories(*pair)]
+    here, there = (replace(mine, columns=tuple(pair[side] for pair in fixed)) for side in (0, 1))
+    here.require_same(there)
+    known = {one.name: one.categories for _, one in pairs if isinstance(one, CategoricalColumn)}
     return mine.extend(known, theirs.classes)
+
+
+def _differ_in_categories(mine: ColumnSchema, theirs: ColumnSchema) -> bool:
+    """Whether two columns have the same values apart from categories that can be added."""
+    if not isinstance(mine, CategoricalColumn) or not isinstance(theirs, CategoricalColumn):
+        return False
+    return mine.others == theirs.others and mine.missing_category == theirs.missing_category
