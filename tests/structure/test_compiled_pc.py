@@ -1,5 +1,8 @@
 """The levels of PC in the core make the tests of those in Python, and find the same."""
 
+import _thread
+import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -82,6 +85,23 @@ def test_time_and_interrupts():
     stopped = pc_stable(list("abcdef"), chi_square_test(codes, sizes), limit=0.0)
     assert not stopped.complete
     assert stopped.tests_done == 0
+
+
+@pytest.mark.long
+def test_an_interrupt_does_not_wait_for_the_end_of_a_level():
+    random = np.random.default_rng(0)
+    same = random.integers(2, size=4000)
+    codes = ((random.random((70, 4000)) < 0.35) ^ same).astype(np.uint8)  # all are dependent
+    test, names = chi_square_test(codes, np.full(70, 2)), [str(place) for place in range(70)]
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    begun = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            pc_stable(names, test, max_given=4, limit=8)
+    finally:
+        timer.cancel()
+    assert time.monotonic() - begun < 2
 
 
 def arguments():
