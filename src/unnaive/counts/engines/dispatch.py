@@ -356,7 +356,25 @@ def arranged(frame: Frame, names: Sequence[str] | None) -> Frame:
 
 
 def weights_of(values: object, n_rows: int) -> Column:
-    """Read a column of weights; raise unless it has a number for every row."""
+    """Read a column of weights.
+
+    Parameters
+    ----------
+    values : series or array of shape (n,)
+        Weights, of any library.
+    n_rows : int
+        Number of rows.
+
+    Returns
+    -------
+    Column
+        The weights, which may still be missing, infinite or negative.
+
+    Raises
+    ------
+    UnnaiveError
+        If it has text, or not one number for every row.
+    """
     weights = to_column(values, "sample_weight")
     if weights.is_text or len(weights.values) != n_rows:
         raise UnnaiveError(

@@ -175,7 +175,17 @@ class Measuring(Work["dict[int, int]"]):
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling(Work["Sample"]):
-    """Draw rows by the hash of their positions; ``starts`` are those of the partitions."""
+    """Draw rows by the hash of their positions.
+
+    Attributes
+    ----------
+    size : int
+        Largest number of rows.
+    weighted : bool, default=False
+        Whether the last column of a sample has weights.
+    starts : tuple of int, default=(0,)
+        Positions of the first rows of the partitions among all rows.
+    """
 
     size: int
     weighted: bool = False
