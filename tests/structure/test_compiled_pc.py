@@ -87,6 +87,18 @@ def test_time_and_interrupts():
     assert stopped.tests_done == 0
 
 
+def test_sizes_of_every_kind():
+    codes, sizes = made(500, 4)
+    expected = pc_stable(list("abcd"), chi_square_test(codes, sizes))
+    strided = np.repeat(sizes, 2)[::2]
+    assert pc_stable(list("abcd"), chi_square_test(codes, strided)) == expected
+    some = pc_stable(list("abc"), chi_square_test(codes, sizes))
+    assert some == pc_stable(list("abc"), chi_square_test(codes[:3], sizes[:3]))
+    huge = chi_square_test(codes, [*sizes[:3], 2**30])
+    assert huge.rows is None
+    assert all(3 not in pair for pair in pc_stable(list("abcd"), huge).separators)
+
+
 @pytest.mark.long
 def test_an_interrupt_does_not_wait_for_the_end_of_a_level():
     random = np.random.default_rng(0)
