@@ -153,6 +153,9 @@ def test_what_cannot_grow_together_is_named():
     for other in others:
         with pytest.raises(SchemaMismatch, match=r"column 'x': 2 categories \('a', 'b'\) here, "):
             merge(mine, other, grow=True)
+    texts = unnaive.count([["a"]], ["0"], schema=Schema((labels,), ("0",)))
+    with pytest.raises(SchemaMismatch, match=r"counts 2 .* has '0' now; convert it .*by rules"):
+        merge(mine, texts, grow=True)
 
 
 def test_values_that_join_the_rare_ones_leave_these_last():

@@ -15,7 +15,7 @@ import numpy as np
 
 from unnaive._dataclasses import dataclass
 from unnaive.counts.laid_out import Layout, laid_out
-from unnaive.exceptions import SchemaMismatch
+from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.schema.columns import (
     CategoricalColumn,
     NumericColumn,
@@ -382,7 +382,10 @@ def _joined(mine: Schema, theirs: Schema) -> Schema:
     here, there = (replace(mine, columns=tuple(pair[side] for pair in fixed)) for side in (0, 1))
     here.require_same(there)
     known = {one.name: one.categories for _, one in pairs if isinstance(one, CategoricalColumn)}
-    return mine.extend(known, theirs.classes)
+    try:
+        return mine.extend(known, theirs.classes)
+    except UnnaiveError as error:
+        raise SchemaMismatch(f"{error}, or give its values new names by rules") from error
 
 
 def _differ_in_categories(mine: ColumnSchema, theirs: ColumnSchema) -> bool:
