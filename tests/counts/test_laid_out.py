@@ -210,6 +210,7 @@ def test_rules_that_cannot_be_right_are_refused(rules, message):
         ('{"categories": {"a": ["b"]}}', "the entry 'categories'"),
         ('{"classes": {"a": null}}', "the entry 'classes'"),
         ('{"drop": "a"}', "the entry 'drop'"),
+        ('{"classes": {"a": "b", "a": "c"}}', "it has 'a' twice in one object"),
     ],
 )
 def test_files_that_are_not_rules_are_refused(tmp_path, text, message):

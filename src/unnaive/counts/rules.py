@@ -246,7 +246,9 @@ def load_rules(path: str | PathLike[str]) -> Rules:
     """
     path = Path(path)
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes(), object_pairs_hook=_with_distinct_keys)
+    except SchemaMismatch as error:
+        raise SchemaMismatch(f"{path} is not a file of rules: {error}") from error
     except (ValueError, RecursionError) as error:
         raise SchemaMismatch(f"{path} is not a file of rules: it is not JSON ({error})") from error
     try:
@@ -256,6 +258,16 @@ def load_rules(path: str | PathLike[str]) -> Rules:
             f"{path} is not a file of rules: {error}; see Federated learning in the documentation"
         ) from error
     return Rules(**document)
+
+
+def _with_distinct_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make a dictionary of an object of JSON; of a key that is there twice, one would be lost."""
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise SchemaMismatch(f"it has {key!r} twice in one object; join the two")
+        found[key] = value
+    return found
 
 
 def _check(document: object) -> None:
