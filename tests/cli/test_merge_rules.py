@@ -62,4 +62,5 @@ def test_names_that_could_not_be_read_again_are_refused(sites, rules, message):
     (sites / "rules.json").write_text(json.dumps(rules))
     said = fails("merge", sites / "oslo.counts", "--rules", sites / "rules.json", "-o", sites / "a")
     assert message in said
+    assert "oslo.counts: by the rules" in said
     assert not (sites / "a").exists()

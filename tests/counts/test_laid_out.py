@@ -142,6 +142,41 @@ def test_sites_with_other_names_are_mapped_or_refused(tmp_path):
     assert together == unnaive.count(rows, labels, schema=oslo_schema)
 
 
+def test_what_cannot_grow_together_is_named():
+    bins, labels = NumericColumn("x", (1.0,)), CategoricalColumn("x", ("a", "b"))
+    mine, *others = [
+        unnaive.count([[None]], [label], schema=Schema((column,), (label,)))
+        for label, column in enumerate(
+            [labels, bins, replace(labels, missing_category=True), replace(labels, others=("q",))]
+        )
+    ]
+    for other in others:
+        with pytest.raises(SchemaMismatch, match=r"column 'x': 2 categories \('a', 'b'\) here, "):
+            merge(mine, other, grow=True)
+    texts = unnaive.count([["a"]], ["0"], schema=Schema((labels,), ("0",)))
+    with pytest.raises(SchemaMismatch, match=r"counts 2 .* has '0' now; convert it .*by rules"):
+        merge(mine, texts, grow=True)
+
+
+def test_values_that_join_the_rare_ones_leave_these_last():
+    column = CategoricalColumn("x", ("a", "b", "other values"), others=("q", "r"))
+    counts = unnaive.count([["a"], ["b"], ["q"], ["r"]], [0] * 4, schema=Schema((column,), (0,)))
+    joined = Rules(categories={"x": {"a": "other values"}}).applied(counts)
+    assert joined.schema.columns[0].categories == ("b", "other values")
+    assert joined.marginal(0).tolist() == [[1, 3]]
+    named = Rules(categories={"x": {"other values": "a"}}).applied(counts)
+    assert named.schema.columns[0].categories == ("b", "a")
+    assert named.marginal(0).tolist() == [[1, 3]]
+
+
+def test_edges_may_be_in_any_order():
+    schema = Schema((NumericColumn("x", (1.0, 5.0, 9.0)),), (0,))
+    counts = unnaive.count([[0.0], [2.0], [6.0], [10.0]], [0] * 4, schema=schema)
+    merged = Rules(edges={"x": [9, 1, 9]}).applied(counts)
+    assert merged.schema.columns[0].edges == (1.0, 9.0)
+    assert merged.marginal(0).tolist() == [[1, 2, 1]]
+
+
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
@@ -175,6 +210,7 @@ def test_rules_that_cannot_be_right_are_refused(rules, message):
         ('{"categories": {"a": ["b"]}}', "the entry 'categories'"),
         ('{"classes": {"a": null}}', "the entry 'classes'"),
         ('{"drop": "a"}', "the entry 'drop'"),
+        ('{"classes": {"a": "b", "a": "c"}}', "it has 'a' twice in one object"),
     ],
 )
 def test_files_that_are_not_rules_are_refused(tmp_path, text, message):

@@ -12,6 +12,7 @@ import unnaive
 from partitions import features, patients
 from unnaive.counts.engines import engine_of, sampling
 from unnaive.counts.engines.sampling import hash_of, sample_rows
+from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import Column, joined_columns, to_frame
 from unnaive.models.base import CountsClassifier
 
@@ -170,3 +171,14 @@ def test_parts_of_columns_are_joined():
     kept = to_frame(pd.DataFrame({"a": declared})).column(0)
     assert joined_columns([kept, kept]).categories == ("y", "x", "z")
     assert joined_columns([kept, kept]).declared
+
+
+def test_parts_with_other_columns_or_no_weights_are_refused():
+    delayed = pytest.importorskip("dask").delayed
+    frame = pd.DataFrame({"a": [1, 2], "b": [3, 4], "ill": ["no", "yes"], "w": ["5", "7"]})
+    part = frame[["a", "b", "ill"]]
+    for other in (part[["b", "a", "ill"]], part.rename(columns={"b": "c"})):
+        with pytest.raises(SchemaMismatch, match=r"columns \['a', 'b'\] in one partition, \['"):
+            sample_rows(engine_of([delayed(part), delayed(other)]), "ill")
+    with pytest.raises(UnnaiveError, match="sample_weight 'w' must be numbers"):
+        sample_rows(engine_of([delayed(frame)]), "ill", "w")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,7 +12,9 @@ from pyarrow import dataset
 import unnaive
 from partitions import features, in_memory, patients
 from unnaive.counts.engines import streams
+from unnaive.counts.engines.streaming import bytes_of
 from unnaive.exceptions import DataFileError, UnnaiveError
+from unnaive.io.frames import Column
 
 TABLE = pa.Table.from_pandas(patients(), preserve_index=False)
 
@@ -106,6 +110,13 @@ def test_a_stream_that_can_be_read_once_and_does_not_fit(monkeypatch, lazy):
     few = unnaive.count(reader(), "ill", max_memory=200_000, schema=in_memory().schema)
     assert few == in_memory()
     unnaive.TAN().fit(lazy, "ill")
+
+
+def test_the_memory_of_held_rows_is_that_of_their_labels_too():
+    texts = tuple(f"{place:090}" for place in range(500))
+    held = sum(map(sys.getsizeof, (texts, *texts)))
+    column = Column("a", np.arange(500, dtype=np.int32), texts)
+    assert bytes_of(column, column) == pytest.approx(2 * (held + 2000), rel=0.01)
 
 
 class Spent(Capsule):

@@ -239,6 +239,15 @@ def test_columns_that_would_make_a_table_too_large_are_not_asked_about():
     assert len({column for column, _ in asked}) == 1  # 301 times 301 are more than 4096
 
 
+def test_rounds_that_ask_nothing_change_the_bias():
+    classes, ones = np.repeat([0, 0, 1], 20), np.ones(60)
+    sizes = np.array([5000])  # a table of so many values is too large
+    rows = Correcting(np.zeros((1, 60), np.uint16), sizes, np.ones(1, np.int64), classes, ones)
+    found = rows.learn(np.zeros((60, 2)), np.arange(60) % 5, 4)
+    assert found.corrections is None
+    assert found.bias[0] > 0.1 > -0.1 > found.bias[1]
+
+
 def kernel_call(**changed):
     """Call the kernel that asks, with some arguments changed."""
     arguments = {

@@ -111,7 +111,7 @@ def test_growth_must_be_asked_for():
     assert model.schema_.columns[0].categories == ("a", "b")
     with pytest.raises(ValueError, match="is not the same as on the first call"):
         model.partial_fit(*second, classes=known)
-    model.partial_fit(*second, classes=["r"], grow=True)
+    model.partial_fit(*second, classes=np.array(["q", "r"]), grow=True)
     assert model.classes_.tolist() == known
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from functools import partial
 from itertools import islice
 
@@ -97,6 +99,26 @@ def test_narrow_classes_are_summed_as_in_the_twin(k, broad, seed):
         expected = naive_certainty.quantiles(list(map(tuple, given[row].T)), 1.6)
         np.testing.assert_allclose(out[:, row].T, expected, atol=1e-10)
         assert (np.diff(out[:, row], axis=0) >= 0).all()
+
+
+MANY_CLASSES = """
+import resource, numpy as np
+from unnaive._core.certainty import quantiles
+cumulants, out = np.full((2, 3, 3000), 0.05), np.empty((3, 2, 3000))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+quantiles(cumulants, 1.6, 0, 2, out)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, *np.unique(out.round(6)))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kilobytes are of Linux")
+def test_memory_grows_with_the_classes_not_with_their_square():
+    done = subprocess.run(
+        [sys.executable, "-c", MANY_CLASSES], capture_output=True, text=True, check=True
+    )
+    kilobytes, *bounds = map(float, done.stdout.split())
+    assert kilobytes < 200_000
+    assert len(bounds) == 3
 
 
 @settings(max_examples=20, deadline=None)

@@ -152,6 +152,19 @@ def test_moments_are_symmetric(name, key, tmp_path):
     refused(state, tmp_path, "symmetric")
 
 
+@pytest.mark.parametrize("name", ["full-bayes", "gaussian-kdb", "gaussian-nb"])
+def test_weighted_moments_are_symmetric_up_to_rounding(name, tmp_path):
+    random = np.random.default_rng(0)
+    X, y, weights = random.normal(size=(90, 3)), random.integers(2, size=90), random.random(90)
+    X[random.random(X.shape) < 0.1] = np.nan
+    model = unnaive.make(name).fit(X, y, weights).forget(X[:60], y[:60], weights[:60])
+    products = model.fitted_.moments.products
+    assert not np.array_equal(products, products.swapaxes(1, 2))
+    model.save(tmp_path / "model.unb")
+    again = unnaive.load(tmp_path / "model.unb")
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
 @pytest.mark.parametrize("number", [-1e308, -1.0, 1e101, 1e308])
 @pytest.mark.parametrize("name", ["wanbia", "weighted-tan", "weighted-pairs", "waode", "aode"])
 def test_weights_cannot_overflow(name, number, tmp_path):

@@ -91,6 +91,18 @@ def test_bits_and_rows_at_all_levels(dtype, rows, levels):
         assert sum(map(len, found.parents)) > 5
 
 
+def test_parents_of_too_many_joint_values():
+    random, arcs = np.random.default_rng(0), np.zeros((4, 4), dtype=bool)
+    sizes = np.array([60_000, 60_000, 2, 2])
+    codes = np.stack([random.integers(size, size=100_000) for size in sizes]).astype(np.uint32)
+    arcs[2, [0, 1, 3]] = True
+    scores = FamilyScores(codes, sizes)
+    climber = Climber(scores, 3, arcs, ~arcs, [set(), set(), {0, 1, 3}, set()])
+    found = _compiled(climber, scores, (0, 0), UNLIMITED, None)
+    assert found.parents == ((), (), (0, 1, 3), ())
+    assert found.score == scores.local(2, (0, 1, 3)) == -np.inf
+
+
 def test_many_contexts():
     random = np.random.default_rng(0)
     codes = random.integers(0, 90, (4, 300)).astype(np.uint8)

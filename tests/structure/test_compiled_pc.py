@@ -1,5 +1,8 @@
 """The levels of PC in the core make the tests of those in Python, and find the same."""
 
+import _thread
+import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -82,6 +85,35 @@ def test_time_and_interrupts():
     stopped = pc_stable(list("abcdef"), chi_square_test(codes, sizes), limit=0.0)
     assert not stopped.complete
     assert stopped.tests_done == 0
+
+
+def test_sizes_of_every_kind():
+    codes, sizes = made(500, 4)
+    expected = pc_stable(list("abcd"), chi_square_test(codes, sizes))
+    strided = np.repeat(sizes, 2)[::2]
+    assert pc_stable(list("abcd"), chi_square_test(codes, strided)) == expected
+    some = pc_stable(list("abc"), chi_square_test(codes, sizes))
+    assert some == pc_stable(list("abc"), chi_square_test(codes[:3], sizes[:3]))
+    huge = chi_square_test(codes, [*sizes[:3], 2**30])
+    assert huge.rows is None
+    assert all(3 not in pair for pair in pc_stable(list("abcd"), huge).separators)
+
+
+@pytest.mark.long
+def test_an_interrupt_does_not_wait_for_the_end_of_a_level():
+    random = np.random.default_rng(0)
+    same = random.integers(2, size=4000)
+    codes = ((random.random((70, 4000)) < 0.35) ^ same).astype(np.uint8)  # all are dependent
+    test, names = chi_square_test(codes, np.full(70, 2)), [str(place) for place in range(70)]
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    begun = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            pc_stable(names, test, max_given=4, limit=8)
+    finally:
+        timer.cancel()
+    assert time.monotonic() - begun < 2
 
 
 def arguments():

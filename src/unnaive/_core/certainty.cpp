@@ -1,6 +1,7 @@
 // Intervals of posterior probabilities, from three cumulants of the log joint of every class.
 #include "certainty.h"
 
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -257,13 +258,13 @@ void quantiles(In3<double> cumulants, double reach, i64 start, i64 stop, Out3<do
     }
     Bounds bounds(cumulants, reach, start, stop, out);
     if (n_classes == 2) return bounds.fill_two();
-    std::vector<std::vector<i64>> alike(std::size_t(2 * (n_classes + 1) * (n_classes + 1)));
+    std::map<i64, std::vector<i64>> alike;  // of the kinds that occur
     for (i64 row = start; row < stop; row++)
-        alike[std::size_t(bounds.sort(row).number(n_classes))].push_back(row);
-    for (std::size_t kind = 0; kind < alike.size(); kind++)
-        for (std::size_t low = 0; low < alike[kind].size(); low += LANES)
-            bounds.fill(&alike[kind][low], std::min<i64>(LANES, alike[kind].size() - low),
-                        Kind::of(i64(kind), n_classes));
+        alike[bounds.sort(row).number(n_classes)].push_back(row);
+    for (const auto &[kind, rows] : alike)
+        for (std::size_t low = 0; low < rows.size(); low += LANES)
+            bounds.fill(&rows[low], std::min<i64>(LANES, i64(rows.size() - low)),
+                        Kind::of(kind, n_classes));
 }
 
 // ------------------------------------------------------------------ points

@@ -95,7 +95,6 @@ struct Variables {
     double mean[LANES], variance[LANES], third[LANES];
     double deviation[LANES], lean[LANES];  // filled by `shape`
     double powers[MOST_NODES][LANES];      // e^(node − origin), filled by `raise`
-    i64 distant;                           // rows of a variance that is too large for powers
 };
 
 INLINE double lean_of(double third, double inverse) {
@@ -110,14 +109,11 @@ INLINE double quantile(double mean, double deviation, double lean, double z) {
 
 // Deviations and skewness of variables, once for all quantiles.
 INLINE void shape_loop(Variables *one) {
-    i64 distant = 0;
     for (i64 row = 0; row < LANES; row++) {
         const double inverse = inverse_root(std::max(one->variance[row], NARROW));
         one->deviation[row] = one->variance[row] * inverse;
         one->lean[row] = lean_of(one->third[row], inverse);
     }
-    for (i64 row = 0; row < LANES; row++) distant += one->variance[row] < DISTANT ? 0 : 1;
-    one->distant = distant;
 }
 LEVELS(shape)
 

@@ -240,19 +240,21 @@ template <class Code> class FamilyScorer {
         }
     }
 
-    // The number of each row's joint value, and how many contexts there are; missing cells the last.
+    // The number of each row's joint value, and how many contexts there are, −1 if joint values are
+    // too many to have numbers; missing cells the last.
     i64 number(i64 node, const Columns &parents, std::vector<u32> &groups) const {
         const i64 n_rows = codes.shape(1);
         groups.assign(std::size_t(n_rows), 0);
         i64 n_groups = 1;
         const auto append = [&](i64 column) {
             const i64 size = sizes[column];
-            check_shape("climb", {n_groups, size});
+            if (n_groups * size >= MOST_CELLS) return false;
             extend(groups.data(), codes.data + column * n_rows, n_rows, u32(size), u32(n_groups),
                    u32(n_groups * size));
+            return true;
         };
         for (const i64 parent : parents) {
-            append(parent);
+            if (!append(parent)) return -1;
             n_groups *= sizes[parent];
             if (n_groups <= MOST_CONTEXTS) continue;
             std::vector<u32> seen = groups;
@@ -262,8 +264,7 @@ template <class Code> class FamilyScorer {
                 group = u32(std::lower_bound(seen.begin(), seen.end(), group) - seen.begin());
             n_groups = i64(seen.size()) - (!seen.empty() && i64(seen.back()) == n_groups);
         }
-        append(node);
-        return n_groups;
+        return append(node) ? n_groups : -1;
     }
 
     void score_rows(i64 node, const Columns &parents, const Columns &candidates,
@@ -275,7 +276,7 @@ template <class Code> class FamilyScorer {
         std::vector<double> settings;
         for (const i64 candidate : candidates) {
             const i64 *extent = &extents[std::size_t(2 * candidate)];
-            if (extent[1] > MOST_TABLE / (n_contexts * sizes[node] + 1)) {
+            if (n_contexts < 0 || extent[1] > MOST_TABLE / (n_contexts * sizes[node] + 1)) {
                 scores[std::size_t(candidate)] = -INF;
                 continue;
             }
@@ -284,6 +285,7 @@ template <class Code> class FamilyScorer {
             settings.resize(settings.size() + 3);
             rule.settings(contexts * double(extent[0]), sizes[node], &settings[settings.size() - 3]);
         }
+        if (fitting.empty()) return;
         const Rows<Code> rows{codes, {groups.data(), {i64(groups.size())}}, {}, logs,
                               {n_contexts, sizes[node]}};
         std::vector<double> out(2 * fitting.size());

@@ -16,9 +16,23 @@ constexpr double ROUNDING = 1e-13;  // of differences of N log N, relative to th
 
 using Columns = std::vector<i64>;
 
+using Clock = std::chrono::steady_clock;
+
+constexpr double PATIENCE = 0.1;  // seconds until an interrupt from the keyboard is noticed
+
+inline double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Raise an interrupt from the keyboard.
+inline void let_interrupt() {
+    nb::gil_scoped_acquire held;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 // Call Python, which may also want to stop.
 template <class... Args> nb::object asked(nb::handle question, Args... arguments) {
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    let_interrupt();
     return question(arguments...);
 }
 
@@ -248,7 +262,6 @@ template <class Code>
 std::pair<i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2<bool> joined,
                           In2<i64> pairs, std::pair<double, double> least_and_limit,
                           nb::handle critical, nb::handle independent, Out2<i64> separators) {
-    using Clock = std::chrono::steady_clock;
     const char *kernel = "thin";
     const i64 d = codes.shape(0), size = separators.shape(1) - 1;
     require(sizes.size() == d && joined.shape(0) == d && joined.shape(1) == d, kernel,
@@ -260,6 +273,7 @@ std::pair<i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2
     require(logs.size() > codes.shape(1), kernel, "counts that the logarithms do not reach");
     const auto [least, limit] = least_and_limit;
     const auto begin = Clock::now();
+    double heard = 0.0;  // when interrupts were last looked for
     Tests<Code> tests(codes, sizes, logs, least, critical, independent);
     i64 n_tests = 0;
     bool in_time = true;
@@ -275,8 +289,13 @@ std::pair<i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2
         separators(pair, 0) = 0;
         const auto fits = [&](double values) { return tests.fits(first, second, values); };
         const auto separates = [&](const Columns &given) {
-            in_time = std::chrono::duration<double>(Clock::now() - begin).count() < limit;
+            const double now = seconds_since(begin);
+            in_time = now < limit;
             if (!in_time) return true;
+            if (now - heard > PATIENCE) {
+                let_interrupt();
+                heard = now;
+            }
             n_tests++;
             if (!tests.hold(first, second, given)) return false;
             separators(pair, 0) = 1;
@@ -290,8 +309,7 @@ std::pair<i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2
             if (found) break;
         }
     }
-    nb::gil_scoped_acquire held;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    let_interrupt();
     return {n_tests, in_time};
 }
 

@@ -302,7 +302,7 @@ def added(
             note(f"{path} has the same content as {same}; if it is a copy, leave it out")
         if rules is not None:
             used |= rules.used(more.schema)
-            more = rules.applied(more)
+            more = merging.by_rules(more, rules, str(path))
         try:
             how = {"aligned": aligned, "grow": grow}
             total = more if total is None else merging.added(total, more, **how)

@@ -66,10 +66,7 @@ def merge(
         part = _loaded(item)
         if rules is not None:
             used |= rules.used(part.schema)
-            try:
-                part = rules.applied(part)
-            except SchemaMismatch as error:
-                raise SchemaMismatch(f"{name}: {error}") from error
+            part = by_rules(part, rules, name)
         try:
             aligned = rules is not None or grow
             total = part if total is None else added(total, part, aligned=aligned, grow=grow)
@@ -78,6 +75,14 @@ def merge(
     if rules is not None:
         rules.require_used(used)
     return cast("JointCounts", total)
+
+
+def by_rules(part: JointCounts, rules: Rules, name: str) -> JointCounts:
+    """Apply rules to counts, which an error names."""
+    try:
+        return rules.applied(part)
+    except SchemaMismatch as error:
+        raise SchemaMismatch(f"{name}: {error}") from error
 
 
 def added(

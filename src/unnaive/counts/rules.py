@@ -15,7 +15,7 @@ import numpy as np
 
 from unnaive._dataclasses import dataclass
 from unnaive.counts.laid_out import Layout, laid_out
-from unnaive.exceptions import SchemaMismatch
+from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.schema.columns import (
     CategoricalColumn,
     NumericColumn,
@@ -130,7 +130,7 @@ class Rules:
         renamed = self.categories.get(column.name, {})
         labels = [_new(label, renamed) for label in column.categories]
         distinct = list(dict.fromkeys(_of_one_kind(f"column {column.name!r}", labels)))
-        rest = distinct[-1:] if column.others else []
+        rest = labels[-1:] if column.others else []  # the category of rare values stays last
         named = [label for label in distinct if label not in rest]
         old = column.categories[: len(column.categories) - len(rest)]
         if old == natural_order(old):
@@ -148,7 +148,7 @@ class Rules:
                 f"the rules name categories of column {column.name!r}, which is cut into bins; "
                 "name the edges that stay"
             )
-        edges = tuple(float(edge) for edge in self.edges.get(column.name, column.edges))
+        edges = tuple(sorted(set(map(float, self.edges.get(column.name, column.edges)))))
         lacking = [edge for edge in edges if edge not in column.edges]
         if lacking:
             raise SchemaMismatch(
@@ -159,7 +159,7 @@ class Rules:
         codes = [0, *(bisect_right(edges, edge) for edge in column.edges)]
         if column.missing_category:
             codes.append(len(edges) + 1)
-        return replace(column, edges=tuple(sorted(edges))), np.array(codes, dtype=np.int64)
+        return replace(column, edges=edges), np.array(codes, dtype=np.int64)
 
     def used(self, schema: Schema) -> set[Rule]:
         """Return the rules that change something in counts of a schema."""
@@ -246,7 +246,9 @@ def load_rules(path: str | PathLike[str]) -> Rules:
     """
     path = Path(path)
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes(), object_pairs_hook=_with_distinct_keys)
+    except SchemaMismatch as error:
+        raise SchemaMismatch(f"{path} is not a file of rules: {error}") from error
     except (ValueError, RecursionError) as error:
         raise SchemaMismatch(f"{path} is not a file of rules: it is not JSON ({error})") from error
     try:
@@ -256,6 +258,16 @@ def load_rules(path: str | PathLike[str]) -> Rules:
             f"{path} is not a file of rules: {error}; see Federated learning in the documentation"
         ) from error
     return Rules(**document)
+
+
+def _with_distinct_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make a dictionary of an object of JSON; of a key that is there twice, one would be lost."""
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise SchemaMismatch(f"it has {key!r} twice in one object; join the two")
+        found[key] = value
+    return found
 
 
 def _check(document: object) -> None:
@@ -348,12 +360,13 @@ def alike(
     Returns
     -------
     first, second : JointCounts
-        The same counts; with the same schema if ``grow`` and no bins differ.
+        The same counts; with the same schema if ``grow``.
 
     Raises
     ------
     SchemaMismatch
-        If one of them has a column that the other lacks.
+        If one of them has a column that the other lacks, or if ``grow`` and more than categories
+        and classes differs.
     """
     mine, theirs = first.schema, second.schema
     if set(mine.names) != set(theirs.names):
@@ -375,12 +388,20 @@ def alike(
 
 
 def _joined(mine: Schema, theirs: Schema) -> Schema:
-    """Return a schema with the categories and classes of another one."""
-    categories = {
-        column.name: column.categories
-        for column in theirs.columns
-        if isinstance(column, CategoricalColumn)
-    }
-    here = {c.name for c in mine.columns if isinstance(c, CategoricalColumn)}
-    known = {name: labels for name, labels in categories.items() if name in here}
-    return mine.extend(known, theirs.classes)
+    """Return a schema with the categories and classes of another one; bins must not differ."""
+    pairs = list(zip(mine.columns, theirs.columns, strict=True))
+    fixed = [pair for pair in pairs if not _differ_in_categories(*pair)]
+    here, there = (replace(mine, columns=tuple(pair[side] for pair in fixed)) for side in (0, 1))
+    here.require_same(there)
+    known = {one.name: one.categories for _, one in pairs if isinstance(one, CategoricalColumn)}
+    try:
+        return mine.extend(known, theirs.classes)
+    except UnnaiveError as error:
+        raise SchemaMismatch(f"{error}, or give its values new names by rules") from error
+
+
+def _differ_in_categories(mine: ColumnSchema, theirs: ColumnSchema) -> bool:
+    """Whether two columns have the same values apart from categories that can be added."""
+    if not isinstance(mine, CategoricalColumn) or not isinstance(theirs, CategoricalColumn):
+        return False
+    return mine.others == theirs.others and mine.missing_category == theirs.missing_category

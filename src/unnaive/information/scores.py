@@ -37,6 +37,7 @@ KINDS = ("bic", "aic", "log-likelihood", "k2", "bd", "bdeu")
 _MOST_SCORES = 1 << 24  # in the cache: 128 MB
 _MOST_CELLS = 1 << 27
 _MOST_CONTEXTS = 1 << 12  # possible ones; if there are more, only those that occur are numbered
+_MOST_NUMBERS = 1 << 31  # of joint values
 _CELLS_A_TASK = 1 << 20  # smaller tasks do not gain from another thread
 
 Family = tuple[int, tuple[int, ...]]
@@ -173,7 +174,10 @@ class FamilyScores:
 
     def _scores(self, node: int, parents: tuple[int, ...], candidates: IntArray) -> FloatArray:
         """Count and score; shape (m,)."""
-        groups, n_contexts = self._groups(node, parents)
+        numbered = self._groups(node, parents)
+        if numbered is None:
+            return np.full(len(candidates), -np.inf)
+        groups, n_contexts = numbered
         size, n_rows = int(self.sizes[node]), len(groups)
         extents = self._extents[candidates]
         fits = extents[:, 1] <= _MOST_CELLS // (n_contexts * size + 1)
@@ -219,17 +223,22 @@ class FamilyScores:
         settings[:, 2] = price * contexts * (np.asarray(size) - 1)
         return settings
 
-    def _groups(self, node: int, parents: tuple[int, ...]) -> tuple[AnyArray, int]:
+    def _groups(self, node: int, parents: tuple[int, ...]) -> tuple[AnyArray, int] | None:
         """Give each joint value of parents and variable a number; rows with missing cells the last.
 
-        Returns context · v + value of every row, and the number of contexts.
+        Returns context · v + value of every row, and the number of contexts; None if joint values
+        are too many to have numbers.
         """
         groups, n_groups = np.zeros(self.codes.shape[1], dtype=np.uint32), 1
         for parent in parents:
+            if n_groups * int(self.sizes[parent]) >= _MOST_NUMBERS:
+                return None
             extend_groups(groups, self.codes[parent], self.sizes[parent], n_groups)
             n_groups *= int(self.sizes[parent])
             if n_groups > _MOST_CONTEXTS:
                 seen, place = np.unique(groups, return_inverse=True)
                 groups, n_groups = place.astype(np.uint32), len(seen) - int(seen[-1] == n_groups)
+        if n_groups * int(self.sizes[node]) >= _MOST_NUMBERS:
+            return None
         extend_groups(groups, self.codes[node], self.sizes[node], n_groups)
         return groups, n_groups

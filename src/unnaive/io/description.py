@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Sizes: TypeAlias = dict[str, int]
 Check: TypeAlias = Callable[[object, str, Sizes], None]
 
+_ROUNDING = 1e-6  # of sums of products: with weights, those of i and j are not those of j and i
 LARGEST = 1e100  # of what a model learned; products and sums of larger numbers can overflow
 
 
@@ -56,7 +57,7 @@ class Array:
     most: str = ""  # name of a size: all entries are below it
     narrow: bool = False  # whether it may be of whole numbers of fewer than 8 bytes
     largest: float = np.inf  # absolute value
-    symmetric: bool = False  # in the last two axes
+    asymmetry: float = np.inf  # of the last two axes, in shares of the largest entries of both
 
     def __call__(self, value: object, place: str, sizes: Sizes) -> None:
         """Raise an error if the array has another type, shape or range, or infinite entries."""
@@ -75,8 +76,21 @@ class Array:
             below = not self.most or array.max() < sizes[self.most]
             above = array.min() >= max(self.least, -self.largest)
             require(above and below and array.max() <= self.largest, place, "in range")
-        if self.symmetric:
-            require(np.array_equal(array, array.swapaxes(-1, -2)), place, "symmetric")
+        if isfinite(self.asymmetry):
+            require(array.shape[-1] == array.shape[-2], place, "symmetric")
+            require(_asymmetry(array) <= self.asymmetry, place, "symmetric")
+
+
+def _asymmetry(matrices: AnyArray) -> float:
+    """Largest difference between entries (i, j) and (j, i), in shares of (i, i) and (j, j)."""
+    differences = np.abs(matrices - matrices.swapaxes(-1, -2))
+    if not differences.any():
+        return 0.0
+    d = matrices.shape[-1]
+    scale = np.sqrt(np.abs(np.einsum("...ii->...i", matrices)).reshape(-1, d).max(axis=0))
+    with np.errstate(all="ignore"):
+        shares = differences / scale[:, None] / scale
+    return float(np.nanmax(shares))
 
 
 @dataclass(frozen=True)
@@ -233,9 +247,9 @@ MOMENTS = Record(
         "schema": SCHEMA,
         "class_weights": Array(("k",), "f", least=0),
         "origin": Array(("d",), "f"),
-        "weights": Array(("k", "d", "d"), "f", least=0, symmetric=True),
+        "weights": Array(("k", "d", "d"), "f", least=0, asymmetry=_ROUNDING),
         "sums": Array(("k", "d", "d"), "f"),
-        "products": Array(("k", "d", "d"), "f", symmetric=True),
+        "products": Array(("k", "d", "d"), "f", asymmetry=_ROUNDING),
         "rests": Array((2, "k", "d", "d"), "f"),
     },
     may=("rests",),

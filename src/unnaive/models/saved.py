@@ -83,7 +83,7 @@ def families(value: object, place: str, sizes: Sizes) -> None:
 
 def covariances(value: object, place: str, sizes: Sizes) -> None:
     """Check covariances of the classes: symmetric, and of no negative variance but by rounding."""
-    square = Array(("k", None, None), "f", largest=LARGEST_NUMBER**2, symmetric=True)
+    square = Array(("k", None, None), "f", largest=LARGEST_NUMBER**2, asymmetry=0.0)
     square(value, place, sizes)
     matrices: FloatArray = np.asarray(value)
     variances = np.einsum("kii->ki", matrices)

@@ -297,8 +297,8 @@ class WeightedBayes(CountsClassifier):
         ----------
         counts : JointCounts
             Counts of all samples.
-        terms : ndarray of shape (m, 2)
-            Factors: a feature and −1, or a pair of features.
+        terms : ndarray of shape (m, w)
+            Factors: a feature and its parents, −1 where there are fewer than w − 1.
         rows : CodedRows
             Coded samples.
         how : Estimate

@@ -274,10 +274,20 @@ class NumericColumn:
         """
         if code > len(self.edges):
             return MISSING_VALUES
-        low, high = list(pairwise(["", *(f"{edge:.6g}" for edge in self.edges), ""]))[code]
+        low, high = list(pairwise(["", *self._edge_texts, ""]))[code]
         if low and high:
             return f"({low}, {high}]"
         return f"> {low}" if low else f"≤ {high}" if high else "any"
+
+    @cached_property
+    def _edge_texts(self) -> list[str]:
+        """Edges with six digits, or with as many as are needed to tell them apart."""
+        texts: list[str] = []
+        for digits in range(6, 18):
+            texts = [f"{edge:.{digits}g}" for edge in self.edges]
+            if len(set(texts)) == len(texts):
+                break
+        return texts
 
     def code(self, cell: object) -> int:
         """Code one cell, with the same result as :meth:`encode`.

@@ -147,9 +147,10 @@ def grown(schema: Schema, frame: Frame, classes: Sequence[Label] | None = None) 
             labels = _unseen(column, frame.column(index))
             if labels:
                 added[column.name] = labels
-    if not added and set(classes or ()) <= set(schema.classes):
+    named = schema.classes if classes is None else tuple(classes)
+    if not added and set(named) <= set(schema.classes):
         return schema
-    return schema.extend(added, classes or ())
+    return schema.extend(added, named)
 
 
 def _unseen(known: CategoricalColumn, column: Column) -> tuple[Label, ...]:

@@ -135,10 +135,12 @@ class _Skeleton:
         self, independent: Callable[[int, int, Given], bool], most: int, deadline: float
     ) -> bool:
         """Remove edges of independent pairs, level by level; return whether time was enough."""
+        test = independent if isinstance(independent, IndependenceTest) else None
+        rows = None if test is None else test.rows
         for size in range(most + 1):
             before = self.tests_done
-            if isinstance(independent, IndependenceTest) and independent.rows is not None:
-                in_time = self._compiled_level(independent, independent.rows, size, deadline)
+            if test is not None and rows is not None and len(rows.codes) == len(self.adjacent):
+                in_time = self._compiled_level(test, rows, size, deadline)
             else:
                 in_time = self._level(independent, size, deadline)
             if not in_time:

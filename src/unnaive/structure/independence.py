@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Given = tuple[int, ...]
 
 MOST_CELLS = 2**62  # beyond this a context has no number
+_MOST_VALUES = 1 << 30  # of a variable in the core
 SINGULAR = 1e-10  # remaining variance of a standardized variable that others determine
 NEARLY_ONE = 1 - 2.0**-53
 
@@ -171,15 +172,17 @@ class _Rows:
         return cls(coded, width, share)
 
     def plain(self, min_rows_per_cell: float) -> PlainRows | None:
-        """Return the rows as the core takes them, or None if they have weights."""
-        codes = np.ascontiguousarray(self.codes)
+        """Return the rows as the core takes them, or None if it does not take them."""
+        codes, sizes = np.ascontiguousarray(self.codes), np.ascontiguousarray(self.sizes)
         if self.weights is not None or codes.dtype.kind not in "iu":
+            return None
+        if sizes.min(initial=0) < 0 or sizes.max(initial=0) >= _MOST_VALUES:
             return None
         if codes.dtype not in (np.uint8, np.uint16, np.uint32):
             if codes.max(initial=0) > np.iinfo(np.uint32).max:
                 return None
             codes = codes.astype(np.uint32)
-        return PlainRows(codes, self.sizes, whole_logs(codes.shape[1]), float(min_rows_per_cell))
+        return PlainRows(codes, sizes, whole_logs(codes.shape[1]), float(min_rows_per_cell))
 
     @cached_property
     def domain(self) -> IntArray:

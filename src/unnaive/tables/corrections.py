@@ -204,7 +204,8 @@ class Correcting:
         tables: dict[tuple[int, ...], FloatArray] = {}
         bias = np.zeros(k)
         for one in rounds:
-            if not one.questions:
+            if not one.questions:  # all rows are in one cell
+                bias += one.steps[0]
                 continue
             columns = tuple(sorted({column for column, _ in one.questions}))
             axes = [*columns[1:], columns[0]]

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _OTHER, _OWN, _PARENTLESS, _APART, _LAST = 0, 1, 2, 3, -1
 _BLOCK_BYTES = 1 << 22  # of factors while missing columns are summed out: the cache holds them
+_ROWS_AT_ONCE = 1 << 15  # whose contexts are held for every family with missing columns
 _MOST_COPIED = 1 << 20  # bytes of a table, where there are columns of very many values
 
 
@@ -315,8 +316,10 @@ class FamilyTables(Tables):
             return total + self._without_parents(codes, held, missing)
         questions = self._questions(missing)
         for plan in [self._planned(question) for question in questions]:
-            rows = np.concatenate(questions[plan.question])
-            total[rows] += self._summed_out(plan, filled[:, rows], held[rows])
+            every = np.concatenate(questions[plan.question])
+            for low, high in _parallel.row_blocks(len(every), _ROWS_AT_ONCE):
+                rows = every[low:high]
+                total[rows] += self._summed_out(plan, filled[:, rows], held[rows])
         return total
 
     def _without_parents(self, codes: CodeArray, held: IntArray, missing: AnyArray) -> FloatArray:

@@ -117,7 +117,7 @@ class Work(ABC, Generic[Result]):
             return None
         frame, target, weights = apart
         rows = Rows(frame, target, None)
-        return rows if weights is None else _weighted(rows, to_column(weights, "sample_weight"))
+        return rows if weights is None else _weighted(rows, weights_of(weights, frame.n_rows))
 
     def run_part(
         self,
@@ -358,12 +358,36 @@ def arranged(frame: Frame, names: Sequence[str] | None) -> Frame:
     return Frame(tuple(names), frame.n_rows, columns)
 
 
-def _weighted(rows: Rows, weights: Column) -> Rows | None:
-    """Check weights and drop rows of weight 0."""
-    if weights.is_text or len(weights.values) != rows.frame.n_rows:
+def weights_of(values: object, n_rows: int) -> Column:
+    """Read a column of weights.
+
+    Parameters
+    ----------
+    values : series or array of shape (n,)
+        Weights, of any library.
+    n_rows : int
+        Number of rows.
+
+    Returns
+    -------
+    Column
+        The weights, which may still be missing, infinite or negative.
+
+    Raises
+    ------
+    UnnaiveError
+        If it has text, or not one number for every row.
+    """
+    weights = to_column(values, "sample_weight")
+    if weights.is_text or len(weights.values) != n_rows:
         raise UnnaiveError(
             f"sample_weight {weights.name!r} must be numbers, one per row; convert the column"
         )
+    return weights
+
+
+def _weighted(rows: Rows, weights: Column) -> Rows | None:
+    """Check weights and drop rows of weight 0."""
     numbers = np.asarray(weights.values, dtype=np.float64)
     wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
     if len(wrong):

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from unnaive._dataclasses import dataclass
-from unnaive.counts.engines.dispatch import Rows, Work, columns_of, fold
-from unnaive.io.frames import Column, Frame, joined_columns, to_column
+from unnaive.counts.engines.dispatch import Rows, Work, columns_of, fold, weights_of
+from unnaive.exceptions import SchemaMismatch
+from unnaive.io.frames import Column, Frame, joined_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sized
@@ -95,6 +96,10 @@ class Sample:
     columns: tuple[Column, ...]
     of: int
 
+    def names(self, *, weighted: bool) -> tuple[str, ...]:
+        """Return the names of the features."""
+        return tuple(column.name for column in self.columns[: -2 if weighted else -1])
+
     def smallest(self, size: int) -> Sample:
         """Keep the rows of smallest hash, in the order of their positions."""
         rows = np.arange(len(self.places))
@@ -170,9 +175,20 @@ class Measuring(Work["dict[int, int]"]):
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling(Work["Sample"]):
-    """Draw rows by the hash of their positions; ``starts`` are those of the partitions."""
+    """Draw rows by the hash of their positions.
+
+    Attributes
+    ----------
+    size : int
+        Largest number of rows.
+    weighted : bool, default=False
+        Whether the last column of a sample has weights.
+    starts : tuple of int, default=(0,)
+        Positions of the first rows of the partitions among all rows.
+    """
 
     size: int
+    weighted: bool = False
     starts: tuple[int, ...] = (0,)
 
     def run(self, rows: Rows) -> Sample:
@@ -192,7 +208,7 @@ class Sampling(Work["Sample"]):
         if apart is None:
             return None
         frame, target, beside = apart
-        more = () if beside is None else (to_column(beside, "sample_weight"),)
+        more = () if beside is None else (weights_of(beside, frame.n_rows),)
         return self._of(frame, (target, *more), self.starts[place[0]] + place[1])
 
     def _of(self, frame: Frame, others: tuple[Column, ...], start: int) -> Sample:
@@ -202,6 +218,13 @@ class Sampling(Work["Sample"]):
 
     def join(self, results: list[Sample]) -> Sample:
         """Keep the rows of smallest hash of several samples."""
+        first, *others = [one.names(weighted=self.weighted) for one in results]
+        for names in others:
+            if names != first:
+                raise SchemaMismatch(
+                    f"columns {list(first)} in one partition, {list(names)} in another; give all "
+                    "the same columns in the same order"
+                )
         columns = tuple(map(joined_columns, zip(*(one.columns for one in results), strict=True)))
         places = np.concatenate([one.places for one in results])
         return Sample(places, columns, sum(one.of for one in results)).smallest(self.size)
@@ -237,16 +260,15 @@ def sample_rows(
         Number of the rows and of all rows; None if these are all.
     """
     columns = columns_of(engine, target, sample_weight, None)
-    work = Sampling(*columns, size=size)
+    weighted = sample_weight is not None
+    work = Sampling(*columns, size=size, weighted=weighted)
     if not engine.in_order:
         sizes = fold(engine, Measuring(*columns), target, sample_weight)
         rows = [sizes.get(number, 0) for number in range(max(sizes) + 1)]
         work = replace(work, starts=(0, *np.cumsum(rows).tolist()))
     sample = fold(engine, work, target, sample_weight)
-    weighted = sample_weight is not None
-    features = sample.columns[: len(sample.columns) - 1 - weighted]
-    names = tuple(column.name for column in features)
-    frame = Frame(names, len(sample.places), features)
+    names = sample.names(weighted=weighted)
+    frame = Frame(names, len(sample.places), sample.columns[: len(names)])
     weights = sample.columns[-1].values if weighted else None
     said = Sampled(frame.n_rows, sample.of) if frame.n_rows < sample.of else None
     return Rows(frame, sample.columns[len(names)], weights), said

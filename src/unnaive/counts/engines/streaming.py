@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Offer = tuple[int, Rows] | str | Exception | None
 
 Item = TypeVar("Item")
+_LABEL = 57  # bytes of a string without its characters, and of the reference to it
 READ_CELLS = 1 << 23  # values of a batch that is read: at most 64 MB of numbers
 
 
@@ -107,8 +108,10 @@ def _bytes_of(rows: Rows) -> int:
 
 
 def bytes_of(*columns: Column) -> int:
-    """Memory that the values of columns take."""
-    return sum(column.values.nbytes for column in columns)
+    """Memory that the values of columns and their labels take."""
+    labels = [label for column in columns for label in column.categories or ()]
+    texts = sum(len(label) for label in labels if isinstance(label, str))
+    return sum(column.values.nbytes for column in columns) + _LABEL * len(labels) + texts
 
 
 @dataclass
