@@ -28,6 +28,7 @@ import pandas as pd
 
 import unnaive
 from fuzz.run import Refused, check_message
+from unnaive.exceptions import TableTooLarge
 from unnaive.io.frames import Column, Frame
 
 if TYPE_CHECKING:
@@ -282,7 +283,13 @@ def counted(case: Case) -> None:
             agree(other.predict_proba(case.frame), case.expected, 0.0, "fitted to its counts")
     rows = case.random.permutation(len(case.y))[: 1 + len(case.y) // 3]
     more = (case.frame.take(rows), case.y[rows])
-    model = unnaive.make(case.key, **case.chosen).partial_fit(case.frame, case.y)
+    try:
+        model = unnaive.make(case.key, **case.chosen).partial_fit(case.frame, case.y)
+    except TableTooLarge:  # its docstring: a model that learns its structure again needs all pairs
+        recipe = case.model.recipe()
+        if not recipe.keeps and recipe.counts == "pairs":
+            return
+        raise
     expected = model.predict_proba(case.frame)
     found = model.partial_fit(*more).forget(*more).predict_proba(case.frame)
     agree(found, expected, case.promise.counts, "added and forgotten")

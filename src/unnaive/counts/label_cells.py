@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from unnaive._dataclasses import dataclass
+from unnaive.counts.precise import split
 from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
@@ -128,6 +129,8 @@ def cells_of(  # noqa: PLR0917 - the rows, whole
 ) -> LabelCells:
     """Compute the moments of some numbers in the cells of some categorical columns.
 
+    The order of the rows does not matter, see :mod:`unnaive.counts.precise`.
+
     Parameters
     ----------
     columns : tuple of int
@@ -161,9 +164,11 @@ def cells_of(  # noqa: PLR0917 - the rows, whole
         sums = np.bincount(place, share * of, minlength=size)
         return sums.astype(np.float64, copy=False).reshape(shape)
 
-    sums = np.stack([total(values[:, i]) for i in range(f)], axis=-1)
+    upper, lower = (part.T for part in split(values, share))
+    sums = np.stack([total(upper[i]) + total(lower[i]) for i in range(f)], axis=-1)
     products = np.empty((*shape, f, f))
     for i in range(f):
         for j in range(i + 1):
-            products[..., i, j] = products[..., j, i] = total(values[:, i] * values[:, j])
+            rest = total(upper[i] * lower[j] + lower[i] * values[:, j])
+            products[..., i, j] = products[..., j, i] = total(upper[i] * upper[j]) + rest
     return LabelCells(columns, labels, total(np.ones(len(share))), sums, products)

@@ -156,8 +156,7 @@ class NumberColumns:
         """
         n, d = self.X.shape
         total = n if self.weights is None else float(self.weights.sum())
-        kept = (_BITS - np.ceil(np.log2(max(n, total, 1.0)))) // 2
-        shift = _power_above(self.largest) * (1.5 * np.exp2(_BITS - 1 - kept))
+        shift = _shift_of(self.largest, max(n, total))
         step = max(_ROWS, _CELLS // max(d, 1))
         for start in range(0, len(rows), step):
             block, seen = rows[start : start + step], None
@@ -171,6 +170,30 @@ class NumberColumns:
             lower -= upper
             share = np.ones(len(block)) if self.weights is None else self.weights[block]
             yield share, upper, lower, seen
+
+
+def split(numbers: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Split columns of numbers (n, d) into upper and lower parts, for sums over some of the rows.
+
+    Sums of products of two upper parts, times the weights, are exact.
+
+    Examples
+    --------
+    >>> upper, lower = split(np.array([[0.1], [0.3]]), np.ones(2))
+    >>> (upper + lower).tolist(), bool((np.abs(lower) < 1e-7).all())
+    ([[0.1], [0.3]], True)
+    """
+    largest = np.abs(numbers).max(axis=0, initial=0.0)
+    shift = _shift_of(largest, max(len(numbers), float(weights.sum())))
+    upper = numbers + shift
+    upper -= shift
+    return upper, numbers - upper
+
+
+def _shift_of(largest: FloatArray, total: float) -> FloatArray:
+    """Numbers whose addition rounds columns to as few bits as sums of products need; (d,)."""
+    kept = (_BITS - np.ceil(np.log2(max(total, 1.0)))) // 2
+    return _power_above(largest) * (1.5 * np.exp2(_BITS - 1 - kept))
 
 
 def _power_above(numbers: FloatArray) -> FloatArray:
