@@ -96,7 +96,7 @@ def test_hostile_fits(key, seeds, tmp_path):
     ("key", "seed"),
     [
         *(("ienb", 100034), ("ienb", 3400003), ("kdb", 21000009)),
-        *(("tan-multinet", 2800046), ("a2de", 2200074)),
+        *(("tan-multinet", 2800046), ("a2de", 2200074), ("gaussian-kdb", 30000121)),
     ],
 )
 def test_fits_that_took_long(key, seed, tmp_path, monkeypatch):

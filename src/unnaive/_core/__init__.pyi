@@ -13,6 +13,7 @@ from unnaive._core import (
     csv as csv,
     discretize as discretize,
     drawing as drawing,
+    expectation as expectation,
     families as families,
     groups as groups,
     hidden as hidden,

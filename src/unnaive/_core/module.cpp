@@ -14,6 +14,7 @@ void bind_counting(nb::module_ &room);
 void bind_csv(nb::module_ &room);
 void bind_discretize(nb::module_ &room);
 void bind_drawing(nb::module_ &room);
+void bind_expectation(nb::module_ &room);
 void bind_families(nb::module_ &room);
 void bind_groups(nb::module_ &room);
 void bind_hidden(nb::module_ &room);
@@ -57,6 +58,7 @@ NB_MODULE(_core, core) {
     room("csv", "Cells of CSV files.", unnaive::bind_csv);
     room("discretize", "Bin edges.", unnaive::bind_discretize);
     room("drawing", "Genes drawn within bounds.", unnaive::bind_drawing);
+    room("expectation", "Moments of rows with missing values.", unnaive::bind_expectation);
     room("families", "Factors of columns with several parents.", unnaive::bind_families);
     room("groups", "Naive Bayes over groups of columns.", unnaive::bind_groups);
     room("hidden", "Hidden parents.", unnaive::bind_hidden);

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive._core.expectation import estimate_moments
 from unnaive.counts.distinct import distinct_rows
 
 if TYPE_CHECKING:
-    from unnaive._typing import BoolArray, FloatArray, IntArray
+    from unnaive._typing import FloatArray
 
 _ROUNDS = 300
 _CHANGE = 1e-8  # of a correlation, below which there are no further rounds
-_ENTRIES = 1 << 18  # of the matrices of several patterns
 
 
 def maximum_likelihood(
@@ -24,6 +24,7 @@ def maximum_likelihood(
     The E-step replaces missing values by their mean and covariance given the observed values;
     the M-step computes mean and covariance again. The estimate is the maximum likelihood one if
     values are missing at random: whether a value is missing depends only on observed values.
+    Rows that miss the same values are computed together, from sums over them if they are many.
 
     Parameters
     ----------
@@ -39,66 +40,27 @@ def maximum_likelihood(
     mean : ndarray of shape (d,)
     covariance : ndarray of shape (d, d)
 
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [2.0, np.nan], [3.0, 6.0]])
+    >>> start = np.array([2.0, 4.0]), np.array([0.7, 4.0]), np.full(2, 1e-9)
+    >>> mean, covariance = maximum_likelihood(X, np.ones(3), *start)
+    >>> mean.round(3), covariance.round(3).tolist()
+    (array([2., 4.]), [[0.667, 1.333], [1.333, 2.667]])
+
     References
     ----------
     Dempster, Laird & Rubin, "Maximum likelihood from incomplete data via the EM algorithm",
-    Journal of the Royal Statistical Society B 39, 1977.
+    Journal of the Royal Statistical Society B 39, 1977; Schafer, "Analysis of Incomplete
+    Multivariate Data", 1997, section 5.3, by patterns of missing values.
     """
     X, weights = distinct_rows(X, weights)  # of which no sum depends on their order
     empty = np.isnan(X)
-    patterns, pattern = np.unique(empty, axis=0, return_inverse=True)
-    order = np.argsort(pattern.reshape(-1), kind="stable")  # rows of a pattern side by side
-    X, empty, weights = X[order], empty[order], weights[order]
-    ends = np.append(0, np.cumsum(np.bincount(pattern.reshape(-1))))
-    groups = _groups(patterns)
-    constant = variances == 0
-    changes = ~empty.all(axis=0) & ~constant
-    covariance, total = np.diag(variances), weights.sum()
-    sums = np.add.reduceat(weights, ends[:-1])
-    scale = np.sqrt(np.where(variances > 0, variances, 1.0))
-    for _ in range(_ROUNDS if total > 0 else 0):
-        filled, spread = np.where(empty, 0.0, X - mean), np.zeros_like(covariance)
-        for group in groups:
-            slopes, left = _given_observed(covariance, least, patterns[group])
-            for slope, start, stop in zip(slopes, ends[group], ends[group + 1], strict=True):
-                filled[start:stop] += filled[start:stop] @ slope
-            spread += np.einsum("p,pij->ij", sums[group], left)
-        filled = np.where(empty, filled + mean, X)
-        new_mean = np.where(changes, weights @ filled / total, mean)
-        centred = filled - new_mean
-        new = ((weights[:, None] * centred).T @ centred + spread) / total
-        new[constant, :] = new[:, constant] = 0.0  # rounding would give them a variance
-        change = np.abs((new - covariance) / np.outer(scale, scale)).max(initial=0.0)
-        change = max(change, np.abs((new_mean - mean) / scale).max(initial=0.0))
-        mean, covariance = new_mean, (new + new.T) / 2
-        if change < _CHANGE:
-            break
-    return mean, covariance
-
-
-def _groups(patterns: BoolArray) -> list[IntArray]:
-    """Patterns with missing values, those with equally many together, some megabytes at a time."""
-    missing, step = patterns.sum(axis=1), max(1, _ENTRIES // max(patterns.shape[1] ** 2, 1))
-    alike = [np.flatnonzero(missing == number) for number in np.unique(missing[missing > 0])]
-    return [group[at : at + step] for group in alike for at in range(0, len(group), step)]
-
-
-def _given_observed(
-    covariance: FloatArray, least: FloatArray, missing: BoolArray
-) -> tuple[FloatArray, FloatArray]:
-    """Slopes of missing on observed columns, and covariance that these leave; both (p, d, d).
-
-    All p patterns have equally many missing values.
-    """
-    p, d = missing.shape
-    there = np.nonzero(missing)[1].reshape(p, -1)
-    here = np.nonzero(~missing)[1].reshape(p, -1)
-    each, from_here = np.arange(p)[:, None, None], here[:, :, None]
-    inner = (covariance + np.diag(least))[from_here, here[:, None, :]]
-    across = covariance[from_here, there[:, None, :]]
-    slopes, left = np.zeros((2, p, d, d))
-    solved = np.linalg.solve(inner, across)
-    slopes[each, from_here, there[:, None, :]] = solved
-    pairs = (there[:, :, None], there[:, None, :])
-    left[each, *pairs] = covariance[pairs] - across.transpose(0, 2, 1) @ solved
-    return slopes, left
+    columns = np.argsort(empty.sum(axis=0), kind="stable")  # patterns begin alike
+    patterns = np.packbits(empty[:, columns], axis=1)
+    order = np.lexsort(patterns.T[::-1])  # rows of a pattern side by side
+    mean, covariance = mean[columns], np.diag(variances[columns])
+    rows = np.ascontiguousarray(X[np.ix_(order, columns)])
+    estimate_moments(rows, weights[order], least[columns], _ROUNDS, _CHANGE, mean, covariance)
+    back = np.argsort(columns)
+    return mean[back], covariance[np.ix_(back, back)]
