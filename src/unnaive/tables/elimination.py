@@ -12,6 +12,7 @@ Zhang & Poole, "A simple approach to Bayesian network computations", Canadian AI
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from unnaive._ties import TIE_TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from unnaive._typing import AnyArray, FloatArray, IntArray
 
@@ -74,9 +75,16 @@ def elimination_order(
 
 
 def eliminate(
-    factors: Iterable[Factor], order: list[int], sizes: IntArray, maximize: bool = False
+    factors: Iterable[Factor],
+    order: list[int],
+    sizes: IntArray,
+    maximize: bool = False,
+    unfold: Mapping[int, tuple[int, IntArray]] = MappingProxyType({}),
 ) -> tuple[list[Factor], list[Step]]:
     """Sum variables out of a product of factors, or maximize over them.
+
+    ``unfold`` has variables that are summed out of a folded factor, in which the other variable
+    has fewer values: how many, and which of these stands for each value.
 
     Returns
     -------
@@ -98,8 +106,11 @@ def eliminate(
     for variable, bucket in zip(order, buckets, strict=False):
         scope = tuple(sorted({member for members, _ in bucket for member in members}))
         rest = tuple(member for member in scope if member != variable)
-        axis = 1 + scope.index(variable)
-        joint = multiply(bucket, scope, sizes)
+        axis, widths = 1 + scope.index(variable), sizes
+        if variable in unfold:
+            widths = sizes.copy()
+            widths[rest[0]] = unfold[variable][0]
+        joint = multiply(bucket, scope, widths)
         high = joint.max(axis=axis, keepdims=True)
         if maximize:
             best = np.argmax(joint >= high - TIE_TOLERANCE, axis=axis)
@@ -108,7 +119,10 @@ def eliminate(
             high[np.isneginf(high)] = 0.0
             best = np.moveaxis(np.exp(np.subtract(joint, high, out=joint), out=joint), axis, -1)
             with np.errstate(divide="ignore"):
-                put((rest, np.log(best.sum(axis=-1)) + high.squeeze(axis)))
+                total = np.log(best.sum(axis=-1)) + high.squeeze(axis)
+            if variable in unfold:
+                total = np.take_along_axis(total, unfold[variable][1], axis=1)
+            put((rest, total))
         steps.append((variable, rest, best))
     return buckets[-1], steps
 

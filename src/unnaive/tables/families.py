@@ -6,7 +6,7 @@ import math
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,10 +20,10 @@ from unnaive.counts.sizes import require_memory
 from unnaive.structure.graph import topological
 from unnaive.tables import describe
 from unnaive.tables.base import Tables, hopeless_rows, less, own_classes, rows_alike
-from unnaive.tables.elimination import eliminate, elimination_order, multiply
 from unnaive.tables.family import CellTable, FamilyTable, cell_table
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.opening import OpenFactor, Rows
+from unnaive.tables.summing import Summation
 from unnaive.tables.terms import Terms, observed, single_terms
 from unnaive.tables.trees import ROWS_A_TASK, conditional, leave_one_out_sets, log_prior
 
@@ -41,17 +41,8 @@ if TYPE_CHECKING:
     Question = tuple[tuple[Family, ...], tuple[Family, ...], tuple[int, ...]]
 
 _OTHER, _OWN, _PARENTLESS, _APART, _LAST = 0, 1, 2, 3, -1
-_BLOCK_BYTES = 1 << 22  # of factors while missing columns are summed out: the cache holds them
 _ROWS_AT_ONCE = 1 << 15  # whose contexts are held for every family with missing columns
 _MOST_COPIED = 1 << 20  # bytes of a table, where there are columns of very many values
-
-
-class _Plan(NamedTuple):
-    """Families to sum over missing columns, the order of these, and how many lines at a time."""
-
-    question: Opened
-    order: list[int]
-    lines_at_once: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,12 +305,13 @@ class FamilyTables(Tables):
                     total[block] += found
         if not self.marginalize:
             return total + self._without_parents(codes, held, missing)
-        questions = self._questions(missing)
-        for plan in [self._planned(question) for question in questions]:
+        questions, summation = self._questions(missing), self._summation
+        for plan in [summation.plan(question, self._open_factor) for question in questions]:
             every = np.concatenate(questions[plan.question])
             for low, high in _parallel.row_blocks(len(every), _ROWS_AT_ONCE):
                 rows = every[low:high]
-                total[rows] += self._summed_out(plan, filled[:, rows], held[rows])
+                given = (filled[:, rows], held[rows])
+                total[rows] += summation.sum_out(plan, *given, self._open_factor)
         return total
 
     def _without_parents(self, codes: CodeArray, held: IntArray, missing: AnyArray) -> FloatArray:
@@ -333,9 +325,9 @@ class FamilyTables(Tables):
                     total[rows] += self._look_up(seen, codes[:, rows], held[rows], sets)
         return total
 
-    def _unknown(self, gaps: AnyArray) -> list[Family]:
+    def _unknown(self, missing: AnyArray) -> list[Family]:
         """Families with missing columns, except those that sum to 1: nothing observed below."""
-        families = [family.columns for family in self.counts.families]
+        gaps, families = missing.tolist(), [family.columns for family in self.counts.families]
         relevant: set[int] = set()
         waiting = [p for f in families if not gaps[f[0]] for p in f[1:] if gaps[p]]
         while waiting:
@@ -343,7 +335,7 @@ class FamilyTables(Tables):
             if column not in relevant:
                 relevant.add(column)
                 waiting += [p for p in self._parents.get(column, ()) if gaps[p]]
-        gapped = [family for family in families if gaps[list(family)].any()]
+        gapped = [family for family in families if any(gaps[c] for c in family)]
         return [family for family in gapped if not gaps[family[0]] or family[0] in relevant]
 
     def _product(self, families: list[Family], codes: CodeArray, held: AnyArray) -> FloatArray:
@@ -379,25 +371,10 @@ class FamilyTables(Tables):
                 questions.setdefault(question, []).append(rows)
         return questions
 
-    def _planned(self, question: Opened) -> _Plan:
-        """Choose the order in which missing columns are summed out; refuse what is too large."""
-        scopes = [scope for _, scope in question]
-        order, cliques = elimination_order(scopes, (), self.sizes)
-        widths = self.sizes.tolist()
-        each = 8 * sum(math.prod(widths[c] for c in some) for some in (*scopes, *cliques))
-        what = "summing missing values out of one row"
-        require_memory(self.counts.schema, 2 * self.n_classes * each, self.max_memory, what)
-        return _Plan(question, order, max(1, min(_BLOCK_BYTES, self.max_memory) // each))
-
-    def _summed_out(self, plan: _Plan, codes: CodeArray, held: IntArray) -> FloatArray:
-        """Sum missing columns, whose codes are 0, out of a product of factors; shape (n, k)."""
-        opened = [self._open_factor(family, scope, codes, held) for family, scope in plan.question]
-        summed = np.empty(codes.shape[1] * self.n_classes)
-        for low, high in _parallel.row_blocks(len(summed), plan.lines_at_once):
-            factors = [(factor.scope, factor.lines(low, high)) for factor in opened]
-            left = eliminate(factors, plan.order, self.sizes)[0]
-            summed[low:high] = multiply(left, (), self.sizes)
-        return summed.reshape(-1, self.n_classes)
+    @cached_property
+    def _summation(self) -> Summation:
+        n_sets = 1 if self.held_out is None else 2
+        return Summation(self.counts.schema, self.n_classes, n_sets, self.max_memory)
 
     def _open_factor(
         self, family: Family, scope: Family, codes: CodeArray, held: IntArray
