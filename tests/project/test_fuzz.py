@@ -104,7 +104,7 @@ def test_fits_that_took_long(key, seed, tmp_path, monkeypatch):
     assert not run.attempt(fits.subjects(tmp_path)[key], seed)
 
 
-@pytest.mark.parametrize(("key", "seed"), [("gaussian-kdb", 40200220), ("gnb-a", 40300086)])
+@pytest.mark.parametrize(("key", "seed"), [("gaussian-kdb", 40200220), ("gnb-a", 40300086), ("phnb", 50000041)])
 def test_fits_that_broke_a_promise(key, seed, tmp_path):
     assert not run.attempt(fits.subjects(tmp_path)[key], seed)
 
