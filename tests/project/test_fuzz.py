@@ -97,6 +97,7 @@ def test_hostile_fits(key, seeds, tmp_path):
     [
         *(("ienb", 100034), ("ienb", 3400003), ("kdb", 21000009)),
         *(("tan-multinet", 2800046), ("a2de", 2200074), ("gaussian-kdb", 30000121)),
+        *(("atan", 3100011), ("tan-multinet", 50000241)),
     ],
 )
 def test_fits_that_took_long(key, seed, tmp_path, monkeypatch):
@@ -104,7 +105,9 @@ def test_fits_that_took_long(key, seed, tmp_path, monkeypatch):
     assert not run.attempt(fits.subjects(tmp_path)[key], seed)
 
 
-@pytest.mark.parametrize(("key", "seed"), [("gaussian-kdb", 40200220), ("gnb-a", 40300086), ("phnb", 50000041)])
+@pytest.mark.parametrize(
+    ("key", "seed"), [("gaussian-kdb", 40200220), ("gnb-a", 40300086), ("phnb", 50000041)]
+)
 def test_fits_that_broke_a_promise(key, seed, tmp_path):
     assert not run.attempt(fits.subjects(tmp_path)[key], seed)
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from unnaive.counts.families import FamilyCounts
     from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
+    from unnaive.tables.summing import Folds
 
     Family = tuple[int, ...]
     Opened = tuple[tuple[Family, Family], ...]  # families, and their missing columns
@@ -65,6 +66,10 @@ class FamilyTables(Tables):
         Tables by family; those with fewer parents are estimated when they are needed.
     max_memory : int
         Most bytes that tables may take, also while missing columns are summed out.
+    label : int or None
+        The only class of the tables, see :meth:`only_class`.
+    folds : dict
+        Folded factors, see :class:`~unnaive.tables.summing.Summation`.
     """
 
     counts: JointCounts
@@ -74,14 +79,16 @@ class FamilyTables(Tables):
     marginalize: bool
     made: dict[Family, FamilyTable | CellTable] = field(default_factory=dict)
     max_memory: int = 2**31
+    label: int | None = None
+    folds: Folds = field(default_factory=dict)
 
     @property
     def n_classes(self) -> int:
-        """Number of classes k."""
-        return self.counts.n_classes
+        """Number of classes k, 1 if they are tables of one class."""
+        return self.counts.n_classes if self.label is None else 1
 
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
-        joint = np.empty((codes.shape[1], self.counts.n_classes))
+        joint = np.empty((codes.shape[1], self.n_classes))
         fill_priors(self._priors, held, joint)
         columns, gapped = self.slots, np.empty(codes.shape[1], dtype=bool)
         if not mark_missing(codes, columns, columns[:, 2].copy(), gapped):
@@ -96,6 +103,14 @@ class FamilyTables(Tables):
     def apart(self) -> FamilyTables:
         """Return tables that ignore missing parents, as if they were not parents."""
         return replace(self, marginalize=False)
+
+    def only_class(self, label: int) -> FamilyTables:
+        """Return the tables of one class, which give the same numbers."""
+        families = [family.columns for family in self.counts.families]
+        known = {family[:size] for family in families for size in range(1, len(family) + 1)}
+        made = {family: self.made[family].only_class(label) for family in known & self.made.keys()}
+        prior = self.prior[:, label : label + 1]
+        return replace(self, prior=prior, made=made, label=label, folds={})
 
     @property
     def sizes(self) -> IntArray:
@@ -209,7 +224,7 @@ class FamilyTables(Tables):
 
     def _sum_all(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
         """Log product of all factors of rows without missing cells; shape (n, k)."""
-        out, flat = np.empty((codes.shape[1], self.counts.n_classes)), self.flat
+        out, flat = np.empty((codes.shape[1], self.n_classes)), self.flat
 
         def look_up(rows: tuple[int, int]) -> None:
             part = np.ascontiguousarray(codes[:, slice(*rows)])
@@ -226,7 +241,8 @@ class FamilyTables(Tables):
 
     def _is_wide(self, table: FamilyTable | CellTable) -> bool:
         """Whether a table is looked up where it is, not copied for the kernel."""
-        large = bool(self.counts.cells) and table.nbytes > _MOST_COPIED
+        n_bytes = table.nbytes * (self.counts.n_classes // self.n_classes)  # as with all classes
+        large = bool(self.counts.cells) and n_bytes > _MOST_COPIED
         return isinstance(table, CellTable) or large
 
     @cached_property
@@ -250,7 +266,7 @@ class FamilyTables(Tables):
             if isinstance(table, FamilyTable) and not self._is_wide(table)
         ]
         used = len(tables)
-        sizes, lines = self.sizes, min(2, len(self.prior)) * self.counts.n_classes
+        sizes, lines = self.sizes, min(2, len(self.prior)) * self.n_classes
         families: list[list[int]] = []
         parents: list[tuple[int, int]] = []
         contexts: list[IntArray] = []
@@ -283,7 +299,7 @@ class FamilyTables(Tables):
         Missing parents are ignored; a missing cell has 0.
         """
         missing, held = codes >= self.sizes[:, None], own_classes(None, codes)
-        factors = np.zeros((codes.shape[1], self.counts.n_classes, len(codes)))
+        factors = np.zeros((codes.shape[1], self.n_classes, len(codes)))
         for family in (counted.columns for counted in self.counts.families):
             for rows, gaps in rows_alike(missing[list(family)]):
                 if not gaps[0]:
@@ -339,7 +355,7 @@ class FamilyTables(Tables):
         return [family for family in gapped if not gaps[family[0]] or family[0] in relevant]
 
     def _product(self, families: list[Family], codes: CodeArray, held: AnyArray) -> FloatArray:
-        total = np.zeros((codes.shape[1], self.counts.n_classes))
+        total = np.zeros((codes.shape[1], self.n_classes))
         for family in families:
             total += self._look_up(family, codes, held)
         return total
@@ -374,7 +390,8 @@ class FamilyTables(Tables):
     @cached_property
     def _summation(self) -> Summation:
         n_sets = 1 if self.held_out is None else 2
-        return Summation(self.counts.schema, self.n_classes, n_sets, self.max_memory)
+        fixed = (self.counts.schema, self.n_classes, n_sets, self.max_memory)
+        return Summation(*fixed, self.folds)
 
     def _open_factor(
         self, family: Family, scope: Family, codes: CodeArray, held: IntArray
@@ -401,7 +418,8 @@ class FamilyTables(Tables):
         if isinstance(counted, CellCounts):
             cells = counted.given(family, sizes)
             if not self.smoothing.is_hierarchical and is_wide_family(family, sizes, k):
-                return cell_table(cells, sizes, margin, self.smoothing, k, sets)
+                table = cell_table(cells, sizes, margin, self.smoothing, k, sets)
+                return table if self.label is None else table.only_class(self.label)
             needed = 16 * len(sets) * k * len(cells.contexts(sizes)[1]) * int(sizes[family[0]])
             what = "a table of a column and its parents"
             require_memory(self.counts.schema, needed, self.max_memory, what)
@@ -409,10 +427,11 @@ class FamilyTables(Tables):
         contexts, levels = self._levels(counted, family)
         possible = k * math.prod(sizes[list(family[1:])].tolist())
         tables = [conditional(self.smoothing, margin, levels, possible, held) for held in sets]
-        table = np.stack(tables).reshape(len(sets), k, -1, int(sizes[family[0]]))
+        entries = np.stack(tables).reshape(len(sets), k, -1, int(sizes[family[0]]))
+        entries = entries if self.label is None else entries[:, [self.label]]
         backs_off = self.smoothing.is_hierarchical and len(family) > 1
         simpler = self.table_of(family[:-1]) if backs_off else None
-        return FamilyTable(family[1:], contexts, table, simpler)  # type: ignore[arg-type]
+        return FamilyTable(family[1:], contexts, entries, simpler)  # type: ignore[arg-type]
 
     def _levels(self, counted: FamilyCounts, family: Family) -> tuple[IntArray, list[Level]]:
         """Contexts that occurred, and the counts in them, with one empty context for all others.

@@ -53,6 +53,11 @@ class FamilyTable:
         """Size in bytes."""
         return self.table.nbytes
 
+    def only_class(self, label: int) -> FamilyTable:
+        """Return the table of one class."""
+        simpler = None if self.simpler is None else self.simpler.only_class(label)
+        return FamilyTable(self.parents, self.contexts, self.table[:, [label]], simpler)
+
     def look_up(self, codes: CodeArray, sizes: IntArray, child: AnyArray) -> FloatArray:
         """Log-probabilities of rows whose child and parents are observed; shape (sets, k, n)."""
         place = context_places(self.contexts, context_of(codes, sizes, self.parents)[0])
@@ -114,6 +119,19 @@ class CellTable:
     def nbytes(self) -> int:
         """Size in bytes."""
         return self.entries.nbytes + self.of_context.nbytes + self.of_value.nbytes
+
+    def only_class(self, label: int) -> CellTable:
+        """Return the table of one class."""
+        n_cells = self.of_context.shape[2] * self.of_value.shape[1]
+        mine = slice(*np.searchsorted(self.keys, [label * n_cells, (label + 1) * n_cells]))
+        return CellTable(
+            self.parents,
+            self.contexts,
+            self.keys[mine] - label * n_cells,
+            np.ascontiguousarray(self.entries[:, mine]),
+            self.of_context[:, [label]],
+            self.of_value,
+        )
 
     def look_up(self, codes: CodeArray, sizes: IntArray, child: AnyArray) -> FloatArray:
         """Log-probabilities of rows whose child and parents are observed; shape (sets, k, n)."""

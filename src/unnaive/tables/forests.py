@@ -60,31 +60,26 @@ class AveragedTrees(Tables):
 
 @dataclass(frozen=True, eq=False)
 class OneClass(Tables):
-    """One class of tables of all classes.
+    """Tables of one class, with columns of very many values.
 
     Attributes
     ----------
     tree : FamilyTables
-        Tables of all classes.
-    label : int
-        The class.
+        Tables of the class.
     """
 
     tree: FamilyTables
-    label: int
 
     def apart(self) -> OneClass:
         """Return tables that ignore missing parents."""
-        return OneClass(self.tree.apart(), self.label)
+        return OneClass(self.tree.apart())
 
     def _joint(self, codes: CodeArray, held: IntArray, n_jobs: int | None) -> FloatArray:
-        own = np.where(held == 0, self.label, -1)
-        return self.tree.joint(codes, own, n_jobs)[:, self.label : self.label + 1]
+        return self.tree.joint(codes, held, n_jobs)
 
     def terms(self, codes: CodeArray) -> Terms:
         """Split the log joint of the class."""
-        terms, mine = self.tree.terms(codes), slice(self.label, self.label + 1)
-        return Terms(terms.keys, terms.base[:, mine], terms.parts[:, mine])
+        return self.tree.terms(codes)
 
     def describe(self, arrays: Arrays) -> State:  # noqa: ARG002 - the interface of all tables
         """Raise an error: a page cannot hold the tables of columns with very many values."""
@@ -95,7 +90,9 @@ class OneClass(Tables):
 
 def of_class(tree: TreeTables | FamilyTables, label: int) -> TreeTables | OneClass:
     """Return the tables of one class."""
-    return OneClass(tree, label) if isinstance(tree, FamilyTables) else only_class(tree, label)
+    if isinstance(tree, FamilyTables):
+        return OneClass(tree.only_class(label))
+    return only_class(tree, label)
 
 
 @dataclass(frozen=True, eq=False)

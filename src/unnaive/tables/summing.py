@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Family = tuple[int, ...]
     Question = tuple[tuple[Family, Family], ...]  # families, and their missing columns
+    Folds = dict[tuple[Family, int], Fold | None]
     Opening = Callable[[Family, Family, CodeArray, IntArray], OpenFactor]
 
 _BLOCK_BYTES = 1 << 22  # of factors while missing columns are summed out: the cache holds them
@@ -59,7 +60,7 @@ class Summation:
     n_classes: int
     n_sets: int
     max_memory: int
-    folds: dict[tuple[Family, int], Fold | None] = field(default_factory=dict)
+    folds: Folds
 
     def plan(self, question: Question, opening: Opening) -> Plan:
         """Choose the order in which missing columns are summed out; refuse what is too large."""
