@@ -309,6 +309,10 @@ def test_a_schema_may_be_edited(folder, tmp_path):
         (lambda text: text.replace('"kind": "schema"', '"kind": "x"'), "not a schema of unnaive"),
         (lambda text: text.replace('"version": 1', '"version": 2'), "as version 2; upgrade with"),
         (
+            lambda text: re.sub(r'"columns": \[.*\]', '"columns": []', text, flags=re.DOTALL),
+            "not a complete schema: it has no columns; correct it, or write it again",
+        ),
+        (
             lambda text: text.replace('"classes"', '"klasses"'),
             "not a complete schema: it lacks 'classes'",
         ),

@@ -115,6 +115,10 @@ def test_fits_that_broke_a_promise(key, seed, tmp_path):
 # Files that were not refused properly
 
 
+def test_a_schema_without_columns(formats):
+    assert not run.attempt(formats["schema"], 52000917)
+
+
 def test_a_byte_order_mark_and_blanks(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes("\n \n".encode("utf-16"))

@@ -109,8 +109,7 @@ def _schema_of(document: State, path: Path) -> Schema:
     try:
         state = {name: document[name] for name in ("target", "classes", "columns")}
         _check_labels(state["classes"], "classes", least=1)
-        for column in state["columns"]:
-            _check_column(column)
+        _check_columns(state["columns"])
         schema = Schema.from_state(state)
         _check_names([*schema.names, schema.target])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -124,6 +123,13 @@ def _schema_of(document: State, path: Path) -> Schema:
             f'purpose, remove its line "{_CHECKSUM}"'
         )
     return schema
+
+
+def _check_columns(columns: Sequence[State]) -> None:
+    if not columns:
+        raise ValueError("it has no columns")
+    for column in columns:
+        _check_column(column)
 
 
 def _check_column(column: State) -> None:
