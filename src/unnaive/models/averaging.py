@@ -100,7 +100,7 @@ def arc_probabilities(
     precede their children. All orders are equally probable, and so networks with many orders are
     more probable than others: of those with the same edges, a → b → c has one order, and
     a ← b → c two. Sums over all networks are then sums over subsets of the variables, some
-    d²·2ᵈ operations for d variables with the class; 20 of them take some seconds.
+    d²·2ᵈ operations for d variables with the class; 20 of them take a second.
 
     ``required``, ``forbidden``, ``tiers`` and ``augmented`` restrict the networks; ``search`` and
     what belongs to it are not used.
