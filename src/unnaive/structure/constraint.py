@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import field
-from itertools import combinations
+from itertools import combinations, repeat
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from unnaive._core.independence import thin
 from unnaive._dataclasses import dataclass
-from unnaive.structure.dag import DAG, PDAG
+from unnaive.structure.dag import PDAG
 from unnaive.structure.independence import IndependenceTest
 from unnaive.structure.knowledge import Knowledge
 from unnaive.structure.marks import reached
@@ -97,6 +97,7 @@ def pc_stable(
 
     Examples
     --------
+    >>> from unnaive.structure.dag import DAG
     >>> truth = DAG.of_edges(["rain", "sprinkler", "wet", "slip"], [(0, 2), (1, 2), (2, 3)])
     >>> found = pc_stable(truth.names, truth.d_separated)
     >>> found.graph == truth.cpdag(), found.separators
@@ -135,15 +136,12 @@ class _Skeleton:
         self, independent: Callable[[int, int, Given], bool], most: int, deadline: float
     ) -> bool:
         """Remove edges of independent pairs, level by level; return whether time was enough."""
-        test = independent if isinstance(independent, IndependenceTest) else None
-        rows = None if test is None else test.rows
+        rows = independent.rows if isinstance(independent, IndependenceTest) else None
+        if rows is not None and len(rows.codes) == len(self.adjacent):
+            return self._compiled(independent, rows, most, deadline)  # type: ignore[arg-type]
         for size in range(most + 1):
             before = self.tests_done
-            if test is not None and rows is not None and len(rows.codes) == len(self.adjacent):
-                in_time = self._compiled_level(test, rows, size, deadline)
-            else:
-                in_time = self._level(independent, size, deadline)
-            if not in_time:
+            if not self._level(independent, size, deadline):
                 return False
             if self.tests_done == before:
                 break
@@ -164,25 +162,33 @@ class _Skeleton:
                     break
         return True
 
-    def _compiled_level(
-        self, independent: IndependenceTest, rows: PlainRows, size: int, deadline: float
+    def _compiled(
+        self, independent: IndependenceTest, rows: PlainRows, most: int, deadline: float
     ) -> bool:
-        """Do the same with plain rows in the core."""
-        d = len(self.adjacent)
-        joined = np.zeros((d, d), dtype=bool)
+        """Do all levels with plain rows in the core; return whether time was enough."""
+        joined = np.zeros((len(self.adjacent),) * 2, dtype=bool)
         for node, others in enumerate(self.adjacent):
             joined[node, list(others)] = True
-        pairs = np.array(self._open_pairs(), dtype=np.int64).reshape(-1, 2)
-        separators = np.zeros((len(pairs), size + 1), dtype=np.int64)
-        limits = (rows.min_rows_per_cell, deadline - monotonic())
-        tests_done, in_time = thin(
-            *(rows.codes, rows.sizes, rows.logs, joined, pairs, limits),
-            *(independent.critical, independent, separators),
-        )
-        self.tests_done += tests_done
-        found = separators[:, 0] > 0
-        for pair, given in zip(pairs[found].tolist(), separators[found, 1:].tolist(), strict=True):
-            self._separate((pair[0], pair[1]), tuple(given))
+        undecided = ~np.tri(len(joined), dtype=bool)
+        for parent, child in self.known.required:
+            undecided[parent, child] = undecided[child, parent] = False
+        pairs = np.ascontiguousarray(np.argwhere(undecided))
+        for size in range(most + 1):
+            separators = np.zeros((len(pairs), size + 1), dtype=np.int64)
+            limits = (rows.min_rows_per_cell, deadline - monotonic())
+            tests_done, in_time = thin(
+                *(rows.codes, rows.sizes, rows.logs, joined, pairs, limits),
+                *(independent.critical, independent, separators),
+            )
+            self.tests_done += tests_done
+            found = separators[:, 0] > 0
+            apart, pairs = pairs[found], pairs[~found]
+            joined[apart[:, 0], apart[:, 1]] = joined[apart[:, 1], apart[:, 0]] = False
+            given = zip(*separators[found, 1:].T.tolist(), strict=True) if size else repeat(())
+            self.separators.update(zip(zip(*apart.T.tolist(), strict=True), given, strict=False))
+            if not (in_time and tests_done):
+                break
+        self.adjacent = [set(np.flatnonzero(line).tolist()) for line in joined]
         return in_time
 
     def _separate(self, pair: Arc, given: Given) -> None:
@@ -205,7 +211,9 @@ class _Skeleton:
         """
         required = self.known.required
         joined = {(i, j) for i, others in enumerate(self.adjacent) for j in others}
-        children = [set(below) for below in DAG.of_edges(self.known.names, required).children]
+        children = [set[int]() for _ in self.adjacent]
+        for parent, child in required:
+            children[parent].add(child)
         for parent, child in sorted(self.known.directions(joined) - required):
             if parent in reached([child], children):
                 self.adjacent[parent].discard(child)
@@ -213,7 +221,7 @@ class _Skeleton:
             else:
                 children[parent].add(child)
         for first, middle, last in self._colliders():
-            if not {first, last} & reached([middle], children):
+            if not (children[middle] and {first, last} & reached([middle], children)):
                 children[first].add(middle)
                 children[last].add(middle)
         pairs = {(i, j) for i, others in enumerate(self.adjacent) for j in others}
