@@ -299,10 +299,11 @@ template <class Fits, class Done> class Walk {
 //
 // `joined` (d, d) says which variables were joined when the level began; `separators` (m, size + 1)
 // gets 1 and the set that separates a pair, or 0. `critical(freedom)` is the statistic whose p-value
-// is the level, `independent(i, j, given)` decides near it. Return the number of tests, and whether
-// time was enough. A test takes n/64 words a joint value, or n rows.
+// is the level, `independent(i, j, given)` decides near it. Return the number of tests, how many of
+// them had rows enough, and whether time was enough. A test takes n/64 words a joint value, or n
+// rows.
 template <class Code>
-std::pair<i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2<bool> joined,
+std::tuple<i64, i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2<bool> joined,
                           In2<i64> pairs, std::pair<double, double> least_and_limit,
                           nb::handle critical, nb::handle independent, Out2<i64> separators) {
     const char *kernel = "thin";
@@ -318,7 +319,7 @@ std::pair<i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2
     const auto begin = Clock::now();
     double heard = 0.0;  // when interrupts were last looked for
     Tests<Code> tests(codes, sizes, logs, least, critical, independent);
-    i64 n_tests = 0, n_looked = 0;
+    i64 n_tests = 0, n_made = 0;
     bool in_time = true;
     Neighbours mine, theirs;
     Steps steps;
@@ -335,7 +336,7 @@ std::pair<i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2
         separators(pair, 0) = 0;
         const auto fits = [&](double values) { return tests.fits(first, second, values); };
         const auto separates = [&](const Columns &given) {
-            if (n_looked++ % TESTS_A_LOOK == 0) {
+            if (n_made % TESTS_A_LOOK == 0) {
                 const double now = seconds_since(begin);
                 in_time = now < limit;
                 if (!in_time) return true;
@@ -345,6 +346,7 @@ std::pair<i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2
                 }
             }
             n_tests++;
+            n_made++;
             if (!tests.hold(first, second, given)) return false;
             separators(pair, 0) = 1;
             std::copy(given.begin(), given.end(), &separators(pair, 0) + 1);
@@ -359,7 +361,7 @@ std::pair<i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2
         }
     }
     let_interrupt();
-    return {n_tests, in_time};
+    return {n_tests, n_made, in_time};
 }
 
 template <class Code> void bind_codes(nb::module_ &room) {

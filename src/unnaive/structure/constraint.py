@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import field
 from itertools import combinations, repeat
 from time import monotonic
@@ -20,6 +21,7 @@ from unnaive.structure.marks import reached
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from unnaive._typing import BoolArray, IntArray
     from unnaive.structure.dag import Node
     from unnaive.structure.independence import PlainRows
 
@@ -176,17 +178,22 @@ class _Skeleton:
         for size in range(most + 1):
             separators = np.zeros((len(pairs), size + 1), dtype=np.int64)
             limits = (rows.min_rows_per_cell, deadline - monotonic())
-            tests_done, in_time = thin(
+            tests_done, tests_made, in_time = thin(
                 *(rows.codes, rows.sizes, rows.logs, joined, pairs, limits),
                 *(independent.critical, independent, separators),
             )
             self.tests_done += tests_done
             found = separators[:, 0] > 0
-            apart, pairs = pairs[found], pairs[~found]
-            joined[apart[:, 0], apart[:, 1]] = joined[apart[:, 1], apart[:, 0]] = False
-            given = zip(*separators[found, 1:].T.tolist(), strict=True) if size else repeat(())
-            self.separators.update(zip(zip(*apart.T.tolist(), strict=True), given, strict=False))
+            if found.any():
+                apart, pairs = pairs[found], pairs[~found]
+                joined[apart[:, 0], apart[:, 1]] = joined[apart[:, 1], apart[:, 0]] = False
+                given = zip(*separators[found, 1:].T.tolist(), strict=True) if size else repeat(())
+                keys = zip(*apart.T.tolist(), strict=True)
+                self.separators.update(zip(keys, given, strict=False))
             if not (in_time and tests_done):
+                break
+            if not tests_made:  # nor can larger sets have rows enough
+                self.tests_done += _n_conditions(joined, pairs, range(size + 1, most + 1))
                 break
         self.adjacent = [set(np.flatnonzero(line).tolist()) for line in joined]
         return in_time
@@ -220,8 +227,11 @@ class _Skeleton:
                 self.adjacent[child].discard(parent)
             else:
                 children[parent].add(child)
+        arc, below = None, frozenset[int]()
         for first, middle, last in self._colliders():
-            if not (children[middle] and {first, last} & reached([middle], children)):
+            if arc != (first, middle):
+                arc, below = (first, middle), reached([middle], children)
+            if not {first, last} & below:
                 children[first].add(middle)
                 children[last].add(middle)
         pairs = {(i, j) for i, others in enumerate(self.adjacent) for j in others}
@@ -237,6 +247,25 @@ class _Skeleton:
                     separator = self.separators.get((first, last)) if first < last else None
                     if separator is not None and middle not in separator:
                         yield first, middle, last
+
+
+def _n_conditions(joined: BoolArray, pairs: IntArray, sizes: range) -> int:
+    """Count the sets that :func:`_conditions` yields for all pairs, until a size has none."""
+    near = joined[pairs[:, 0]].astype(np.int64), joined[pairs[:, 1]].astype(np.int64)
+    both = (near[0] & near[1]).sum(axis=1)
+    edges = joined[pairs[:, 0], pairs[:, 1]]
+    numbers = np.stack([near[0].sum(axis=1) - edges, near[1].sum(axis=1) - edges, both], axis=1)
+    kinds = Counter(map(tuple, numbers.tolist()))
+    total = 0
+    for size in sizes:
+        now = sum(
+            times * (math.comb(mine, size) + math.comb(theirs, size) - math.comb(shared, size))
+            for (mine, theirs, shared), times in kinds.items()
+        )
+        total += now
+        if not now:
+            break
+    return total
 
 
 def _conditions(frozen: list[list[int]], first: int, second: int, size: int) -> Iterator[Given]:
