@@ -201,8 +201,8 @@ class Network(Interventions, Questions, NetworkFiles):
             a dictionary is soft evidence: P(finding | state) by state. Evidence of probability 0
             raises an error.
         method : {"exact", "sampling"}, default="exact"
-            "sampling" estimates the answer from weighted samples, for networks that are too large
-            for an exact one, see :mod:`unnaive.tables.importance`.
+            "sampling" estimates the answer from weighted samples (adaptive importance sampling),
+            for networks that are too large for an exact one.
         n_samples : int, default=10_000
             Number of samples of "sampling". Four times as many halve the standard error.
         random_state : int, Generator or None, default=0
