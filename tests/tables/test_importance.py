@@ -155,7 +155,7 @@ def test_impossible_evidence_is_refused():
     dag = DAG.of_edges(["a", "b", "c"], [("a", "b"), ("b", "c")])
     same = [[1.0, 0.0], [0.0, 1.0]]
     network = Network(dag, ((0, 1),) * 3, ([0.5, 0.5], same, same))
-    with pytest.raises(UnnaiveError, match=r"cannot occur, its probability is 0: 'b'=0|a=0, b=1"):
+    with pytest.raises(UnnaiveError, match="cannot occur, its probability is 0: a=0, b=1"):
         network.query("c", {"a": 0, "b": 1}, method="sampling")
     for evidence in ({"a": 0, "c": 1}, {"a": 0, "c": {1: 0.5}}, {"b": []}):
         with pytest.raises(UnnaiveError, match=r"0\.0 effective ones agree .* raise n_samples"):

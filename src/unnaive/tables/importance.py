@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 _ROUNDS = 12  # of learning the proposals, at most
 _GOOD = 0.5  # effective share of the samples from which on proposals need not become better
-_LEARNED_FROM = 0.1  # effective share of the samples that proposals are learned from
+_LEARNED_FROM = 0.2  # effective share of the samples that proposals are learned from
 _PRIOR = 10.0  # samples that count for the earlier proposal
 _KEPT = 0.3  # share of P in every proposal
-_PLAIN = 0.3  # share of the samples that are drawn from P: they find what proposals have lost
+_PLAIN = 0.5  # share of the samples that are drawn from P: they find what proposals have lost
 _IMPOSSIBLE = -50.0  # log-probability that impossible findings count as when proposals are learned
 _LEAST = 10  # effective samples; of fewer, the standard error is unknown, too
 
@@ -302,7 +302,7 @@ def estimates(
     >>> network = Network(dag, (("no", "yes"), ("no", "yes")), tables)
     >>> found = network.query("ill", {"test": "yes"}, method="sampling")
     >>> found.probabilities.round(2), found.standard_errors.round(3)
-    (array([0.85, 0.15]), array([0.004, 0.004]))
+    (array([0.85, 0.15]), array([0.006, 0.006]))
     """
     if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
         raise UnnaiveError(f"n_samples={n_samples!r}; it must be a whole number, at least 1")
