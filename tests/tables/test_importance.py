@@ -35,20 +35,20 @@ def agrees(found, exact, most=FEW):
 def test_estimates_agree_with_the_whole_table(network, data, seed):
     codes, evidence = observations(network, data)
     joint = sliced(whole(network), codes)
-    settings = {"method": "sampling", "n_samples": 2000, "random_state": seed}
+    how = {"method": "sampling", "n_samples": 2000, "random_state": seed}
     if not joint.sum():
         with pytest.raises(UnnaiveError, match="its probability is 0"):
-            network.marginals(evidence, **settings)
+            network.marginals(evidence, **how)
         return
     try:
-        found = network.marginals(evidence, **settings)
+        found = network.marginals(evidence, **how)
     except UnnaiveError:  # only where the evidence is improbable
         assert joint.sum() < 0.01
         return
     for name, exact in enumerated(network, joint).items():
         agrees(found[name], exact)
     names = data.draw(st.lists(st.sampled_from(network.dag.names), unique=True, max_size=3))
-    agrees(network.query(names, evidence, **settings), network.query(names, evidence))
+    agrees(network.query(names, evidence, **how), network.query(names, evidence))
 
 
 @given(networks(), st.data())
