@@ -262,6 +262,13 @@ def located(name: str, first: int, rows: int) -> Iterator[None]:
         raise DataFileError(f"{where} (the first is row 0 here): {error}") from error
 
 
+def require_names(source: str, **series: object) -> None:
+    """Refuse labels or weights that are beside the rows of files or of a stream."""
+    for what, values in series.items():
+        if values is not None:
+            raise TypeError(f"{what} of {source} must be the name of a column there")
+
+
 def read_ahead(items: Generator[Item]) -> Generator[Item]:
     """Yield the items of a generator while another thread fetches the next one.
 
