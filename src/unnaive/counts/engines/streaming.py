@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     Offer = tuple[int, Rows] | str | Exception | None
 
 Item = TypeVar("Item")
-_LABEL = 57  # bytes of a string without its characters, and of the reference to it
+_LABEL = sys.getsizeof("") + 8  # bytes of a string but its characters, with its reference
 READ_CELLS = 1 << 23  # values of a batch that is read: at most 64 MB of numbers
 
 
