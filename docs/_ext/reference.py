@@ -44,7 +44,7 @@ MORE = {  # public names that are not in the ``__all__`` of their package
         *("parents.HiddenParents", "dag.DAG", "junction.JunctionTree", "junction.junction_tree"),
         "back_door.back_door_set",
     ),
-    "tables": ("base.Tables", "network.Network"),
+    "tables": ("base.Tables", "network.Network", "importance.EstimatedProbabilities"),
     "papers": (
         *("barrow.BarrowNaiveBayes", "barrow.BarrowFullBayes", "barrow.BarrowKNaiveBayes"),
         "barrow.Quirks",

@@ -23,7 +23,8 @@ class Progress:
     ----------
     task : str
         What is running: "comparison" or "cross-validation" (a step is a fold), "candidates" (a
-        step is a model that ``AutoBayes`` has tried) or "search" (a step is a generation or a
+        step is a model that ``AutoBayes`` has tried), "bootstrap" (a sample of ``arc_strengths``),
+        "families" (a variable of ``arc_probabilities``) or "search" (a step is a generation or a
         move of a search). A comparison of searches tells of both.
     done : int
         Number of steps done.

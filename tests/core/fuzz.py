@@ -50,6 +50,7 @@ def _recorder(key, kernel):
 def learn():
     """Fit, predict, compute leave-one-out and search with all models on a few small tables."""
     import unnaive  # noqa: PLC0415 - after the kernels were wrapped
+    from unnaive.models.averaging import arc_probabilities  # noqa: PLC0415
 
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 60)
@@ -74,6 +75,7 @@ def learn():
                 _try(model.set_params(**settings), codes, labels, None)
     for sample_weight in (None, weights):
         _try(unnaive.BayesNet(search="pc", augmented=False), codes, labels, sample_weight)
+    arc_probabilities(unnaive.BayesNet(max_parents=2), codes, labels)
     unnaive.TAN().fit(codes, labels).predict_interval(codes)
     unnaive.TAN(smoothing="bdeu").fit(codes[:9], labels[:9]).predict_interval(codes)
     unnaive.count(gaps, labels, discretize="auto")

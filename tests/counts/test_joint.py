@@ -183,6 +183,16 @@ def test_tables_of_families_are_whole_numbers_unless_rows_have_weights():
     np.testing.assert_array_equal(2 * half.table, plain.table)
 
 
+def test_families_add_from_any_place_in_memory():
+    # a cluster may put an array into the middle of a buffer
+    problem = made(40, [2, 3, 4], 2)
+    (family,) = problem.coded().count_families([(0, 1, 2)])
+    odd = np.frombuffer(b"_" + family.contexts.tobytes(), np.int64, offset=1)
+    assert not odd.flags.aligned
+    received = replace(family, contexts=odd)
+    assert received.combine(received, np.add) == family.combine(family, np.add)
+
+
 def test_counts_with_triples_are_not_added_to_counts_without():
     rows = made(9, [2, 3, 2], 2).coded()
     without = rows.count()

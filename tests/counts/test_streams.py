@@ -83,6 +83,14 @@ def test_models_learn_from_streams(name, relation, lazy):
         assert np.array_equal(answers, expected.predict_proba(features(patients())))
 
 
+def test_models_keep_names_that_look_like_those_of_arrays():
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"x0": [1, 2, 1, 2], "x1": [3, 3, 4, 4], "y": [0, 1, 0, 1]})
+    model = unnaive.NaiveBayes().fit(table.to_reader(2), "y")
+    assert model.feature_names_in_.tolist() == ["x0", "x1"]
+    model.predict(table.drop("y").to_pandas())  # without a warning of scikit-learn
+
+
 def test_predictions_are_a_stream_beside_the_columns(relation, lazy):
     model = unnaive.TAN().fit(relation, "ill")
     expected = model.predict_proba(features(patients()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from contextlib import closing
 
 import pyarrow as pa
 import pytest
@@ -137,7 +138,10 @@ def test_a_query_without_rows_or_with_a_mistake(sqlite):
 
 
 def test_the_standard_library_connection_is_refused(sqlite):
-    with sqlite3.connect(sqlite) as connection, pytest.raises(UnnaiveError, match="not known"):
+    with (
+        closing(sqlite3.connect(sqlite)) as connection,
+        pytest.raises(UnnaiveError, match="not known"),
+    ):
         unnaive.query(connection, ALL)
 
 

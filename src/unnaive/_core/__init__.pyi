@@ -21,6 +21,7 @@ from unnaive._core import (
     information as information,
     intervals as intervals,
     opening as opening,
+    orders as orders,
     screening as screening,
     selective as selective,
     super_parents as super_parents,

@@ -259,9 +259,7 @@ void bind_adjust(nb::module_ &room) {
          weigh_right, "joint", "bounds", "weights", "log_weights", "out");
     bind(room, "right_spans", "For each row, what the log weight of one class means.", right_spans,
          "joint", "classes", "log_weights", "label", "out");
-    bind_one_pass<u8>(room);
-    bind_one_pass<u16>(room);
-    bind_one_pass<u32>(room);
+    for_codes([&](auto code) { bind_one_pass<decltype(code)>(room); });
 }
 
 }  // namespace unnaive

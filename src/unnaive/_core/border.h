@@ -185,6 +185,13 @@ void bind(nb::module_ &room, const char *name, const char *text, R (*kernel)(Arg
     room.def(name, kernel, nb::arg(names)..., nb::call_guard<nb::gil_scoped_release>(), text);
 }
 
+// Bind kernels for the types that codes have: of one, two and four bytes.
+template <class Bind> void for_codes(Bind bind_kernels) {
+    bind_kernels(u8{});
+    bind_kernels(u16{});
+    bind_kernels(u32{});
+}
+
 }  // namespace unnaive
 
 namespace nanobind::detail {

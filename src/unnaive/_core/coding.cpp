@@ -200,9 +200,7 @@ template <class Code> void bind_codes(nb::module_ &room) {
 
 void bind_coding(nb::module_ &room) {
     room.attr("OUTSIDE") = OUTSIDE;
-    bind_codes<u8>(room);
-    bind_codes<u16>(room);
-    bind_codes<u32>(room);
+    for_codes([&](auto code) { bind_codes<decltype(code)>(room); });
 }
 
 }  // namespace unnaive

@@ -320,9 +320,7 @@ template <class Code> void bind_codes(nb::module_ &room) {
 void bind_corrections(nb::module_ &room) {
     bind(room, "fill_slopes", "Slope and curvature of every row's log likelihood.", fill_slopes,
          "chances", "classes", "importance", "slopes");
-    bind_codes<u8>(room);
-    bind_codes<u16>(room);
-    bind_codes<u32>(room);
+    for_codes([&](auto code) { bind_codes<decltype(code)>(room); });
 }
 
 }  // namespace unnaive

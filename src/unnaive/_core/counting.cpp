@@ -213,6 +213,14 @@ void tally_pair(const Code *left, const Code *right, const Class *classes, i64 n
     }
 }
 
+template <int WIDTH, class Code, class Class, class Weight>
+void check_sets(const char *kernel, In2<Code> codes, In1<Class> classes, In1<Weight> weights,
+                In2<i64> layout, In2<i64> sets, In1<i64> starts, Out2<Weight> out) {
+    check_rows(kernel, codes, classes, weights, layout, out);
+    require(sets.shape(1) == WIDTH, kernel, "a set has another number of columns");
+    check_tables(kernel, layout, sets, starts, out.shape(1));
+}
+
 // Add each row's weight to its class and value, in row order; cost n a column.
 template <class Code, class Class, class Weight>
 void add_values(In2<Code> codes, In1<Class> classes, In1<Weight> weights, In2<i64> layout,
@@ -234,9 +242,7 @@ void add_values(In2<Code> codes, In1<Class> classes, In1<Weight> weights, In2<i6
 template <class Code, class Class, class Weight>
 void add_pairs(In2<Code> codes, In1<Class> classes, In1<Weight> weights, In2<i64> layout,
                In2<i64> pairs, In1<i64> starts, Out2<Weight> out) {
-    check_rows("add_pairs", codes, classes, weights, layout, out);
-    require(pairs.shape(1) == 2, "add_pairs", "pairs must have two columns each");
-    check_tables("add_pairs", layout, pairs, starts, out.shape(1));
+    check_sets<2>("add_pairs", codes, classes, weights, layout, pairs, starts, out);
     const i64 n_rows = codes.shape(1);
     std::vector<u32> table;
     for (i64 pair = 0; pair < pairs.shape(0); pair++) {
@@ -266,9 +272,7 @@ void add_pairs(In2<Code> codes, In1<Class> classes, In1<Weight> weights, In2<i64
 template <class Code, class Class, class Weight>
 void add_triples(In2<Code> codes, In1<Class> classes, In1<Weight> weights, In2<i64> layout,
                  In2<i64> triples, In1<i64> starts, Out2<Weight> out) {
-    check_rows("add_triples", codes, classes, weights, layout, out);
-    require(triples.shape(1) == 3, "add_triples", "triples must have three columns each");
-    check_tables("add_triples", layout, triples, starts, out.shape(1));
+    check_sets<3>("add_triples", codes, classes, weights, layout, triples, starts, out);
     const i64 n_rows = codes.shape(1);
     for (i64 triple = 0; triple < triples.shape(0); triple++) {
         const Code *line[3];
@@ -335,9 +339,7 @@ void bind_counting(nb::module_ &room) {
          count_pairs, "words", "layout", "runs", "pairs", "starts", "marginals", "out");
     bind(room, "unite", "Unite two ascending lists of cells, and say where each cell is.", unite,
          "mine", "theirs", "cells", "my_places", "their_places");
-    bind_codes<u8>(room);
-    bind_codes<u16>(room);
-    bind_codes<u32>(room);
+    for_codes([&](auto code) { bind_codes<decltype(code)>(room); });
 }
 
 }  // namespace unnaive

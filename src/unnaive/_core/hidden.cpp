@@ -406,9 +406,7 @@ void bind_hidden(nb::module_ &room) {
     room.attr("LEAST") = LEAST;
     bind(room, "fill_bags", "Add up weight times probability over each group's bag members.",
          fill_bags, "probabilities", "weights", "columns", "groups", "slots", "out");
-    bind_rows<u8>(room);
-    bind_rows<u16>(room);
-    bind_rows<u32>(room);
+    for_codes([&](auto code) { bind_rows<decltype(code)>(room); });
 }
 
 }  // namespace unnaive

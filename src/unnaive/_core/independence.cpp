@@ -4,12 +4,14 @@
 #include <unordered_map>
 
 #include "bitmaps.h"
+#include "scores.h"
 
 namespace unnaive {
 namespace {
 
 constexpr i64 MOST_COUNTED = i64(1) << 26;  // cells of a table
-constexpr i64 MOST_JOINT = 512;             // joint values that are counted by bitmaps
+constexpr i64 MOST_TALLIED = i64(1) << 22;  // cells of a table that is counted in blocks of rows
+constexpr i64 MOST_JOINT = 100;  // joint values that are counted by bitmaps; by rows if more
 constexpr i64 MOST_SETS = i64(1) << 40;
 constexpr double NEAR = 1e-7;  // a statistic as near to the critical one is left to Python
 constexpr double ROUNDING = 1e-13;  // of differences of N log N, relative to that of all rows
@@ -19,6 +21,7 @@ using Columns = std::vector<i64>;
 using Clock = std::chrono::steady_clock;
 
 constexpr double PATIENCE = 0.1;  // seconds until an interrupt from the keyboard is noticed
+constexpr i64 TESTS_A_LOOK = 16;  // at the clock
 
 inline double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -41,14 +44,12 @@ template <class Code> class Tests {
     Tests(In2<Code> codes, In1<i64> sizes, In1<double> logs, double least, nb::handle critical,
           nb::handle independent)
         : codes(codes), logs(logs), least(least), critical(critical), independent(independent) {
-        std::vector<bool> complete;
         for (i64 column = 0; column < codes.shape(0); column++) {
             const i64 most = i64(largest(codes.data + column * codes.shape(1), codes.shape(1)));
             complete.push_back(most < sizes[column]);
             domain.push_back(std::max<i64>(sizes[column], 1));
             values.push_back(sizes[column]);
         }
-        bitmaps = bitmaps_of(codes, sizes, complete);
     }
 
     // Whether two variables are independent given others.
@@ -65,6 +66,8 @@ template <class Code> class Tests {
         joint = given;
         joint.push_back(first);
         i64 n_groups = 1;
+        if (bitmaps.values.empty())  // a level may have no test
+            bitmaps = bitmaps_of(codes, In1<i64>{values.data(), {i64(values.size())}}, complete);
         bool by_bits = bitmaps.has(second);
         for (const i64 column : joint) {
             n_groups *= size(column);
@@ -103,7 +106,10 @@ template <class Code> class Tests {
     double least;
     nb::handle critical, independent;
     Columns domain, values, joint;
+    std::vector<bool> complete;
+    std::vector<u32> counts;
     Bitmaps bitmaps;
+    Runs runs;
     std::vector<i64> table, sums;
     Counted counted;
     std::unordered_map<double, double> criticals;
@@ -120,8 +126,9 @@ template <class Code> class Tests {
     }
 
     void count_bits(i64 second, i64 n_groups) {
-        count_joint(bitmaps, joint, runs_of(bitmaps, {second}), n_groups, counted);
         const i64 used = bitmaps.used[std::size_t(second)], width = size(second);
+        runs.assign(1, {bitmaps.first[std::size_t(second)], used});
+        count_joint(bitmaps, joint, runs, n_groups, counted);
         table.resize(std::size_t(n_groups * width));
         for (i64 group = 0; group < n_groups; group++) {
             i64 *line = table.data() + group * width, rest = counted.totals[std::size_t(group)];
@@ -133,9 +140,32 @@ template <class Code> class Tests {
         }
     }
 
+    // The joint values of complete columns, a block of rows at a time.
+    template <class Cell> void tally_rows(i64 n_cells) {
+        Cell cells[ROWS_A_BLOCK];
+        const bool twice = n_cells <= std::min(MOST_PACKED / 2, codes.shape(1) / 4);
+        counts.assign(std::size_t(twice ? 2 * n_cells : n_cells), 0);
+        u32 *odd = counts.data() + (twice ? n_cells : 0);
+        for (i64 start = 0; start < codes.shape(1); start += ROWS_A_BLOCK) {
+            const i64 n_rows = std::min(ROWS_A_BLOCK, codes.shape(1) - start);
+            std::fill_n(cells, n_rows, Cell(0));
+            u32 most = 0;
+            for (const i64 column : joint)
+                append_cells(&codes(column, start), n_rows, Cell(size(column)), cells, &most);
+            tally(cells, n_rows, counts.data(), odd);
+        }
+        for (i64 cell = 0; cell < n_cells; cell++)
+            table[std::size_t(cell)] = i64(counts[std::size_t(cell)]) + (twice ? odd[cell] : 0);
+    }
+
     void count_rows(i64 second, i64 n_groups) {
-        table.assign(std::size_t(n_groups * size(second)), 0);
+        const i64 n_cells = n_groups * size(second);
+        table.assign(std::size_t(n_cells), 0);
         joint.push_back(second);
+        bool whole = true;
+        for (const i64 column : joint) whole = whole && complete[std::size_t(column)];
+        if (whole && n_cells <= MOST_TALLIED)
+            return n_cells <= i64(1) << 16 ? tally_rows<u16>(n_cells) : tally_rows<u32>(n_cells);
         for (i64 row = 0; row < codes.shape(1); row++) {
             i64 cell = 0;
             bool observed = true;
@@ -187,16 +217,41 @@ inline i64 n_sets(i64 n, i64 size) {
     return number;
 }
 
+// The neighbours of a variable, their sizes, and which are neighbours of the first of a pair.
+struct Neighbours {
+    Columns columns, sizes;
+    std::vector<bool> beside;
+
+    void add(i64 column, i64 size, bool is_beside) {
+        columns.push_back(column);
+        sizes.push_back(size);
+        beside.push_back(is_beside);
+    }
+
+    void clear() {
+        columns.clear();
+        sizes.clear();
+        beside.clear();
+    }
+};
+
+// What a walk keeps: least size and number of those seen from a place on, and the set so far.
+struct Steps {
+    Columns least, n_seen, chosen;
+};
+
 // Sets of variables that a pair is tested given, in order, without those of too many joint values.
 //
 // `seen` says which variables are neighbours of the first of the pair, too: sets of only these were
 // visited before if `again`. `fits(v)` says whether v joint values are few enough.
 template <class Fits, class Done> class Walk {
   public:
-    Walk(const Columns &among, const Columns &sizes, const std::vector<bool> &seen, Fits fits,
-         Done done)
-        : among(among), sizes(sizes), seen(seen), fits(fits), done(done), least(among.size() + 1, 1),
-          n_seen(among.size() + 1, 0) {
+    Walk(const Neighbours &side, Steps &steps, Fits fits, Done done)
+        : among(side.columns), sizes(side.sizes), seen(side.beside), fits(fits), done(done),
+          least(steps.least), n_seen(steps.n_seen), chosen(steps.chosen) {
+        least.assign(among.size() + 1, 1);
+        n_seen.assign(among.size() + 1, 0);
+        chosen.clear();
         for (std::size_t place = among.size(); place-- > 0;) {
             const bool last = place + 1 == among.size();
             least[place] = last ? sizes[place] : std::min(least[place + 1], sizes[place]);
@@ -216,7 +271,7 @@ template <class Fits, class Done> class Walk {
     const std::vector<bool> &seen;
     Fits fits;
     Done done;
-    Columns least, n_seen, chosen;  // least size and number of those seen from a place on
+    Columns &least, &n_seen, &chosen;
     i64 n_passed = 0;
 
     bool extend(std::size_t from, i64 left, double values, bool again) {
@@ -240,26 +295,15 @@ template <class Fits, class Done> class Walk {
     }
 };
 
-// The neighbours of a variable, their sizes, and which are neighbours of the first of a pair.
-struct Neighbours {
-    Columns columns, sizes;
-    std::vector<bool> beside;
-
-    void add(i64 column, i64 size, bool is_beside) {
-        columns.push_back(column);
-        sizes.push_back(size);
-        beside.push_back(is_beside);
-    }
-};
-
 // Test pairs given sets of `size` neighbours of the first, then the new sets of the second.
 //
 // `joined` (d, d) says which variables were joined when the level began; `separators` (m, size + 1)
 // gets 1 and the set that separates a pair, or 0. `critical(freedom)` is the statistic whose p-value
-// is the level, `independent(i, j, given)` decides near it. Return the number of tests, and whether
-// time was enough. A test takes n/64 words a joint value, or n rows.
+// is the level, `independent(i, j, given)` decides near it. Return the number of tests, how many of
+// them had rows enough, and whether time was enough. A test takes n/64 words a joint value, or n
+// rows.
 template <class Code>
-std::pair<i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2<bool> joined,
+std::tuple<i64, i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2<bool> joined,
                           In2<i64> pairs, std::pair<double, double> least_and_limit,
                           nb::handle critical, nb::handle independent, Out2<i64> separators) {
     const char *kernel = "thin";
@@ -275,12 +319,15 @@ std::pair<i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2
     const auto begin = Clock::now();
     double heard = 0.0;  // when interrupts were last looked for
     Tests<Code> tests(codes, sizes, logs, least, critical, independent);
-    i64 n_tests = 0;
+    i64 n_tests = 0, n_made = 0;
     bool in_time = true;
+    Neighbours mine, theirs;
+    Steps steps;
     for (i64 pair = 0; pair < pairs.shape(0) && in_time; pair++) {
         const i64 first = pairs(pair, 0), second = pairs(pair, 1);
-        Neighbours mine, theirs;
-        for (i64 other = 0; other < d; other++) {
+        mine.clear();
+        theirs.clear();
+        for (i64 other = 0; other < d && size > 0; other++) {
             const bool beside = joined(first, other);
             if (other != second && beside) mine.add(other, tests.size(other), beside);
             if (other != first && joined(second, other))
@@ -289,28 +336,32 @@ std::pair<i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> logs, In2
         separators(pair, 0) = 0;
         const auto fits = [&](double values) { return tests.fits(first, second, values); };
         const auto separates = [&](const Columns &given) {
-            const double now = seconds_since(begin);
-            in_time = now < limit;
-            if (!in_time) return true;
-            if (now - heard > PATIENCE) {
-                let_interrupt();
-                heard = now;
+            if (n_made % TESTS_A_LOOK == 0) {
+                const double now = seconds_since(begin);
+                in_time = now < limit;
+                if (!in_time) return true;
+                if (now - heard > PATIENCE) {
+                    let_interrupt();
+                    heard = now;
+                }
             }
             n_tests++;
+            n_made++;
             if (!tests.hold(first, second, given)) return false;
             separators(pair, 0) = 1;
             std::copy(given.begin(), given.end(), &separators(pair, 0) + 1);
             return true;
         };
         for (const Neighbours *side : {&mine, &theirs}) {
-            Walk walk(side->columns, side->sizes, side->beside, fits, separates);
+            if (i64(side->columns.size()) < size) continue;
+            Walk walk(*side, steps, fits, separates);
             const bool found = walk.visit(size, side == &theirs);
             n_tests += walk.passed();
             if (found) break;
         }
     }
     let_interrupt();
-    return {n_tests, in_time};
+    return {n_tests, n_made, in_time};
 }
 
 template <class Code> void bind_codes(nb::module_ &room) {
@@ -322,9 +373,7 @@ template <class Code> void bind_codes(nb::module_ &room) {
 }  // namespace
 
 void bind_independence(nb::module_ &room) {
-    bind_codes<u8>(room);
-    bind_codes<u16>(room);
-    bind_codes<u32>(room);
+    for_codes([&](auto code) { bind_codes<decltype(code)>(room); });
 }
 
 }  // namespace unnaive

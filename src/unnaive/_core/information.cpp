@@ -203,9 +203,7 @@ void bind_information(nb::module_ &room) {
          "starts", "sizes", "guard", "out");
     bind(room, "conditional_information", text, conditional_information<double>, "tables", "pairs",
          "starts", "sizes", "guard", "out");
-    bind_codes<u8>(room);
-    bind_codes<u16>(room);
-    bind_codes<u32>(room);
+    for_codes([&](auto code) { bind_codes<decltype(code)>(room); });
     bind(room, "score_both_ways", "Score each of two variables given the other.", score_both_ways,
          "tables", "pairs", "starts", "sizes", "logs", "settings", "out");
     bind(room, "score_table", "Score a table of a variable and one of its parents.", score_table,

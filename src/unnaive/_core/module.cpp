@@ -22,6 +22,7 @@ void bind_independence(nb::module_ &room);
 void bind_information(nb::module_ &room);
 void bind_intervals(nb::module_ &room);
 void bind_opening(nb::module_ &room);
+void bind_orders(nb::module_ &room);
 void bind_screening(nb::module_ &room);
 void bind_selective(nb::module_ &room);
 void bind_super_parents(nb::module_ &room);
@@ -66,6 +67,7 @@ NB_MODULE(_core, core) {
     room("information", "Information and scores of contingency tables.", unnaive::bind_information);
     room("intervals", "Distributions inside intervals.", unnaive::bind_intervals);
     room("opening", "Factors over missing columns.", unnaive::bind_opening);
+    room("orders", "Sums over all orders of variables.", unnaive::bind_orders);
     room("screening", "Families of columns that predictions lack.", unnaive::bind_screening);
     room("selective", "Nested models, one more column at a time.", unnaive::bind_selective);
     room("super_parents", "Averages over super-parents.", unnaive::bind_super_parents);

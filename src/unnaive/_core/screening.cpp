@@ -234,9 +234,7 @@ template <class Code> void bind_codes(nb::module_ &room) {
 }  // namespace
 
 void bind_screening(nb::module_ &room) {
-    bind_codes<u8>(room);
-    bind_codes<u16>(room);
-    bind_codes<u32>(room);
+    for_codes([&](auto code) { bind_codes<decltype(code)>(room); });
 }
 
 }  // namespace unnaive

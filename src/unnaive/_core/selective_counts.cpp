@@ -234,9 +234,7 @@ template <class Code> void bind_counts(nb::module_ &room) {
 }  // namespace
 
 void bind_selective_counts(nb::module_ &room) {
-    bind_counts<u8>(room);
-    bind_counts<u16>(room);
-    bind_counts<u32>(room);
+    for_codes([&](auto code) { bind_counts<decltype(code)>(room); });
     bind(room, "fill_factors", "Factors of every cell, and of left-out rows for their own class.",
          fill_factors, "run", "own", "share", "pseudo", "leans", "span", "out");
 }

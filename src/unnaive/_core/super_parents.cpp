@@ -358,9 +358,7 @@ void bind_super_parents(nb::module_ &room) {
     bind(room, "super_parent_tables", "Log P(x_i | c, x_p) of every ordered pair of columns.",
          super_parent_tables, "pairs", "pair_starts", "slots", "alpha", "totals", "shares", "held",
          "out");
-    bind_codes<u8>(room);
-    bind_codes<u16>(room);
-    bind_codes<u32>(room);
+    for_codes([&](auto code) { bind_codes<decltype(code)>(room); });
 }
 
 }  // namespace unnaive

@@ -346,36 +346,38 @@ double peak_of(const double *line, i64 size) {
     return peak;
 }
 
-// Normalise each row's log joint, of which one at least is finite; cost n·k.
-void log_posterior(In2<double> joint, Out2<double> out) {
+// Call `normalise` with each row's log joint, its peak, the number of classes, and the row of out.
+template <class Normalise>
+void every_row(const char *kernel, In2<double> joint, Out2<double> out, Normalise normalise) {
     const i64 n_classes = joint.shape(1);
-    require(out.shape(0) == joint.shape(0) && out.shape(1) == n_classes, "log_posterior",
+    require(out.shape(0) == joint.shape(0) && out.shape(1) == n_classes, kernel,
             "joint and out differ in shape");
     for (i64 row = 0; row < joint.shape(0); row++) {
-        const double *line = &joint(row, 0);
-        const double peak = peak_of(line, n_classes);
+        const double *line = joint.data + row * n_classes;
+        normalise(line, peak_of(line, n_classes), n_classes, out.data + row * n_classes);
+    }
+}
+
+// Normalise each row's log joint, of which one at least is finite; cost n·k.
+void log_posterior(In2<double> joint, Out2<double> out) {
+    every_row("log_posterior", joint, out, [](auto line, double peak, i64 n_classes, double *shares) {
         double total = 0.0;
         for (i64 label = 0; label < n_classes; label++) total += std::exp(line[label] - peak);
         const double below = std::log(total);
-        for (i64 label = 0; label < n_classes; label++) out(row, label) = line[label] - peak - below;
-    }
+        for (i64 label = 0; label < n_classes; label++) shares[label] = line[label] - peak - below;
+    });
 }
 
 // Normalise each row's joint into probabilities that sum to one; cost n·k.
 void posterior(In2<double> joint, Out2<double> out) {
-    const i64 n_classes = joint.shape(1);
-    require(out.shape(0) == joint.shape(0) && out.shape(1) == n_classes, "posterior",
-            "joint and out differ in shape");
-    for (i64 row = 0; row < joint.shape(0); row++) {
-        const double *line = &joint(row, 0);
-        const double peak = peak_of(line, n_classes);
+    every_row("posterior", joint, out, [](auto line, double peak, i64 n_classes, double *shares) {
         double total = 0.0;
         for (i64 label = 0; label < n_classes; label++) {
-            out(row, label) = std::exp(line[label] - peak);
-            total += out(row, label);
+            shares[label] = std::exp(line[label] - peak);
+            total += shares[label];
         }
-        for (i64 label = 0; label < n_classes; label++) out(row, label) /= total;
-    }
+        for (i64 label = 0; label < n_classes; label++) shares[label] /= total;
+    });
 }
 
 template <class Code> void bind_codes(nb::module_ &room) {
@@ -393,9 +395,7 @@ void bind_tables(nb::module_ &room) {
     bind(room, "log_table", "Estimate the logarithm of every cell of a table of counts.", log_table,
          "counts", "alpha", "total", "held_value", "held_context", "out");
     bind(room, "fill_priors", "Log prior of every row.", fill_priors, "tables", "held", "out");
-    bind_codes<u8>(room);
-    bind_codes<u16>(room);
-    bind_codes<u32>(room);
+    for_codes([&](auto code) { bind_codes<decltype(code)>(room); });
     bind(room, "subtract_squares", "Log joint of Gaussian classes for some rows.",
          subtract_squares, "rows", "means", "forms", "constants", "start", "stop", "out");
     bind(room, "log_posterior", "Normalise each row's log joint.", log_posterior, "joint", "out");

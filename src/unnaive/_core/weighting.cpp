@@ -434,9 +434,7 @@ template <class Code> void bind_codes(nb::module_ &room) {
 }  // namespace
 
 void bind_weighting(nb::module_ &room) {
-    bind_codes<u8>(room);
-    bind_codes<u16>(room);
-    bind_codes<u32>(room);
+    for_codes([&](auto code) { bind_codes<decltype(code)>(room); });
     bind(room, "gather_terms", "Entries of all terms for classes and some rows.", gather_terms,
          "places", "tables", "held", "start", "out");
     bind(room, "sum_terms", "Add the entries of all terms to the log joint.", sum_terms, "places",

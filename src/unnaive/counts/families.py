@@ -102,7 +102,8 @@ def united(mine: IntArray, theirs: IntArray) -> tuple[IntArray, tuple[IntArray, 
     """
     both = np.empty(len(mine) + len(theirs), dtype=np.int64)
     places = np.empty(len(mine), dtype=np.int64), np.empty(len(theirs), dtype=np.int64)
-    number = unite(mine, theirs, both, *places)
+    first, second = (np.require(some, requirements=["C", "A"]) for some in (mine, theirs))
+    number = unite(first, second, both, *places)
     return both[:number], places
 
 

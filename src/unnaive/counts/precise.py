@@ -193,7 +193,8 @@ def split(numbers: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatAr
 def _shift_of(largest: FloatArray, total: float) -> FloatArray:
     """Numbers whose addition rounds columns to as few bits as sums of products need; (d,)."""
     kept = (_BITS - np.ceil(np.log2(max(total, 1.0)))) // 2
-    return _power_above(largest) * (1.5 * np.exp2(_BITS - 1 - kept))
+    shift: FloatArray = _power_above(largest) * (1.5 * np.exp2(_BITS - 1 - kept))
+    return shift
 
 
 def _power_above(numbers: FloatArray) -> FloatArray:

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -169,8 +171,9 @@ class FamilyScores:
         self._known.update(((node, ()), line) for node, line in enumerate(known))
 
     def total(self, parents: Sequence[tuple[int, ...]]) -> float:
-        """Score of a network: the sum over its variables."""
-        return sum(self.local(node, tuple(above)) for node, above in enumerate(parents))
+        """Score of a network: the sum over its variables, in their order."""
+        scores = (self.local(node, tuple(above)) for node, above in enumerate(parents))
+        return reduce(add, scores, 0.0)  # from Python 3.12 on, `sum` has other bits
 
     def _scores(self, node: int, parents: tuple[int, ...], candidates: IntArray) -> FloatArray:
         """Count and score; shape (m,)."""

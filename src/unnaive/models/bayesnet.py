@@ -257,15 +257,19 @@ class BayesNet(CountsClassifier):
             return Learned(NetworkGraph(names, self._as_given(schema, names).parents))
         if rows is None:
             return None
-        sizes = np.append(schema.sizes, len(schema.classes))
-        narrow = code_type(int(sizes.max()))
-        codes = np.concatenate([rows.codes.astype(narrow), rows.classes.astype(narrow)[None]])
-        scores = FamilyScores(codes, sizes, str(self.criterion), rows.weights, self.n_jobs)
+        scores = self._scores(rows)
         if self.search in {"pc", "ges"}:
             parents = self._of_equivalence(schema, names, scores).parents
         else:
             parents = self._climbed(schema, scores, mutual_information(source)).parents
         return Learned(NetworkGraph(names, parents))
+
+    def _scores(self, rows: CodedRows) -> FamilyScores:
+        """Scores of families of the features and the class, which is the last."""
+        sizes = np.append(rows.schema.sizes, len(rows.schema.classes))
+        narrow = code_type(int(sizes.max()))
+        codes = np.concatenate([rows.codes.astype(narrow), rows.classes.astype(narrow)[None]])
+        return FamilyScores(codes, sizes, str(self.criterion), rows.weights, self.n_jobs)
 
     def _as_given(self, schema: Schema, names: tuple[str, ...]) -> DAG:
         """Return the given network; raise if it has other nodes or breaks a requirement."""

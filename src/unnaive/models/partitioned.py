@@ -93,7 +93,7 @@ def fit_partitions(
         triples=recipe.counts == "triples",
     )
     labels = label_array(counts.schema.classes)
-    return fitting.of_counts(counts, learned, Names.of_schema(counts.schema), labels)
+    return fitting.of_counts(counts, learned, Names.of(counts.schema.names, named=True), labels)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ import math
 import time
 from collections import deque
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, reduce
 from graphlib import TopologicalSorter
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -257,7 +258,7 @@ def _compiled(
         *(limit, watch, bounds, networks, local),
     )
     climber.become(networks[0])
-    return Found(_frozen(networks[1]), sum(local.tolist()), moves, complete)
+    return Found(_frozen(networks[1]), reduce(add, local.tolist(), 0.0), moves, complete)
 
 
 def _step_by_step(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import field
-from itertools import combinations
+from itertools import combinations, repeat
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from unnaive._core.independence import thin
 from unnaive._dataclasses import dataclass
-from unnaive.structure.dag import DAG, PDAG
+from unnaive.structure.dag import PDAG
 from unnaive.structure.independence import IndependenceTest
 from unnaive.structure.knowledge import Knowledge
 from unnaive.structure.marks import reached
@@ -20,6 +21,7 @@ from unnaive.structure.marks import reached
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from unnaive._typing import BoolArray, IntArray
     from unnaive.structure.dag import Node
     from unnaive.structure.independence import PlainRows
 
@@ -97,6 +99,7 @@ def pc_stable(
 
     Examples
     --------
+    >>> from unnaive.structure.dag import DAG
     >>> truth = DAG.of_edges(["rain", "sprinkler", "wet", "slip"], [(0, 2), (1, 2), (2, 3)])
     >>> found = pc_stable(truth.names, truth.d_separated)
     >>> found.graph == truth.cpdag(), found.separators
@@ -135,15 +138,12 @@ class _Skeleton:
         self, independent: Callable[[int, int, Given], bool], most: int, deadline: float
     ) -> bool:
         """Remove edges of independent pairs, level by level; return whether time was enough."""
-        test = independent if isinstance(independent, IndependenceTest) else None
-        rows = None if test is None else test.rows
+        rows = independent.rows if isinstance(independent, IndependenceTest) else None
+        if rows is not None and len(rows.codes) == len(self.adjacent):
+            return self._compiled(independent, rows, most, deadline)  # type: ignore[arg-type]
         for size in range(most + 1):
             before = self.tests_done
-            if test is not None and rows is not None and len(rows.codes) == len(self.adjacent):
-                in_time = self._compiled_level(test, rows, size, deadline)
-            else:
-                in_time = self._level(independent, size, deadline)
-            if not in_time:
+            if not self._level(independent, size, deadline):
                 return False
             if self.tests_done == before:
                 break
@@ -164,25 +164,38 @@ class _Skeleton:
                     break
         return True
 
-    def _compiled_level(
-        self, independent: IndependenceTest, rows: PlainRows, size: int, deadline: float
+    def _compiled(
+        self, independent: IndependenceTest, rows: PlainRows, most: int, deadline: float
     ) -> bool:
-        """Do the same with plain rows in the core."""
-        d = len(self.adjacent)
-        joined = np.zeros((d, d), dtype=bool)
+        """Do all levels with plain rows in the core; return whether time was enough."""
+        joined = np.zeros((len(self.adjacent),) * 2, dtype=bool)
         for node, others in enumerate(self.adjacent):
             joined[node, list(others)] = True
-        pairs = np.array(self._open_pairs(), dtype=np.int64).reshape(-1, 2)
-        separators = np.zeros((len(pairs), size + 1), dtype=np.int64)
-        limits = (rows.min_rows_per_cell, deadline - monotonic())
-        tests_done, in_time = thin(
-            *(rows.codes, rows.sizes, rows.logs, joined, pairs, limits),
-            *(independent.critical, independent, separators),
-        )
-        self.tests_done += tests_done
-        found = separators[:, 0] > 0
-        for pair, given in zip(pairs[found].tolist(), separators[found, 1:].tolist(), strict=True):
-            self._separate((pair[0], pair[1]), tuple(given))
+        undecided = ~np.tri(len(joined), dtype=bool)
+        for parent, child in self.known.required:
+            undecided[parent, child] = undecided[child, parent] = False
+        pairs = np.ascontiguousarray(np.argwhere(undecided))
+        for size in range(most + 1):
+            separators = np.zeros((len(pairs), size + 1), dtype=np.int64)
+            limits = (rows.min_rows_per_cell, deadline - monotonic())
+            tests_done, tests_made, in_time = thin(
+                *(rows.codes, rows.sizes, rows.logs, joined, pairs, limits),
+                *(independent.critical, independent, separators),
+            )
+            self.tests_done += tests_done
+            found = separators[:, 0] > 0
+            if found.any():
+                apart, pairs = pairs[found], pairs[~found]
+                joined[apart[:, 0], apart[:, 1]] = joined[apart[:, 1], apart[:, 0]] = False
+                given = zip(*separators[found, 1:].T.tolist(), strict=True) if size else repeat(())
+                keys = zip(*apart.T.tolist(), strict=True)
+                self.separators.update(zip(keys, given, strict=False))
+            if not (in_time and tests_done):
+                break
+            if not tests_made:  # nor can larger sets have rows enough
+                self.tests_done += _n_conditions(joined, pairs, range(size + 1, most + 1))
+                break
+        self.adjacent = [set(np.flatnonzero(line).tolist()) for line in joined]
         return in_time
 
     def _separate(self, pair: Arc, given: Given) -> None:
@@ -205,15 +218,20 @@ class _Skeleton:
         """
         required = self.known.required
         joined = {(i, j) for i, others in enumerate(self.adjacent) for j in others}
-        children = [set(below) for below in DAG.of_edges(self.known.names, required).children]
+        children = [set[int]() for _ in self.adjacent]
+        for parent, child in required:
+            children[parent].add(child)
         for parent, child in sorted(self.known.directions(joined) - required):
             if parent in reached([child], children):
                 self.adjacent[parent].discard(child)
                 self.adjacent[child].discard(parent)
             else:
                 children[parent].add(child)
+        arc, below = None, frozenset[int]()
         for first, middle, last in self._colliders():
-            if not {first, last} & reached([middle], children):
+            if arc != (first, middle):
+                arc, below = (first, middle), reached([middle], children)
+            if not {first, last} & below:
                 children[first].add(middle)
                 children[last].add(middle)
         pairs = {(i, j) for i, others in enumerate(self.adjacent) for j in others}
@@ -229,6 +247,25 @@ class _Skeleton:
                     separator = self.separators.get((first, last)) if first < last else None
                     if separator is not None and middle not in separator:
                         yield first, middle, last
+
+
+def _n_conditions(joined: BoolArray, pairs: IntArray, sizes: range) -> int:
+    """Count the sets that :func:`_conditions` yields for all pairs, until a size has none."""
+    near = joined[pairs[:, 0]].astype(np.int64), joined[pairs[:, 1]].astype(np.int64)
+    both = (near[0] & near[1]).sum(axis=1)
+    edges = joined[pairs[:, 0], pairs[:, 1]]
+    numbers = np.stack([near[0].sum(axis=1) - edges, near[1].sum(axis=1) - edges, both], axis=1)
+    kinds = Counter(map(tuple, numbers.tolist()))
+    total = 0
+    for size in sizes:
+        now = sum(
+            times * (math.comb(mine, size) + math.comb(theirs, size) - math.comb(shared, size))
+            for (mine, theirs, shared), times in kinds.items()
+        )
+        total += now
+        if not now:
+            break
+    return total
 
 
 def _conditions(frozen: list[list[int]], first: int, second: int, size: int) -> Iterator[Given]:

@@ -166,7 +166,7 @@ class GroupTables(Tables):
         margin, levels = counts.sum(axis=0), [Level.of(counts)]
         alphas = concentrations(margin, levels, self.smoothing.concentration, n_values)
         off = (held.total, held.alone, held.value)
-        shares = hierarchical(margin, levels, alphas, off, n_values)
+        shares = hierarchical(margin, levels, alphas, off, n_values)[-1]
         if self.smoothing.view is None:
             return np.log(shares)
         strength = counts.sum(axis=1) + alphas[-1]

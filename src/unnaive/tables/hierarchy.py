@@ -103,29 +103,19 @@ def hierarchical(
     alphas: Sequence[float],
     held: tuple[float, float, float] = (0.0, 0.0, 0.0),
     n_values: float | None = None,
-) -> FloatArray:
-    """P(x | context) of the contexts of the last level; shape (q, v).
+) -> list[FloatArray]:
+    """P(x), then P(x | context) of the contexts of every level, each of shape (q, v).
 
     For leave-one-out, ``held`` is subtracted from the counts of the root, of the first level
     (given only the class), and of the other levels.
 
     Examples
     --------
-    >>> hierarchical(np.array([3, 1]), [Level.of(np.array([[2, 0], [1, 1]]))], [1.0]).round(2)
+    >>> level = Level.of(np.array([[2, 0], [1, 1]]))
+    >>> hierarchical(np.array([3, 1]), [level], [1.0])[-1].round(2)
     array([[0.9 , 0.1 ],
            [0.57, 0.43]])
     """
-    return every_level(margin, levels, alphas, held, n_values)[-1]
-
-
-def every_level(
-    margin: CountArray,
-    levels: Sequence[Level],
-    alphas: Sequence[float],
-    held: tuple[float, float, float] = (0.0, 0.0, 0.0),
-    n_values: float | None = None,
-) -> list[FloatArray]:
-    """P(x), then :func:`hierarchical` of the first level, of the first two, and so on."""
     shares = [root(margin, held[0], n_values)]
     for depth, (level, alpha) in enumerate(zip(levels, alphas, strict=True)):
         shares.append(_level(level, shares[-1], alpha, held[min(depth + 1, 2)]))

@@ -13,8 +13,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from itertools import pairwise, product
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from unnaive.tables.evidence import (
     node_of,
     with_findings,
 )
+from unnaive.tables.importance import estimates, is_sampling, or_sampling
 from unnaive.tables.interventions import Interventions
 from unnaive.tables.network_files import NetworkFiles
 from unnaive.tables.questions import Questions
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from unnaive._typing import CodeArray, FloatArray, IntArray, Label
     from unnaive.structure.dag import DAG
     from unnaive.tables.elimination import Factor, Scope, Step
+    from unnaive.tables.importance import EstimatedProbabilities
 
     Names = str | Sequence[str]
     Evidence = Mapping[str, object] | None
@@ -161,7 +163,31 @@ class Network(Interventions, Questions, NetworkFiles):
         """Number of states of every variable; shape (d,)."""
         return np.array([len(labels) for labels in self.states], dtype=np.int64)
 
-    def query(self, variables: Names, evidence: Evidence = None) -> FloatArray:
+    @overload
+    def query(
+        self, variables: Names, evidence: Evidence = None, *, method: Literal["exact"] = "exact"
+    ) -> FloatArray: ...
+
+    @overload
+    def query(
+        self,
+        variables: Names,
+        evidence: Evidence = None,
+        *,
+        method: Literal["sampling"],
+        n_samples: int = 10_000,
+        random_state: Seed = 0,
+    ) -> EstimatedProbabilities: ...
+
+    def query(
+        self,
+        variables: Names,
+        evidence: Evidence = None,
+        *,
+        method: str = "exact",
+        n_samples: int = 10_000,
+        random_state: Seed = 0,
+    ) -> FloatArray | EstimatedProbabilities:
         """Return P(variables | evidence).
 
         Parameters
@@ -174,13 +200,27 @@ class Network(Interventions, Questions, NetworkFiles):
             which one is true, ``slice(low, high)`` is a range of numbers above low up to high, and
             a dictionary is soft evidence: P(finding | state) by state. Evidence of probability 0
             raises an error.
+        method : {"exact", "sampling"}, default="exact"
+            "sampling" estimates the answer from weighted samples (adaptive importance sampling),
+            for networks that are too large for an exact one.
+        n_samples : int, default=10_000
+            Number of samples of "sampling". Four times as many halve the standard error.
+        random_state : int, Generator or None, default=0
+            Random seed of "sampling".
 
         Returns
         -------
-        ndarray
-            Probabilities, with one axis per variable in the order of ``variables``.
+        ndarray or EstimatedProbabilities
+            Probabilities, with one axis per variable in the order of ``variables``; of
+            "sampling" with their standard errors.
+
+        Raises
+        ------
+        TableTooLarge
+            If an exact answer needs more than ``max_memory`` bytes.
         """
-        if isinstance(evidence, Mapping) and not is_plain(evidence):
+        sampled = is_sampling(method)
+        if isinstance(evidence, Mapping) and not (sampled or is_plain(evidence)):
             network, evidence = with_findings(self, evidence)
             return network.query(variables, evidence)
         names = (variables,) if isinstance(variables, str) else tuple(variables)
@@ -188,33 +228,17 @@ class Network(Interventions, Questions, NetworkFiles):
         if len(set(asked)) < len(asked):
             raise UnnaiveError(f"a variable is asked for twice: {', '.join(map(repr, names))}")
         self._require_memory([asked])
-        codes, hidden, joint, _ = self._given(evidence, asked)
+        if sampled:
+            _require_mapping(evidence)
+            return estimates(self, evidence or {}, [tuple(asked)], n_samples, random_state)[0][0]
+        with or_sampling("query"):
+            codes, hidden, joint, _ = self._given(evidence, asked)
         weights = np.exp(joint - joint.max())
         kept = [v for v in asked if v in hidden]
         free = (weights / weights.sum()).transpose([sorted(kept).index(v) for v in kept])
         answer = np.zeros(self.sizes[asked])
         answer[tuple(slice(None) if v in hidden else int(codes[v, 0]) for v in asked)] = free
         return answer
-
-    def query_table(self, variables: Names, evidence: Evidence = None) -> dict[Label, float]:
-        """Return the answer of :meth:`query` as a dictionary.
-
-        Parameters
-        ----------
-        variables : str or sequence of str
-            As in :meth:`query`.
-        evidence : dict, default=None
-            As in :meth:`query`.
-
-        Returns
-        -------
-        dict
-            Probabilities by label, or by tuple of labels if ``variables`` is a sequence.
-        """
-        names = [variables] if isinstance(variables, str) else variables
-        labels = product(*(self.states[node_of(self, name)] for name in names))
-        keys = [key[0] if isinstance(variables, str) else key for key in labels]
-        return dict(zip(keys, self.query(variables, evidence).ravel().tolist(), strict=True))
 
     def most_probable(
         self, evidence: Evidence = None, variables: Sequence[str] | None = None
@@ -447,8 +471,7 @@ class Network(Interventions, Questions, NetworkFiles):
         self, evidence: Evidence, asked: Iterable[int] = (), *, maximize: bool = False
     ) -> tuple[CodeArray, set[int], FloatArray, list[Step]]:
         """Codes (d, 1) of evidence, hidden variables, log P(asked, evidence), and the steps."""
-        if not isinstance(evidence, Mapping | None):
-            raise UnnaiveError(f"evidence={evidence!r}; it must be a dictionary or None")
+        _require_mapping(evidence)
         codes = encoded(self, [evidence or {}])
         hidden = set(np.flatnonzero(codes[:, 0] >= self.sizes).tolist())
         kept = tuple(sorted(hidden.intersection(asked)))
@@ -464,3 +487,8 @@ class Network(Interventions, Questions, NetworkFiles):
         """Variables and their states as text."""
         pairs = zip(nodes, codes, strict=True)
         return ", ".join(f"{self.dag.names[v]}={self.states[v][code]!r}" for v, code in pairs)
+
+
+def _require_mapping(evidence: object) -> None:
+    if not isinstance(evidence, Mapping | None):
+        raise UnnaiveError(f"evidence={evidence!r}; it must be a dictionary or None")

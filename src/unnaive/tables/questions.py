@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from itertools import product
+from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -12,12 +13,14 @@ from unnaive import _parallel
 from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
 from unnaive.tables.evidence import code_of, findings_of, node_of, with_findings
+from unnaive.tables.importance import estimates, is_sampling, or_sampling, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unnaive._typing import FloatArray, Label
-    from unnaive.tables.network import Network
+    from unnaive.tables.importance import EstimatedProbabilities
+    from unnaive.tables.network import Network, Seed
 
 Own = TypeVar("Own", bound="Network")
 _BLOCK_BYTES = 1 << 24  # of the cliques of rows that are answered together
@@ -86,7 +89,51 @@ class Sensitivity:
 class Questions:
     """Methods of :class:`~unnaive.tables.network.Network` that use its clique tree."""
 
-    def marginals(self: Own, evidence: object = None) -> dict[str, FloatArray]:  # type: ignore[misc]
+    def query_table(  # type: ignore[misc]
+        self: Own, variables: str | Sequence[str], evidence: Mapping[str, object] | None = None
+    ) -> dict[Label, float]:
+        """Return the answer of :meth:`query` as a dictionary.
+
+        Parameters
+        ----------
+        variables : str or sequence of str
+            As in :meth:`query`.
+        evidence : dict, default=None
+            As in :meth:`query`.
+
+        Returns
+        -------
+        dict
+            Probabilities by label, or by tuple of labels if ``variables`` is a sequence.
+        """
+        names = [variables] if isinstance(variables, str) else variables
+        labels = product(*(self.states[node_of(self, name)] for name in names))
+        keys = [key[0] if isinstance(variables, str) else key for key in labels]
+        return dict(zip(keys, self.query(variables, evidence).ravel().tolist(), strict=True))
+
+    @overload
+    def marginals(  # type: ignore[misc]
+        self: Own, evidence: object = None, *, method: Literal["exact"] = "exact"
+    ) -> dict[str, FloatArray]: ...
+
+    @overload
+    def marginals(  # type: ignore[misc]
+        self: Own,
+        evidence: object = None,
+        *,
+        method: Literal["sampling"],
+        n_samples: int = 10_000,
+        random_state: Seed = 0,
+    ) -> dict[str, EstimatedProbabilities]: ...
+
+    def marginals(  # type: ignore[misc]
+        self: Own,
+        evidence: object = None,
+        *,
+        method: str = "exact",
+        n_samples: int = 10_000,
+        random_state: Seed = 0,
+    ) -> dict[str, FloatArray] | dict[str, EstimatedProbabilities]:
         """Return P(variable | evidence) of all variables at once.
 
         The clique tree is made in the first call and used again in all others.
@@ -96,22 +143,36 @@ class Questions:
         evidence : dict, or rows as in ``log_probability``, default=None
             Findings by name; a list of dictionaries, a data frame or an array are a batch, of
             which every row is answered. A finding may be soft, see ``query``.
+        method : {"exact", "sampling"}, default="exact"
+            "sampling" estimates the answers from weighted samples, as in ``query``; every row of
+            a batch has its own.
+        n_samples : int, default=10_000
+            Number of samples of "sampling".
+        random_state : int, Generator or None, default=0
+            Random seed of "sampling".
 
         Returns
         -------
-        dict of str to ndarray
+        dict of str to ndarray or EstimatedProbabilities
             Probabilities of the states of every variable; of shape (v,), or (n, v) for a batch.
 
         Raises
         ------
         TableTooLarge
             If the cliques need more than ``max_memory`` bytes, before they are allocated.
-            ``query`` may still answer, or an estimate from ``sample(n, evidence)``.
+            ``query`` may still answer, and ``method="sampling"``.
         """
         single = evidence is None or isinstance(evidence, Mapping)
+        if is_sampling(method):
+            asked = [(node,) for node in range(len(self.sizes))]
+            given = (evidence or {}) if single else evidence
+            rows = estimates(self, given, asked, n_samples, random_state)
+            columns = rows[0] if single else map(stacked, zip(*rows, strict=True))
+            return dict(zip(self.dag.names, columns, strict=True))
         n_rows, findings = findings_of(self, {} if evidence is None else evidence)
         answers = {name: np.empty((n_rows, size)) for name, size in self._named_sizes()}
-        tree = self._tree
+        with or_sampling("marginals"):
+            tree = self._tree
         size = max(1, min(_BLOCK_BYTES, self.max_memory) // tree.row_bytes)
         for start, stop in _parallel.row_blocks(n_rows, size):
             block = {node: chances[start:stop] for node, chances in findings.items()}

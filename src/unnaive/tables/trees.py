@@ -15,7 +15,7 @@ from unnaive.counts.sizes import starts_of
 from unnaive.structure.graph import LEFT_OUT
 from unnaive.tables import describe
 from unnaive.tables.base import NO_ROWS, Tables, hopeless_rows, own_classes
-from unnaive.tables.hierarchy import Level, concentrations, every_level, hierarchical
+from unnaive.tables.hierarchy import Level, concentrations, hierarchical
 from unnaive.tables.terms import Terms, chained, observed, single_terms
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def conditional(
         if chosen is None:
             chosen = concentrations(margin, levels, smoothing.concentration)
         alphas = chosen[: len(levels)]
-        shares = hierarchical(margin, levels, alphas, (held.total, held.alone, held.value))
+        shares = hierarchical(margin, levels, alphas, (held.total, held.alone, held.value))[-1]
         if smoothing.view is None:
             return np.log(shares)
         counts = levels[-1].counts
@@ -461,7 +461,7 @@ def column_factors(
     known: State = {"chosen": chosen, "column": column}
     for factor, held in zip(factors, sets, strict=True):
         if chosen is not None and smoothing.view is None:
-            shares = every_level(margin, levels, chosen, (held.total, held.alone, held.value))
+            shares = hierarchical(margin, levels, chosen, (held.total, held.alone, held.value))
             factor[:, above, :size] = np.log(shares[1])
             if parent >= 0:
                 factor[:, :above, :size] = np.log(shares[2]).reshape(n_classes, above, size)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from unnaive.counts.engines.answers import stream_of_answers
 from unnaive.counts.engines.dispatch import features_of
 from unnaive.counts.engines.files import BATCH_ROWS, Kinds, ReadAgainError
-from unnaive.counts.engines.streaming import located, read_ahead, warn_of_reading
+from unnaive.counts.engines.streaming import located, read_ahead, require_names, warn_of_reading
 from unnaive.exceptions import DataFileError, UnnaiveError
 from unnaive.io.parts import entries
 from unnaive.io.parts.parquet import ArrowPart
@@ -88,9 +88,7 @@ class PathsEngine:
         self, work: Work[Result], labels: object = None, weights: object = None
     ) -> Result | None:
         """Run the work on every batch and merge the results."""
-        for series, what in ((labels, "y"), (weights, "sample_weight")):
-            if series is not None:
-                raise TypeError(f"{what} of files must be the name of one of their columns")
+        require_names("files", y=labels, sample_weight=weights)
         while True:
             try:
                 result = self._fold(work)

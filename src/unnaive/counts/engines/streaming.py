@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     Offer = tuple[int, Rows] | str | Exception | None
 
 Item = TypeVar("Item")
-_LABEL = 57  # bytes of a string without its characters, and of the reference to it
+_LABEL = sys.getsizeof("") + 8  # bytes of a string but its characters, with its reference
 READ_CELLS = 1 << 23  # values of a batch that is read: at most 64 MB of numbers
 
 
@@ -260,6 +261,13 @@ def located(name: str, first: int, rows: int) -> Iterator[None]:
     except KNOWN_ERRORS as error:
         where = f"{name}, rows {first + 1:,} to {first + rows:,}"
         raise DataFileError(f"{where} (the first is row 0 here): {error}") from error
+
+
+def require_names(source: str, **series: object) -> None:
+    """Refuse labels or weights that are beside the rows of files or of a stream."""
+    for what, values in series.items():
+        if values is not None:
+            raise TypeError(f"{what} of {source} must be the name of a column there")
 
 
 def read_ahead(items: Generator[Item]) -> Generator[Item]:

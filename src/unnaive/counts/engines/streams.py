@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from unnaive.counts.engines.answers import stream_of_answers
-from unnaive.counts.engines.streaming import bytes_of, located, read_ahead
+from unnaive.counts.engines.streaming import bytes_of, located, read_ahead, require_names
 from unnaive.io.parts.streams import BATCH_ROWS, StreamPart
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ class StreamEngine:
         self, work: Work[Result], labels: object = None, weights: object = None
     ) -> Result | None:
         """Run the work on every batch and merge the results."""
-        for series, what in ((labels, "y"), (weights, "sample_weight")):
-            if series is not None:
-                raise TypeError(f"{what} of a stream must be the name of one of its columns")
+        require_names("a stream", y=labels, sample_weight=weights)
         results: list[Result | None] = []
         first = 0
         with closing(read_ahead(self._frames())) as frames:

@@ -114,8 +114,10 @@ class ExcelPart(RowsPart):
             raise DataFileError(f"{self.path} cannot be read without openpyxl; {cure}") from error
         self.empty_rows = empty = 0
         try:
-            book = openpyxl.load_workbook(self.path, read_only=True, data_only=True)
-            with closing(book):
+            with (
+                self.path.open("rb") as file,  # openpyxl leaves damaged files open
+                closing(openpyxl.load_workbook(file, read_only=True, data_only=True)) as book,
+            ):
                 self.sheets = tuple(sheet.title for sheet in book.worksheets)
                 rows = book.worksheets[0].iter_rows(values_only=True)
                 for number, row in enumerate(rows, start=1):
