@@ -8,6 +8,7 @@
 
 #include "entries.h"
 #include "estimate.h"
+#include "posterior.h"
 
 namespace unnaive {
 namespace {
@@ -340,12 +341,6 @@ void subtract_squares(In2<double> rows, In2<double> means, In3<double> forms,
 
 // ------------------------------------------------------------------ posteriors
 
-double peak_of(const double *line, i64 size) {
-    double peak = -INF;
-    for (i64 place = 0; place < size; place++) peak = std::max(peak, line[place]);
-    return peak;
-}
-
 // Normalise each row's log joint, of which one at least is finite; cost n·k.
 void log_posterior(In2<double> joint, Out2<double> out) {
     const i64 n_classes = joint.shape(1);
@@ -355,7 +350,7 @@ void log_posterior(In2<double> joint, Out2<double> out) {
         const double *line = &joint(row, 0);
         const double peak = peak_of(line, n_classes);
         double total = 0.0;
-        for (i64 label = 0; label < n_classes; label++) total += std::exp(line[label] - peak);
+        for (i64 label = 0; label < n_classes; label++) total += exp_of(line[label] - peak);
         const double below = std::log(total);
         for (i64 label = 0; label < n_classes; label++) out(row, label) = line[label] - peak - below;
     }
@@ -366,16 +361,8 @@ void posterior(In2<double> joint, Out2<double> out) {
     const i64 n_classes = joint.shape(1);
     require(out.shape(0) == joint.shape(0) && out.shape(1) == n_classes, "posterior",
             "joint and out differ in shape");
-    for (i64 row = 0; row < joint.shape(0); row++) {
-        const double *line = &joint(row, 0);
-        const double peak = peak_of(line, n_classes);
-        double total = 0.0;
-        for (i64 label = 0; label < n_classes; label++) {
-            out(row, label) = std::exp(line[label] - peak);
-            total += out(row, label);
-        }
-        for (i64 label = 0; label < n_classes; label++) out(row, label) /= total;
-    }
+    for (i64 row = 0; row < joint.shape(0); row++)
+        posterior_of(joint.at(row).data, n_classes, out.at(row).data);
 }
 
 template <class Code> void bind_codes(nb::module_ &room) {

@@ -23,7 +23,8 @@ from unnaive.tables.left_out import some_rows
 from unnaive.tables.screening import families_to_try, lacking_families
 from unnaive.tables.smoothing import Hierarchical, Smoothing
 from unnaive.tables.weighing import FOLDS, Weighing, dealt
-from unnaive.tables.weighted import WeightedTables, joined, table_cells, weighted_tables
+from unnaive.tables.term_factors import table_cells
+from unnaive.tables.weighted import WeightedTables, joined, weighted_tables
 
 if TYPE_CHECKING:
     from unnaive._typing import FloatArray, IntArray, State
