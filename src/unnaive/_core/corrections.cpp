@@ -15,8 +15,8 @@ using Own = std::tuple<In1<i64>, In1<double>>;  // classes and weights of rows
 
 constexpr i64 MOST_SUMS = i64(1) << 31;
 constexpr i64 MOST_QUESTIONS = 16;
-constexpr i64 SIDE_BY_SIDE = 8;  // columns; sums of one wait for each other, those of others do not
-constexpr i64 LANES = 8;  // doubles of a cache line; sums of three and more classes fill whole ones
+constexpr i64 SIDE_BY_SIDE = 6;  // columns; sums of one wait for each other, those of others do not
+constexpr i64 LANES = 4;  // doubles that are added at once; sums of three and more classes fill them
 
 // Slopes and curvatures of one row, (k, 2).
 void slopes_of(const double *chances, i64 own, double weight, i64 n_classes, double *slopes) {
@@ -62,44 +62,45 @@ template <class Code> struct Lines {
     double *sums[SIDE_BY_SIDE] = {};
 };
 
-// Add a line of numbers to another one; both begin with a cache line.
+// Numbers that are added at once: a slope and a curvature, or two of each.
+template <i64 SIZE> struct Numbers {
 #if defined(__GNUC__) || defined(__clang__)
-using Line = double __attribute__((vector_size(LANES * sizeof(double)), may_alias));
-INLINE void add_line(double *sums, const double *own) {
-    *reinterpret_cast<Line *>(sums) += *reinterpret_cast<const Line *>(own);
-}
+    typedef double Values __attribute__((vector_size(SIZE * sizeof(double)), may_alias));
+    Values values;
+    INLINE static Numbers at(const double *from) { return {*reinterpret_cast<const Values *>(from)}; }
+    INLINE void add_to(double *sums) const { *reinterpret_cast<Values *>(sums) += values; }
 #else
-INLINE void add_line(double *sums, const double *own) {
-    for (i64 lane = 0; lane < LANES; lane++) sums[lane] += own[lane];
-}
+    double values[SIZE];
+    INLINE static Numbers at(const double *from) {
+        Numbers numbers;
+        std::copy_n(from, SIZE, numbers.values);
+        return numbers;
+    }
+    INLINE void add_to(double *sums) const {
+        for (i64 lane = 0; lane < SIZE; lane++) sums[lane] += values[lane];
+    }
 #endif
+};
 
 // Add slopes and curvatures to the sums of some columns; ONE_PAIR: the width is 2.
 template <class Code, class Columns, class OnePair>
 INLINE void add_rows_loop(Voters voters, Lines<Code> lines, Columns, OnePair) {
+    constexpr i64 SIZE = OnePair::value ? 2 : LANES;
     const i64 width = OnePair::value ? 2 : voters.width;
     for (i64 index = 0; index < voters.size; index++) {
         const Voter voter = voters.first[index];
         const double *own = voters.slopes + voter.place * width;
-        for (i64 column = 0; column < Columns::value; column++) {
-            double *sums = lines.sums[column] + i64(lines.codes[column][voter.row]) * width;
-            if (OnePair::value) {
-                sums[0] += own[0];
-                sums[1] += own[1];
-                continue;
-            }
-            for (i64 part = 0; part < width; part += LANES) add_line(sums + part, own + part);
+        double *sums[Columns::value];
+        for (i64 column = 0; column < Columns::value; column++)
+            sums[column] = lines.sums[column] + i64(lines.codes[column][voter.row]) * width;
+        for (i64 part = 0; part < width; part += SIZE) {
+            const auto numbers = Numbers<SIZE>::at(own + part);
+            for (i64 column = 0; column < Columns::value; column++)
+                numbers.add_to(sums[column] + part);
         }
     }
 }
 LEVELS(add_rows)
-
-// How many columns are added side by side: a power of 2.
-i64 side_by_side(i64 n_columns) {
-    i64 number = 1;
-    while (2 * number <= std::min(n_columns, SIDE_BY_SIDE)) number *= 2;
-    return number;
-}
 
 template <class Code> void add_lines(Voters voters, const Lines<Code> &lines, i64 n_columns) {
     const auto add = [&](auto columns) {
@@ -108,10 +109,14 @@ template <class Code> void add_lines(Voters voters, const Lines<Code> &lines, i6
         else
             add_rows(voters, lines, columns, std::false_type{});
     };
-    if (n_columns == SIDE_BY_SIDE) return add(std::integral_constant<i64, SIDE_BY_SIDE>{});
-    if (n_columns == 4) return add(std::integral_constant<i64, 4>{});
-    if (n_columns == 2) return add(std::integral_constant<i64, 2>{});
-    add(std::integral_constant<i64, 1>{});
+    switch (n_columns) {
+        case 1: return add(std::integral_constant<i64, 1>{});
+        case 2: return add(std::integral_constant<i64, 2>{});
+        case 3: return add(std::integral_constant<i64, 3>{});
+        case 4: return add(std::integral_constant<i64, 4>{});
+        case 5: return add(std::integral_constant<i64, 5>{});
+        default: return add(std::integral_constant<i64, SIDE_BY_SIDE>{});
+    }
 }
 
 // Add S²/(H + penalty) of both parts of every split to `gains`; the parts beside those given have
@@ -189,7 +194,7 @@ template <class Code> struct Asking {
     Rules rules;
     std::vector<Voter> voters = {};  // cell by cell, in the order of the rows
     std::vector<i64> stops = {};     // where the cells that have voters end
-    std::vector<double> own = {};    // slopes and curvatures of all classes, voter by voter
+    std::vector<double> both = {};   // slopes and curvatures of two classes, voter by voter
     std::vector<double, Aligned<double>> shown = {}, sums = {};
     std::vector<double> gains = {};
     std::vector<Voter> others = {};
@@ -208,16 +213,24 @@ template <class Code> struct Asking {
     void keep(i64 row, const double *numbers) {
         const double *end = numbers + 2 * n_classes;
         if (std::all_of(numbers, end, [](double number) { return number == 0.0; })) return;
+        if (voters.empty()) {
+            voters.reserve(n_rows());
+            shown.reserve(n_rows() * width());
+        }
         voters.push_back({std::int32_t(row), std::int32_t(voters.size())});
-        own.insert(own.end(), numbers, end);
+        shown.insert(shown.end(), numbers, numbers + 2 * n_shown());
+        shown.resize(voters.size() * width());
+        if (n_classes == 2) both.insert(both.end(), numbers, end);
+    }
+
+    // Slopes and curvatures of all classes.
+    const double *numbers_of(const Voter &voter) const {
+        return n_classes == 2 ? &both[4 * voter.place] : &shown[voter.place * width()];
     }
 
     void start() {
         const i64 n_voters = i64(voters.size());
         if (n_voters > 0) stops.push_back(n_voters);
-        shown.resize(n_voters * width());
-        for (i64 place = 0; place < n_voters; place++)
-            std::copy_n(&own[2 * n_classes * place], 2 * n_shown(), &shown[place * width()]);
         i64 most = 0;
         for (i64 place = 0; place < columns.size(); place++)
             if (slots[columns[place]] <= rules.most_cells) most = std::max(most, slots[columns[place]]);
@@ -243,7 +256,7 @@ template <class Code> struct Asking {
     Question best(const std::vector<i64> &asked) {
         std::vector<Question> found;
         for (i64 place = 0; place < i64(asked.size());) {
-            const i64 number = side_by_side(i64(asked.size()) - place);
+            const i64 number = std::min(i64(asked.size()) - place, SIDE_BY_SIDE);
             add_gains_of(&asked[place], number);
             const double *gain = gains.data();
             for (i64 next = place; next < place + number; next++) {
@@ -348,7 +361,8 @@ template <class Code> struct Asking {
         const i64 step = 2 * n_classes;
         for (const Voter &voter : voters) {  // of a cell in the order of the rows
             double *total = totals + cells[voter.row] * step;
-            for (i64 part = 0; part < step; part++) total[part] += own[voter.place * step + part];
+            const double *own = numbers_of(voter);
+            for (i64 part = 0; part < step; part++) total[part] += own[part];
         }
     }
 };

@@ -94,30 +94,46 @@ INLINE void add_slopes_loop(const std::int32_t *cells, i64 n_cells, const double
 }
 LEVELS(add_slopes)
 
+// What each pair of a slope and a curvature adds to the gain, and to its variance by chance.
+INLINE void gain_terms_loop(const double *RESTRICT slopes, const double *RESTRICT bends, i64 number,
+                            double *RESTRICT gains, double *RESTRICT variances) {
+    for (i64 place = 0; place < number; place++) {
+        const double slope = slopes[place], bend = bends[place], below = bend + 1.0;
+        gains[place] = (slope * slope - bend) / below;
+        variances[place] = bend * (1.0 + 2.0 * bend) / (below * below);
+    }
+}
+LEVELS(gain_terms)
+
 // Gain and variance of a family from its sums; those of missing values do not count.
 struct Gain {
     double gain = 0.0, variance = 0.0;
-    std::vector<const double *> filled = {};  // cells with rows, which are few of many
+    std::vector<double> slopes = {}, bends = {};  // of cells with rows, which are few of many
+    std::vector<double> gains = {}, variances = {};
 
     void of(const double *sums, i64 n_cells, i64 size, i64 width) {
-        gain = variance = 0.0;
-        for (i64 cell = 0; cell < n_cells; cell++) {
-            filled.resize(size * width / 2);
-            i64 number = 0;
+        const i64 step = (n_cells + 1) * width;
+        require_room(n_cells * size * width / 2);
+        i64 number = 0;
+        for (i64 cell = 0; cell < n_cells; cell++)
             for (i64 code = 0; code < size; code++)
                 for (i64 part = 0; part < width; part += 2) {
-                    const double *pair = sums + (code * (n_cells + 1) + cell) * width + part;
-                    filled[number] = pair;
+                    const double *pair = sums + code * step + cell * width + part;
+                    slopes[number] = pair[0];
+                    bends[number] = pair[1];
                     number += (pair[0] != 0.0) | (pair[1] != 0.0);
                 }
-            for (i64 place = 0; place < number; place++) add(filled[place][0], filled[place][1]);
+        gain_terms(slopes.data(), bends.data(), number, gains.data(), variances.data());
+        gain = variance = 0.0;
+        for (i64 place = 0; place < number; place++) {
+            gain += gains[place];
+            variance += variances[place];
         }
     }
 
-    void add(double slope, double bend) {
-        const double below = bend + 1.0;
-        gain += (slope * slope - bend) / below;
-        variance += bend * (1.0 + 2.0 * bend) / (below * below);
+    void require_room(i64 most) {
+        if (i64(slopes.size()) >= most) return;
+        for (auto *room : {&slopes, &bends, &gains, &variances}) room->resize(most);
     }
 };
 

@@ -107,6 +107,11 @@ class Weighing:
         n, m, k = len(self.classes), len(self.penalty), len(self.prior)
         return number_of_blocks(n, m, k) == number_of_blocks(n, n_terms, k)
 
+    def with_terms(self, entries: AnyArray, penalty: FloatArray) -> Weighing:
+        """Return these terms and further ones, of entries (m, k, n) of the same rows."""
+        every = np.concatenate([self.entries, entries])
+        return replace(self, entries=every, penalty=np.concatenate([self.penalty, penalty]))
+
     def some(self, kept: BoolArray) -> Weighing:
         """Return only some of the terms."""
         return replace(self, entries=self.entries[kept], penalty=self.penalty[kept])
@@ -214,7 +219,8 @@ class Weighing:
     def _total(self, parts: list[Curve], point: FloatArray, chosen: BoolArray | None) -> Curve:
         """Sum of all blocks and the penalty."""
         penalties = self._penalties if chosen is None else self._penalties[chosen]
-        curvature = np.diag(penalties)
+        curvature = np.zeros((len(penalties), len(penalties)))
+        np.einsum("ii->i", curvature)[...] = penalties
         loss, gradient = self._penalty(point), self._penalties * point
         for part in parts:
             loss, gradient = loss + part.loss, gradient + part.gradient
@@ -261,8 +267,11 @@ def _solved(
     step is returned unchanged.
     """
     free = step > room
-    within = curvature[np.ix_(free, free)]
-    rest = gradient[free] + curvature[np.ix_(free, ~free)] @ step[~free]
+    within, rest = curvature, gradient
+    if not free.all():
+        lines = curvature[free]
+        bound = np.ascontiguousarray(lines[:, ~free]) @ step[~free]
+        within, rest = lines[:, free], gradient[free] + bound
     try:
         solved = -np.linalg.solve(within, rest)
     except np.linalg.LinAlgError:  # without penalties
