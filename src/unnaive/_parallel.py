@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+_FEW_NUMBERS = 1 << 16
 
 
 def effective_n_jobs(n_jobs: int | None) -> int:
@@ -31,6 +32,17 @@ def effective_n_jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def jobs_for(numbers: int, n_jobs: int | None) -> int | None:
+    """One thread for work on few numbers, which is done before a second one has started.
+
+    Examples
+    --------
+    >>> jobs_for(100, n_jobs=4), jobs_for(1_000_000, n_jobs=4)
+    (1, 4)
+    """
+    return n_jobs if numbers > _FEW_NUMBERS else 1
 
 
 class Team:

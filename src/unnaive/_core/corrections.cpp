@@ -305,30 +305,35 @@ template <class Code> struct Asking {
         return {gain[first], column, first};
     }
 
-    bool answer_of(const Question &question, i64 row) const {
-        const i64 code = i64(codes(question.column, row));
-        return ordered[question.column] != 0 ? code > question.code : code == question.code;
-    }
-
     // Split all cells by the answer of every voter.
     void answer(const Question &question) {
         known[question.column] = 1;
-        std::vector<i64> split;
+        if (ordered[question.column] != 0)
+            split([&](Code code) { return i64(code) > question.code; }, question.column);
+        else
+            split([&](Code code) { return i64(code) == question.code; }, question.column);
+    }
+
+    // Voters of answer 0 stay before those of answer 1, both in their order.
+    template <class Answer> void split(Answer answer, i64 column) {
+        const Code *line = codes.at(column).data;
+        std::vector<i64> ends;
         i64 first = 0;
-        Voter *next = others.data();
         for (const i64 stop : stops) {
-            Voter *begin = next;
-            for (i64 index = first; index < stop; index++)
-                if (!answer_of(question, voters[index].row)) *next++ = voters[index];
-            if (next != begin) split.push_back(next - others.data());
-            begin = next;
-            for (i64 index = first; index < stop; index++)
-                if (answer_of(question, voters[index].row)) *next++ = voters[index];
-            if (next != begin) split.push_back(next - others.data());
+            i64 low = first, high = 0;
+            for (i64 index = first; index < stop; index++) {
+                const Voter voter = voters[index];
+                const bool yes = answer(line[voter.row]);
+                voters[low] = others[high] = voter;  // what is read is never behind
+                low += !yes;
+                high += yes;
+            }
+            std::copy_n(others.data(), high, voters.data() + low);
+            if (low > first) ends.push_back(low);
+            if (high > 0) ends.push_back(stop);
             first = stop;
         }
-        voters.swap(others);
-        stops.swap(split);
+        stops.swap(ends);
     }
 
     // Questions of a round, at most so many: each gains more than the one before.

@@ -236,8 +236,7 @@ class JointCounts:
         if not known.all():
             first, second = (self.schema.names[one[~known][0]] for one in (low, high))
             raise UnnaiveError(
-                f"these counts do not hold the pair {first!r}, {second!r}; count with "
-                'pairs="all"'
+                f'these counts do not hold the pair {first!r}, {second!r}; count with pairs="all"'
             )
         return places
 

@@ -111,7 +111,9 @@ class NumberFolds:
                 part = _some(rows, fold == number)
                 moments.append(moments_of(part.X, part.classes, schema, part.weights, origin))
         whole, without = all_and_without_each(moments)
-        kept = [FoldMoments(**{f.name: getattr(one, f.name) for f in fields(one)}) for one in without]
+        kept = [
+            FoldMoments(**{f.name: getattr(one, f.name) for f in fields(one)}) for one in without
+        ]
         return cls(rows, fold, labels, whole, kept)
 
 
@@ -133,8 +135,9 @@ def fit_and_leave_out(
         out[part.inside] = fitted.normalised(fitted.joint(part.X, n_jobs=1), log_posterior)
         return fitted
 
+    n_jobs = _parallel.jobs_for(folds.rows.X.size, model.n_jobs)
     with _parallel.one_thread_each():
-        fitted, *_ = _parallel.run(fit, [None, *range(len(folds.without))], model.n_jobs)
+        fitted, *_ = _parallel.run(fit, [None, *range(len(folds.without))], n_jobs)
     return fitted, out
 
 

@@ -15,7 +15,7 @@ same columns are added. The number of rounds has the least loss of rows that are
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -153,9 +153,9 @@ class Correcting:
         now = start.copy()
         manner = (_QUESTIONS, MOST_CELLS, _PENALTY, TIE_TOLERANCE, _RATE)
         for done, columns in enumerate(dealt, 1):
-            asked = (self.codes, self._slots, self.ordered, columns)
 
-            def step(fold: int, asked: tuple[AnyArray, ...] = asked) -> None:
+            def step(fold: int, columns: IntArray = columns) -> None:
+                asked: Any = (self.codes, self._slots, self.ordered, columns)
                 rows = (self.classes, weights[fold])
                 advance(asked, rows, manner, joints[fold], held[fold], now)
 

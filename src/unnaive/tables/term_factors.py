@@ -21,7 +21,7 @@ from unnaive.tables.trees import column_factors, leave_one_out_sets
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unnaive._typing import CountArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, FloatArray, IntArray
     from unnaive.counts import JointCounts
     from unnaive.tables.smoothing import Smoothing
     from unnaive.tables.trees import HeldOut
@@ -113,11 +113,8 @@ def _backed_off(
 
 def _counted(
     counts: JointCounts, terms: IntArray, starts: IntArray
-) -> tuple[CountArray, CountArray, IntArray]:
-    """Counts of values and of pairs, and where those of terms (m, 2) and their tables begin.
-
-    The places (m, 7) are those that the kernel ``term_shares`` reads.
-    """
+) -> tuple[AnyArray, AnyArray, IntArray]:
+    """Return counts of values and pairs, and where those of terms begin, for the kernel; (m, 7)."""
     sizes, (column, parent) = counts.schema.sizes, terms.T
     places = np.zeros((len(terms), 7), dtype=np.int64)
     places[:, 0], places[:, 1] = counts.value_starts[column], sizes[column]
@@ -131,8 +128,8 @@ def _counted(
         places[:, 4] = np.where(first, sizes[column], 1)
         places[:, 5] = np.where(first, 1, sizes[parent])
     kind = np.int64 if counts.values.dtype == counts.pairs.dtype == np.int64 else np.float64
-    arrays = (np.ascontiguousarray(one, dtype=kind) for one in (counts.values, counts.pairs))
-    return *arrays, places
+    values, pairs = (np.ascontiguousarray(each, kind) for each in (counts.values, counts.pairs))
+    return values, pairs, places
 
 
 def _pair_factors(

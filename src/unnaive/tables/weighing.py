@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.weighting import bounded_step, curve_rows, loss_rows, weighted_joint
+from unnaive._core.weighting import (
+    bounded_step,
+    curve_blocks,
+    curve_rows,
+    loss_rows,
+    weighted_joint,
+)
 from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -31,6 +37,7 @@ _HALVINGS = 20
 _SWEEPS = 200
 _BLOCK_NUMBERS = 1 << 20  # derivatives that are stored for the rows of a block
 _ALONE = 1 << 16  # fewer entries do not gain from a second thread
+_TOGETHER = 1 << 16  # derivatives of all rows, which need no more than one call
 
 
 class Curve(NamedTuple):
@@ -87,6 +94,10 @@ class Weighing:
         sizes = [len(range(block, n, number)) for block in range(number)]
         stops = np.cumsum(sizes).tolist()
         return list(zip([0, *stops], stops, strict=False))
+
+    @cached_property
+    def _bounds(self) -> IntArray:
+        return np.array([0, *(stop for _, stop in self._blocks)], dtype=np.int64)
 
     @property
     def folds(self) -> IntArray:
@@ -205,6 +216,9 @@ class Weighing:
         width = int(every.sum())
         places = np.where(every, np.cumsum(every) - 1, width)  # the others use the last line
 
+        if (width + 1) * (len(prior) - 1) * len(self.classes) <= _TOGETHER:
+            return self._parts_together(point, places, width)
+
         def block(rows: tuple[int, int]) -> Curve:
             gradient = np.zeros(len(point))
             shape = (width + 1, len(prior) - 1, rows[1] - rows[0])
@@ -215,6 +229,24 @@ class Weighing:
             return Curve(loss, gradient, flat @ flat.T)
 
         return self._team.run(block, self._blocks)
+
+    def _parts_together(self, point: FloatArray, places: IntArray, width: int) -> list[Curve]:
+        """Log loss and derivatives of small blocks, in one call."""
+        weights, prior = self._split(point)
+        losses, gradients = np.empty(len(self._blocks)), np.empty((len(self._blocks), len(point)))
+        across = len(prior) - 1
+        spread = np.empty((width + 1) * across * len(self.classes), dtype=np.float32)
+        rows = (self.classes, self.importance)
+        arrays = (self.entries, weights, prior, rows, self._bounds, places)
+        curve_blocks(*arrays, losses, gradients, spread)
+        parts = []
+        for (start, stop), loss, gradient in zip(
+            self._blocks, losses.tolist(), gradients, strict=True
+        ):
+            first, length = (width + 1) * across * start, across * (stop - start)
+            flat = spread[first : first + width * length].reshape(width, length)
+            parts.append(Curve(loss, gradient, flat @ flat.T))
+        return parts
 
     def _total(self, parts: list[Curve], point: FloatArray, chosen: BoolArray | None) -> Curve:
         """Sum of all blocks and the penalty."""
