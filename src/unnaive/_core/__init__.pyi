@@ -24,6 +24,7 @@ from unnaive._core import (
     selective as selective,
     super_parents as super_parents,
     tables as tables,
+    trees as trees,
     weighting as weighting
 )
 
