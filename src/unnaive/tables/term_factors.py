@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnaive._core.back_off import term_shares
+from unnaive.counts.families import FamilyCounts
 from unnaive.counts.sizes import starts_of
 from unnaive.exceptions import UnnaiveError
 from unnaive.tables.base import less
-from unnaive.tables.hierarchy import CONCENTRATIONS, root
+from unnaive.tables.family import back_off_levels
+from unnaive.tables.hierarchy import CONCENTRATIONS, concentrations, every_level, root
 from unnaive.tables.trees import column_factors, leave_one_out_sets
 
 if TYPE_CHECKING:
@@ -158,36 +160,61 @@ def _family_factors(
     pseudo: float,
 ) -> FloatArray:
     """Log factors of a column and several parents, 0 for missing ones; (sets, k, …, slots)."""
-    from unnaive.tables.families import family_tables  # noqa: PLC0415 - loads when asked
-    from unnaive.tables.family import FamilyTable  # noqa: PLC0415 - as above
-
-    counted = [one for one in counts.families if one.columns == columns]
-    given = family_tables(
-        replace(counts, families=tuple(counted[:1])), smoothing, held_out=held_out
-    )
-    found_tables = [given.table_of(one) for one in (columns, columns[:-1]) if counted]
-    full, simpler = found_tables if counted else (None, None)
-    if not isinstance(full, FamilyTable) or not isinstance(simpler, FamilyTable):
+    counted = next((one for one in counts.families if one.columns == columns), None)
+    if not isinstance(counted, FamilyCounts):
         named = ", ".join(counts.schema.names[column] for column in columns)
         raise UnnaiveError(f"the columns {named} were not counted together; fit on rows")
-    sizes, sets = counts.schema.sizes, leave_one_out_sets(held_out)[:2]
-    parents = columns[1:]
-    above = np.searchsorted(simpler.contexts, full.contexts // int(sizes[parents[-1]]))
-    found = full.table[: len(sets), :, : len(full.contexts)]
-    expected = simpler.table[: len(sets), :, above]
+    sizes, sets, parents = counts.schema.sizes, leave_one_out_sets(held_out)[:2], columns[1:]
+    contexts, found, expected = _family_logs(counts, counted, smoothing, held_out)
     if pseudo:
         held = np.array([one.value for one in sets])[:, None, None, None]
-        n_rows = np.maximum(counted[0].table.sum(axis=2)[..., None] - held, 0.0)
+        n_rows = np.maximum(counted.table.sum(axis=2)[..., None] - held, 0.0)
         ratio = np.log(n_rows * np.exp(found) + pseudo) - np.log(n_rows * np.exp(expected) + pseudo)
     else:
         ratio = less(found, expected)
-    ratio[:, :, counted[0].table.sum(axis=(0, 2)) <= (held_out or 0.0)] = 0.0  # of no other row
+    ratio[:, :, counted.table.sum(axis=(0, 2)) <= (held_out or 0.0)] = 0.0  # of no other row
     slots = sizes[[*parents, columns[0]]] + 1
     factors = np.zeros((len(sets), counts.n_classes, *slots.tolist()))
-    values = np.unravel_index(full.contexts, sizes[list(parents)].tolist())
+    values = np.unravel_index(contexts, sizes[list(parents)].tolist())
     cells = np.ravel_multi_index(values, slots[:-1].tolist())
     factors.reshape(*factors.shape[:2], -1, slots[-1])[:, :, cells, :-1] = ratio
     return factors
+
+
+def _family_logs(
+    counts: JointCounts, counted: FamilyCounts, smoothing: Smoothing, held_out: float | None
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Contexts of a family; log-probabilities with all parents, and without the last one.
+
+    Both have the shape (sets, k, contexts, v).
+    """
+    columns, sets = counted.columns, leave_one_out_sets(held_out)[:2]
+    if not smoothing.is_hierarchical or smoothing.view is not None:
+        return _single_logs(counts, counted, smoothing, held_out)
+    margin = counts.marginal(columns[0]).sum(axis=0)
+    contexts, levels = back_off_levels(counts, counted, columns)
+    chosen = concentrations(margin, levels, smoothing.concentration)
+    shape = (len(sets), counts.n_classes, len(contexts), len(margin))
+    logs = np.empty((2, *shape))
+    for index, held in enumerate(sets):
+        *_, before, last = every_level(margin, levels, chosen, (held.total, held.alone, held.value))
+        logs[0, index] = np.log(last).reshape(shape[1:])
+        logs[1, index] = np.log(before)[levels[-1].above].reshape(shape[1:])
+    return contexts, *logs
+
+
+def _single_logs(
+    counts: JointCounts, counted: FamilyCounts, smoothing: Smoothing, held_out: float | None
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return :func:`_family_logs` of two tables that are estimated apart."""
+    from unnaive.tables.families import family_tables  # noqa: PLC0415 - loads when asked
+
+    given = family_tables(replace(counts, families=(counted,)), smoothing, held_out=held_out)
+    full, simpler = (given.table_of(one) for one in (counted.columns, counted.columns[:-1]))
+    size, n_sets = int(counts.schema.sizes[counted.columns[-1]]), len(given.prior[:2])
+    above = np.searchsorted(simpler.contexts, full.contexts // size)
+    found = full.table[:n_sets, :, : len(full.contexts)]  # type: ignore[union-attr]
+    return full.contexts, found, simpler.table[:n_sets, :, above]  # type: ignore[union-attr]
 
 
 def _reined(
