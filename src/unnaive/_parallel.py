@@ -38,6 +38,18 @@ def effective_n_jobs(n_jobs: int | None) -> int:
 def jobs_for(numbers: int, n_jobs: int | None) -> int | None:
     """One thread for work on few numbers, which is done before a second one has started.
 
+    Parameters
+    ----------
+    numbers : int
+        How many numbers are looked at, at least once.
+    n_jobs : int or None
+        Number of threads for more of them.
+
+    Returns
+    -------
+    int or None
+        Number of threads.
+
     Examples
     --------
     >>> jobs_for(100, n_jobs=4), jobs_for(1_000_000, n_jobs=4)

@@ -214,31 +214,15 @@ class JointCounts:
         """Position of a pair among those that were counted."""
         if self.has_all_pairs and low < high:
             return low * self.n_columns - low * (low + 1) // 2 + high - low - 1
-        return int(self.pair_places(np.array([low]), np.array([high]))[0])
-
-    def pair_places(self, low: IntArray, high: IntArray) -> IntArray:
-        """Return the positions of pairs among those that were counted.
-
-        Parameters
-        ----------
-        low, high : ndarray of shape (m,)
-            Columns of the pairs, ``low`` before ``high``.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            The positions; raises an error if a pair was not counted.
-        """
         keys = self.pair_columns[:, 0] * self.n_columns + self.pair_columns[:, 1]
-        wanted = low * self.n_columns + high
-        places = np.searchsorted(keys, wanted)
-        known = np.append(keys, -1)[places] == wanted
-        if not known.all():
-            first, second = (self.schema.names[one[~known][0]] for one in (low, high))
+        place = int(np.searchsorted(keys, low * self.n_columns + high))
+        if place == len(keys) or keys[place] != low * self.n_columns + high:
+            names = self.schema.names
             raise UnnaiveError(
-                f'these counts do not hold the pair {first!r}, {second!r}; count with pairs="all"'
+                f"these counts do not hold the pair {names[low]!r}, {names[high]!r}; count with "
+                'pairs="all"'
             )
-        return places
+        return place
 
     def select(self, pairs: IntArray) -> JointCounts:
         """Return counts that hold at least some pairs: these counts, or an error.

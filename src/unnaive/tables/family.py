@@ -205,7 +205,24 @@ def cell_table(  # noqa: PLR0917 - as many as the estimate depends on
 def back_off_levels(
     counts: JointCounts, counted: FamilyCounts, family: tuple[int, ...]
 ) -> tuple[IntArray, list[Level]]:
-    """Contexts that occurred, and the counts given no parent, the first, the first two, …."""
+    """Contexts that occurred, and the counts given no parent, the first, the first two, ….
+
+    Parameters
+    ----------
+    counts : JointCounts
+        Counts of the columns.
+    counted : FamilyCounts
+        Counts of the child and at least these parents.
+    family : tuple of int
+        The child, then its parents.
+
+    Returns
+    -------
+    contexts : ndarray of shape (q,)
+        Numbers of the joint values of all parents, ascending.
+    levels : list of Level
+        Counts given the class, the class and the first parent, and so on.
+    """
     sizes, k = counts.schema.sizes, counts.n_classes
     levels = [Level.of(counts.marginal(family[0]))]
     contexts, last = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)

@@ -154,8 +154,21 @@ def shares_alone(
 ) -> FloatArray:
     """P(x | c) of every column, with a slot of 1 for missing values; shape (sets, k, S).
 
-    In every set, ``held`` is subtracted from the counts of the root, and of the classes. These are
-    the shares of :func:`hierarchical` with one level for each column.
+    These are the shares of :func:`hierarchical` with one level for each column.
+
+    Parameters
+    ----------
+    counts : JointCounts
+        Counts of the columns.
+    smoothing : Smoothing
+        Hierarchical smoothing, whose concentration is chosen for each column if it is None.
+    held : sequence of (float, float)
+        For leave-one-out, what every set subtracts from the counts of the root, and of the classes.
+
+    Returns
+    -------
+    ndarray of shape (sets, k, S)
+        Shares, column after column.
     """
     sizes, k = counts.schema.sizes, counts.n_classes
     slots = starts_of(sizes + 1)
@@ -180,7 +193,22 @@ def shares_alone(
 def factors_alone(
     counts: JointCounts, smoothing: Smoothing, sets: Sequence[HeldOut]
 ) -> dict[tuple[int, int, int], FloatArray]:
-    """Log P(x | c) of all columns without a parent (k, 1, v + 1), by (set, column, −1)."""
+    """Log P(x | c) of all columns without a parent, with a slot of 0 for missing values.
+
+    Parameters
+    ----------
+    counts : JointCounts
+        Counts of the columns.
+    smoothing : Smoothing
+        Hierarchical smoothing.
+    sets : sequence of HeldOut
+        What leave-one-out subtracts in every set.
+
+    Returns
+    -------
+    dict of ndarray of shape (k, 1, v + 1)
+        Factors by set, column and parent, which is −1.
+    """
     logs = np.log(shares_alone(counts, smoothing, [(held.total, held.alone) for held in sets]))
     slots = starts_of(counts.schema.sizes + 1).tolist()
     return {

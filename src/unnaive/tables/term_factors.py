@@ -126,12 +126,23 @@ def _counted(
         low, high = np.minimum(column, parent), np.maximum(column, parent)
         first = parent < column
         places[:, 2] = sizes[parent]
-        places[:, 3] = counts.pair_starts[counts.pair_places(low, high)]
+        places[:, 3] = counts.pair_starts[_pair_places(counts, low, high)]
         places[:, 4] = np.where(first, sizes[column], 1)
         places[:, 5] = np.where(first, 1, sizes[parent])
     kind = np.int64 if counts.values.dtype == counts.pairs.dtype == np.int64 else np.float64
     values, pairs = (np.ascontiguousarray(each, kind) for each in (counts.values, counts.pairs))
     return values, pairs, places
+
+
+def _pair_places(counts: JointCounts, low: IntArray, high: IntArray) -> IntArray:
+    """Positions of pairs of columns among those that were counted; shape (m,)."""
+    keys = counts.pair_columns[:, 0] * counts.n_columns + counts.pair_columns[:, 1]
+    wanted = low * counts.n_columns + high
+    places = np.searchsorted(keys, wanted)
+    absent = np.append(keys, -1)[places] != wanted
+    for pair in zip(low[absent].tolist(), high[absent].tolist(), strict=True):
+        counts.pair(*pair)  # raises an error that names the columns
+    return places
 
 
 def _pair_factors(

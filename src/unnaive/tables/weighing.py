@@ -119,7 +119,20 @@ class Weighing:
         return number_of_blocks(n, m, k) == number_of_blocks(n, n_terms, k)
 
     def with_terms(self, entries: AnyArray, penalty: FloatArray) -> Weighing:
-        """Return these terms and further ones, of entries (m, k, n) of the same rows."""
+        """Return these terms and further ones.
+
+        Parameters
+        ----------
+        entries : ndarray of shape (m, k, n), in single precision
+            Log factors of further terms, of the same rows in the same order.
+        penalty : ndarray of shape (m,)
+            Penalties of their weights.
+
+        Returns
+        -------
+        Weighing
+            A copy; weights of the further terms come after those of the others.
+        """
         every = np.concatenate([self.entries, entries])
         return replace(self, entries=every, penalty=np.concatenate([self.penalty, penalty]))
 
