@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 
 from problems import problems
 from unnaive._core.back_off import term_shares
+from unnaive.counts import CodedRows
+from unnaive.counts.sizes import starts_of
 from unnaive.exceptions import UnnaiveError
+from unnaive.schema import CategoricalColumn, Schema
 from unnaive.tables import term_factors as module
+from unnaive.tables.hierarchy import shares_alone
 from unnaive.tables.smoothing import Hierarchical
 from unnaive.tables.term_factors import table_cells, term_factors
-from unnaive.tables.trees import leave_one_out_sets
+from unnaive.tables.trees import HeldOut, column_factors, leave_one_out_sets
 from unnaive.tables.weighted import weighted_tables
 
 HOSTILE = problems(max_rows=14, max_columns=4, sizes=(1, 2, 3, 18), weighted=True)
@@ -71,6 +75,23 @@ def test_pairs_that_were_not_counted_are_named():
     with pytest.raises(UnnaiveError, match="do not hold the pair 'x0', 'x2'"):
         list(term_factors(counts, np.array([[2, 0]]), Hierarchical(), None, 0.0))
     assert len(list(term_factors(counts, np.array([[1, 0]]), Hierarchical(), None, 0.0))) == 1
+
+
+@pytest.mark.parametrize("strength", [None, 3.0])
+def test_columns_without_values_leave_the_others_alone(strength):
+    random = np.random.default_rng(0)
+    values = (3, 0, 2, 0, 4)
+    columns = [CategoricalColumn(f"x{i}", tuple(range(v))) for i, v in enumerate(values)]
+    codes = np.array([random.integers(0, max(v, 1), 40) for v in values], dtype=np.uint8)
+    counts = CodedRows(Schema(tuple(columns), ("a", "b")), codes, np.arange(40) % 2).count()
+    smoothing, starts = Hierarchical(strength), starts_of(counts.schema.sizes + 1)
+    held = HeldOut(1.0, 1.0, 1.0)
+    found = shares_alone(counts, smoothing, [(held.total, held.alone)])[0]
+    assert (found[:, starts[1:] - 1] == 1.0).all()
+    for column, size in enumerate(values):
+        expected = column_factors(counts, column, -1, smoothing, [held])[0][:, 0, :size]
+        own = found[:, starts[column] : starts[column] + size]
+        np.testing.assert_allclose(np.log(own), expected, rtol=1e-12)
 
 
 def problems_of_three():

@@ -222,8 +222,9 @@ void term_shares(In2<Count> values, In2<Count> pairs, In2<i64> terms, In1<double
         Room<double, 2> root(1, term.size), alone(n_classes, term.size);
         Room<double, 2> below(levels.below.shape(0), term.size);
         root_of(levels.margin, 1.0, ROOT_ROWS, even, root);
-        double &first = known[term.values], second = 0.0;
+        double first = term.size > 0 ? known[term.values] : 0.0, second = 0.0;
         if (first == 0.0) first = best_of(levels.alone, root, levels.no_place, alphas);
+        if (term.size > 0) known[term.values] = first;  // one without values begins where others do
         if (!term.alone()) {
             back_off_level(levels.alone, root, levels.no_place, first, 1.0, alone);
             second = best_of(levels.below, alone, levels.place, alphas);
