@@ -50,6 +50,7 @@ def _recorder(key, kernel):
 def learn():
     """Fit, predict, compute leave-one-out and search with all models on a few small tables."""
     import unnaive  # noqa: PLC0415 - after the kernels were wrapped
+    from unnaive.tables import weighing  # noqa: PLC0415 - as above
 
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 60)
@@ -77,6 +78,8 @@ def learn():
     unnaive.TAN().fit(codes, labels).predict_interval(codes)
     unnaive.TAN(smoothing="bdeu").fit(codes[:9], labels[:9]).predict_interval(codes)
     unnaive.count(gaps, labels, discretize="auto")
+    weighing._TOGETHER = -1  # as with more rows
+    _try(unnaive.WeightedBayes(), codes, labels, None)
 
 
 def _try(model, X, labels, sample_weight):
