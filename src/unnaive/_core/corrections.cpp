@@ -15,7 +15,7 @@ using Own = std::tuple<In1<i64>, In1<double>>;  // classes and weights of rows
 
 constexpr i64 MOST_SUMS = i64(1) << 31;
 constexpr i64 MOST_QUESTIONS = 16;
-constexpr i64 SIDE_BY_SIDE = 6;  // columns; sums of one wait for each other, those of others do not
+constexpr i64 SIDE_BY_SIDE = 6;  // columns; sums of one wait for each other, not those of others
 constexpr i64 LANES = 4;  // doubles that are added at once; sums of three and more classes fill them
 
 // Slopes and curvatures of one row, (k, 2).
@@ -359,9 +359,11 @@ template <class Code> struct Asking {
             const Code *line = codes.at(question.column).data;
             const i64 bound = question.code;
             if (ordered[question.column] != 0)
-                for (i64 row = 0; row < n_rows(); row++) cells[row] = 2 * cells[row] + (i64(line[row]) > bound);
+                for (i64 row = 0; row < n_rows(); row++)
+                    cells[row] = 2 * cells[row] + (i64(line[row]) > bound);
             else
-                for (i64 row = 0; row < n_rows(); row++) cells[row] = 2 * cells[row] + (i64(line[row]) == bound);
+                for (i64 row = 0; row < n_rows(); row++)
+                    cells[row] = 2 * cells[row] + (i64(line[row]) == bound);
         }
         const i64 step = 2 * n_classes;
         for (const Voter &voter : voters) {  // of a cell in the order of the rows
