@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from contextvars import copy_context
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from concurrent.futures import Future, ThreadPoolExecutor
-    from contextlib import AbstractContextManager
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+_FEW_NUMBERS = 1 << 16
+_ONE_THREAD = ContextVar("_ONE_THREAD", default=False)
 
 
 def effective_n_jobs(n_jobs: int | None) -> int:
@@ -31,6 +33,29 @@ def effective_n_jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def jobs_for(numbers: int, n_jobs: int | None) -> int | None:
+    """One thread for work on few numbers, which is done before a second one has started.
+
+    Parameters
+    ----------
+    numbers : int
+        How many numbers are looked at, at least once.
+    n_jobs : int or None
+        Number of threads for more of them.
+
+    Returns
+    -------
+    int or None
+        Number of threads.
+
+    Examples
+    --------
+    >>> jobs_for(100, n_jobs=4), jobs_for(1_000_000, n_jobs=4)
+    (1, 4)
+    """
+    return n_jobs if numbers > _FEW_NUMBERS else 1
 
 
 class Team:
@@ -95,10 +120,21 @@ def map_ahead(
             yield waiting.popleft().result()
 
 
-def one_thread_each() -> AbstractContextManager[Any]:
-    """Let matrix products use a single thread: results are the same, and ours have the cores."""
-    limited: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
-    return limited
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Let matrix products use a single thread: results are the same, and ours have the cores.
+
+    Inside another one it does nothing: to look at all libraries takes longer than small products.
+    """
+    if _ONE_THREAD.get():
+        yield
+        return
+    token = _ONE_THREAD.set(True)
+    try:
+        with _libraries().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _ONE_THREAD.reset(token)
 
 
 @cache

@@ -51,6 +51,7 @@ def learn():
     """Fit, predict, compute leave-one-out and search with all models on a few small tables."""
     import unnaive  # noqa: PLC0415 - after the kernels were wrapped
     from unnaive.models.averaging import arc_probabilities  # noqa: PLC0415
+    from unnaive.tables import weighing  # noqa: PLC0415 - as above
 
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 60)
@@ -79,6 +80,8 @@ def learn():
     unnaive.TAN().fit(codes, labels).predict_interval(codes)
     unnaive.TAN(smoothing="bdeu").fit(codes[:9], labels[:9]).predict_interval(codes)
     unnaive.count(gaps, labels, discretize="auto")
+    weighing._TOGETHER = -1  # as with more rows
+    _try(unnaive.WeightedBayes(), codes, labels, None)
 
 
 def _try(model, X, labels, sample_weight):

@@ -13,7 +13,7 @@ from exports import assert_explained, assert_scored, clinic, started
 from problems import problems
 from tests.explain.test_explanation import add_up
 from unnaive import WeightedBayes
-from unnaive._core.corrections import ask, fill_slopes
+from unnaive._core.corrections import advance, ask, fill_slopes
 from unnaive.exceptions import ModelFileError, UnnaiveError
 from unnaive.io import store
 from unnaive.tables.corrections import Correcting, Corrections
@@ -300,3 +300,41 @@ def test_slopes_are_those_of_predictions():
     for classes in ([0, 2], [0, -1], [0]):
         with pytest.raises(IndexError, match="fill_slopes"):
             fill_slopes(chances, np.array(classes), np.array([1.0, 2.0]), out)
+
+
+@given(HOSTILE, st.integers(0, 2**32 - 1))
+@settings(max_examples=60)
+def test_a_step_is_a_round_without_the_rows_that_are_held_out(problem, seed):
+    rows, joint, _ = drawn(problem, seed)
+    held = np.flatnonzero(np.random.default_rng(seed).random(len(joint)) < 0.3)
+    weights = rows.importance.copy()
+    weights[held] = 0.0
+    columns = np.arange(len(rows.sizes))
+    found = rows.round(joint, weights, columns)
+    expected, now = joint + found.steps[found.cells], np.zeros_like(joint)
+    step_call(rows, joint, weights, held, now, columns)
+    assert np.array_equal(joint, expected)
+    assert np.array_equal(now[held], expected[held])
+    assert not np.delete(now, held, axis=0).any()
+
+
+def step_call(rows, joint, weights, held, now, columns, manner=(6, 4096, 1.0, 1e-10, 0.15)):
+    """Call the kernel that takes a step."""
+    given = (rows.codes, rows.sizes + 1, rows.ordered, columns)
+    advance(given, (rows.classes, weights), manner, joint, held, now)
+
+
+def test_arguments_of_the_step_are_checked():
+    codes, ones = np.zeros((1, 3), dtype=np.uint8), np.ones(3)
+    two = np.array([2])
+    rows = Correcting(codes, two, np.array([1]), np.zeros(3, dtype=np.int64), ones)
+    usual = (np.zeros((3, 2)), ones, np.array([0]), np.zeros((3, 2)), np.array([0]))
+    step_call(rows, *usual)
+    for place, other in enumerate(
+        [np.zeros((2, 2)), np.ones(2), np.array([3]), np.zeros((3, 1)), np.array([1])]
+    ):
+        with pytest.raises(IndexError, match="advance"):
+            step_call(rows, *usual[:place], other, *usual[place + 1 :])
+    for manner in ((17, 4096, 1.0, 0.0, 0.15), (6, 0, 1.0, 0.0, 0.15), (6, 4096, 0.0, 0.0, 0.15)):
+        with pytest.raises(IndexError, match="advance"):
+            step_call(rows, *usual, manner)

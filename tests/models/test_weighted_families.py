@@ -162,3 +162,13 @@ def test_counts_alone_are_refused(with_gaps):
     model, _, _ = with_gaps
     with pytest.raises(UnnaiveError, match="learns from rows"):
         WeightedBayes(max_order=3).fit_counts(model.counts_)
+
+
+def test_families_are_added_to_the_terms_that_are_there(monkeypatch):
+    X, y = parity(order=4)
+    X = np.where(np.random.default_rng(1).random(X.shape) < 0.05, np.nan, X)
+    first = WeightedBayes(discretize=None, max_order=4).fit(X, y)
+    monkeypatch.setattr(WeightedBayes, "_has_order_of", staticmethod(lambda *_: False))
+    other = WeightedBayes(discretize=None, max_order=4).fit(X, y)
+    assert max(map(len, first.structure_.families)) > 2
+    assert np.array_equal(first.predict_proba(X), other.predict_proba(X))

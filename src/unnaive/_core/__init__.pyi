@@ -26,6 +26,7 @@ from unnaive._core import (
     selective as selective,
     super_parents as super_parents,
     tables as tables,
+    trees as trees,
     weighting as weighting
 )
 

@@ -1,10 +1,17 @@
 """Hierarchical smoothing."""
 
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 import numpy.typing
 
+
+@overload
+def term_shares(values: Annotated[numpy.typing.NDArray[numpy.int64], 2], pairs: Annotated[numpy.typing.NDArray[numpy.int64], 2], terms: Annotated[numpy.typing.NDArray[numpy.int64], 2], alphas: Annotated[numpy.typing.NDArray[numpy.float64], 1], held: Annotated[numpy.typing.NDArray[numpy.float64], 2], shares: Annotated[numpy.typing.NDArray[numpy.float64], 3], expected: Annotated[numpy.typing.NDArray[numpy.float64], 3], rows: Annotated[numpy.typing.NDArray[numpy.float64], 3]) -> None: ...
+
+@overload
+def term_shares(values: Annotated[numpy.typing.NDArray[numpy.float64], 2], pairs: Annotated[numpy.typing.NDArray[numpy.float64], 2], terms: Annotated[numpy.typing.NDArray[numpy.int64], 2], alphas: Annotated[numpy.typing.NDArray[numpy.float64], 1], held: Annotated[numpy.typing.NDArray[numpy.float64], 2], shares: Annotated[numpy.typing.NDArray[numpy.float64], 3], expected: Annotated[numpy.typing.NDArray[numpy.float64], 3], rows: Annotated[numpy.typing.NDArray[numpy.float64], 3]) -> None:
+    """Hierarchically smoothed shares of columns, or given one other."""
 
 def back_off(counts: Annotated[numpy.typing.NDArray[numpy.float64], 2], above: Annotated[numpy.typing.NDArray[numpy.float64], 2], place: Annotated[numpy.typing.NDArray[numpy.int64], 1], alpha: float, held: float, out: Annotated[numpy.typing.NDArray[numpy.float64], 2]) -> None:
     """

@@ -20,3 +20,13 @@ def ask(codes: Annotated[numpy.typing.NDArray[numpy.uint32], 2], slots: Annotate
     """
     Choose questions that split the rows' cells, and sum slopes in the cells.
     """
+
+@overload
+def advance(columns: tuple[Annotated[numpy.typing.NDArray[numpy.uint8], 2], Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.int64], 1]], rows: tuple[Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.float64], 1]], manner: tuple[int, int, float, float, float], joint: Annotated[numpy.typing.NDArray[numpy.float64], 2], held: Annotated[numpy.typing.NDArray[numpy.int64], 1], now: Annotated[numpy.typing.NDArray[numpy.float64], 2]) -> None: ...
+
+@overload
+def advance(columns: tuple[Annotated[numpy.typing.NDArray[numpy.uint16], 2], Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.int64], 1]], rows: tuple[Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.float64], 1]], manner: tuple[int, int, float, float, float], joint: Annotated[numpy.typing.NDArray[numpy.float64], 2], held: Annotated[numpy.typing.NDArray[numpy.int64], 1], now: Annotated[numpy.typing.NDArray[numpy.float64], 2]) -> None: ...
+
+@overload
+def advance(columns: tuple[Annotated[numpy.typing.NDArray[numpy.uint32], 2], Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.int64], 1]], rows: tuple[Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.float64], 1]], manner: tuple[int, int, float, float, float], joint: Annotated[numpy.typing.NDArray[numpy.float64], 2], held: Annotated[numpy.typing.NDArray[numpy.int64], 1], now: Annotated[numpy.typing.NDArray[numpy.float64], 2]) -> None:
+    """Take a step of the log joint in the cells of the best questions."""

@@ -27,6 +27,7 @@ void bind_screening(nb::module_ &room);
 void bind_selective(nb::module_ &room);
 void bind_super_parents(nb::module_ &room);
 void bind_tables(nb::module_ &room);
+void bind_trees(nb::module_ &room);
 void bind_weighting(nb::module_ &room);
 }  // namespace unnaive
 
@@ -72,5 +73,6 @@ NB_MODULE(_core, core) {
     room("selective", "Nested models, one more column at a time.", unnaive::bind_selective);
     room("super_parents", "Averages over super-parents.", unnaive::bind_super_parents);
     room("tables", "Log-probability tables, and rows looked up in them.", unnaive::bind_tables);
+    room("trees", "Trees over columns.", unnaive::bind_trees);
     room("weighting", "Weighted products.", unnaive::bind_weighting);
 }

@@ -73,51 +73,72 @@ template <class Code> struct Lasts {
     }
 };
 
-// Add the slopes of all rows to the sums of every family. FIXED: numbers of a row, or 0.
-template <class Code, class Families, class Fixed>
+// Add the slopes of all rows to the sums of every family. FIXED: numbers of a row, or 0; BOUNDED:
+// no code is beyond that of a missing value.
+template <class Code, class Families, class Fixed, class Bounded>
 INLINE void add_slopes_loop(const std::int32_t *cells, i64 n_cells, const double *slopes,
-                            i64 n_rows, i64 given, Lasts<Code> lasts, Families, Fixed) {
+                            i64 n_rows, i64 given, Lasts<Code> lasts, Families, Fixed, Bounded) {
     const i64 width = Fixed::value ? Fixed::value : given;
     for (i64 row = 0; row < n_rows; row++) {
-        const double *RESTRICT own = slopes + row * width;
+        const double *own = slopes + row * width;
         const i64 cell = cells[row];
+        double *sums[Families::value];
         for (i64 place = 0; place < Families::value; place++) {
-            const i64 size = lasts.sizes[place], code = i64(lasts.codes[place][row]);
-            double *RESTRICT sums =
-                lasts.sums[place] + ((code < size ? code : size) * n_cells + cell) * width;
-            for (i64 part = 0; part < width; part += 2) {
-                sums[part] += own[part];
-                sums[part + 1] += own[part + 1];
+            i64 code = i64(lasts.codes[place][row]);
+            if (!Bounded::value && code > lasts.sizes[place]) code = lasts.sizes[place];
+            sums[place] = lasts.sums[place] + (code * n_cells + cell) * width;
+        }
+        for (i64 part = 0; part < width; part += 2) {
+            const double slope = own[part], bend = own[part + 1];
+            for (i64 place = 0; place < Families::value; place++) {
+                sums[place][part] += slope;
+                sums[place][part + 1] += bend;
             }
         }
     }
 }
 LEVELS(add_slopes)
 
+// What each pair of a slope and a curvature adds to the gain, and to its variance by chance.
+INLINE void gain_terms_loop(const double *RESTRICT slopes, const double *RESTRICT bends, i64 number,
+                            double *RESTRICT gains, double *RESTRICT variances) {
+    for (i64 place = 0; place < number; place++) {
+        const double slope = slopes[place], bend = bends[place], below = bend + 1.0;
+        gains[place] = (slope * slope - bend) / below;
+        variances[place] = bend * (1.0 + 2.0 * bend) / (below * below);
+    }
+}
+LEVELS(gain_terms)
+
 // Gain and variance of a family from its sums; those of missing values do not count.
 struct Gain {
     double gain = 0.0, variance = 0.0;
-    std::vector<const double *> filled = {};  // cells with rows, which are few of many
+    std::vector<double> slopes = {}, bends = {};  // of cells with rows, which are few of many
+    std::vector<double> gains = {}, variances = {};
 
     void of(const double *sums, i64 n_cells, i64 size, i64 width) {
-        gain = variance = 0.0;
-        for (i64 cell = 0; cell < n_cells; cell++) {
-            filled.resize(size * width / 2);
-            i64 number = 0;
+        const i64 step = (n_cells + 1) * width;
+        require_room(n_cells * size * width / 2);
+        i64 number = 0;
+        for (i64 cell = 0; cell < n_cells; cell++)
             for (i64 code = 0; code < size; code++)
                 for (i64 part = 0; part < width; part += 2) {
-                    const double *pair = sums + (code * (n_cells + 1) + cell) * width + part;
-                    filled[number] = pair;
+                    const double *pair = sums + code * step + cell * width + part;
+                    slopes[number] = pair[0];
+                    bends[number] = pair[1];
                     number += (pair[0] != 0.0) | (pair[1] != 0.0);
                 }
-            for (i64 place = 0; place < number; place++) add(filled[place][0], filled[place][1]);
+        gain_terms(slopes.data(), bends.data(), number, gains.data(), variances.data());
+        gain = variance = 0.0;
+        for (i64 place = 0; place < number; place++) {
+            gain += gains[place];
+            variance += variances[place];
         }
     }
 
-    void add(double slope, double bend) {
-        const double below = bend + 1.0;
-        gain += (slope * slope - bend) / below;
-        variance += bend * (1.0 + 2.0 * bend) / (below * below);
+    void require_room(i64 most) {
+        if (i64(slopes.size()) >= most) return;
+        for (auto *room : {&slopes, &bends, &gains, &variances}) room->resize(most);
     }
 };
 
@@ -129,6 +150,7 @@ template <class Code> struct Screening {
     i64 n_classes, most;
     std::vector<double> slopes;
     std::vector<std::int32_t> cells;
+    bool bounded;
     std::vector<double> sums = {};
     std::vector<i64> shared = {-1};  // columns that the cells are of; none yet
     i64 n_cells = 1;
@@ -182,10 +204,14 @@ template <class Code> struct Screening {
         constexpr std::integral_constant<i64, 2> two{};
         constexpr std::integral_constant<i64, 0> any{};
         const i64 n_rows = i64(cells.size());
+        const auto add = [&](auto fixed, auto within) {
+            add_slopes(cells.data(), n_cells + 1, slopes.data(), n_rows, width(), lasts, number,
+                       fixed, within);
+        };
         if (width() == 2)
-            add_slopes(cells.data(), n_cells + 1, slopes.data(), n_rows, width(), lasts, number, two);
+            bounded ? add(two, std::true_type{}) : add(two, std::false_type{});
         else
-            add_slopes(cells.data(), n_cells + 1, slopes.data(), n_rows, width(), lasts, number, any);
+            add(any, std::false_type{});
         return FAMILIES;
     }
 };
@@ -210,9 +236,13 @@ void score_families(In2<Code> codes, In1<i64> sizes, In2<i64> families, In1<i64>
         require(classes[row] >= 0 && classes[row] < n_classes, kernel, "classes are too large");
     std::fill_n(gains.data, gains.size(), 0.0);
     std::fill_n(variances.data, variances.size(), 0.0);
+    bool bounded = true;
+    for (i64 column = 0; column < codes.shape(0); column++)
+        bounded = bounded && sizes[column] >= 0 && sizes[column] < i64(1) << 31 &&
+                  all_below(codes.at(column).data, n_rows, sizes[column] + 1);
     Screening<Code> screening{codes,     sizes, families,
                               n_classes, most,  slopes_of_rows(classes, importance, chances),
-                              std::vector<std::int32_t>(n_rows)};
+                              std::vector<std::int32_t>(n_rows), bounded};
     Gain found;
     for (i64 family = 0; family < families.shape(0);) {
         const Lasts<Code> lasts = screening.take(family);

@@ -8,6 +8,7 @@
 
 #include "entries.h"
 #include "estimate.h"
+#include "posterior.h"
 
 namespace unnaive {
 namespace {
@@ -340,44 +341,28 @@ void subtract_squares(In2<double> rows, In2<double> means, In3<double> forms,
 
 // ------------------------------------------------------------------ posteriors
 
-double peak_of(const double *line, i64 size) {
-    double peak = -INF;
-    for (i64 place = 0; place < size; place++) peak = std::max(peak, line[place]);
-    return peak;
-}
-
-// Call `normalise` with each row's log joint, its peak, the number of classes, and the row of out.
-template <class Normalise>
-void every_row(const char *kernel, In2<double> joint, Out2<double> out, Normalise normalise) {
-    const i64 n_classes = joint.shape(1);
-    require(out.shape(0) == joint.shape(0) && out.shape(1) == n_classes, kernel,
-            "joint and out differ in shape");
-    for (i64 row = 0; row < joint.shape(0); row++) {
-        const double *line = joint.data + row * n_classes;
-        normalise(line, peak_of(line, n_classes), n_classes, out.data + row * n_classes);
-    }
-}
-
 // Normalise each row's log joint, of which one at least is finite; cost n·k.
 void log_posterior(In2<double> joint, Out2<double> out) {
-    every_row("log_posterior", joint, out, [](auto line, double peak, i64 n_classes, double *shares) {
+    const i64 n_classes = joint.shape(1);
+    require(out.shape(0) == joint.shape(0) && out.shape(1) == n_classes, "log_posterior",
+            "joint and out differ in shape");
+    for (i64 row = 0; row < joint.shape(0); row++) {
+        const double *line = &joint(row, 0);
+        const double peak = peak_of(line, n_classes);
         double total = 0.0;
-        for (i64 label = 0; label < n_classes; label++) total += std::exp(line[label] - peak);
+        for (i64 label = 0; label < n_classes; label++) total += exp_of(line[label] - peak);
         const double below = std::log(total);
-        for (i64 label = 0; label < n_classes; label++) shares[label] = line[label] - peak - below;
-    });
+        for (i64 label = 0; label < n_classes; label++) out(row, label) = line[label] - peak - below;
+    }
 }
 
 // Normalise each row's joint into probabilities that sum to one; cost n·k.
 void posterior(In2<double> joint, Out2<double> out) {
-    every_row("posterior", joint, out, [](auto line, double peak, i64 n_classes, double *shares) {
-        double total = 0.0;
-        for (i64 label = 0; label < n_classes; label++) {
-            shares[label] = std::exp(line[label] - peak);
-            total += shares[label];
-        }
-        for (i64 label = 0; label < n_classes; label++) shares[label] /= total;
-    });
+    const i64 n_classes = joint.shape(1);
+    require(out.shape(0) == joint.shape(0) && out.shape(1) == n_classes, "posterior",
+            "joint and out differ in shape");
+    for (i64 row = 0; row < joint.shape(0); row++)
+        posterior_of(joint.at(row).data, n_classes, out.at(row).data);
 }
 
 template <class Code> void bind_codes(nb::module_ &room) {

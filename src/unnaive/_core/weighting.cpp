@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "levels.h"
+#include "steps.h"
 
 namespace unnaive {
 namespace {
@@ -318,22 +320,11 @@ INLINE void spread_term_loop(const float *RESTRICT line, i64 step, Out2<double> 
 }
 LEVELS(spread_term)
 
-// Log loss of rows start … stop; its derivatives are added to `gradient` (m + k,).
-//
-// The last k derivatives are the prior's. The second derivatives are the inner products of the
-// lines of `spread` (lines, k − 1, rows): what is left of the entries' variance over classes,
-// class by class. `places` (m + k,) are the lines; what has the last one is not wanted.
-double curve_rows(In3<float> entries, In1<double> weights, In1<double> prior, In1<i64> classes,
-                  In1<double> importance, i64 start, i64 stop, In1<i64> places,
+// Log loss of a part; its derivatives are added to `gradient` (m + k,), see `curve_rows`.
+double curve_part(const Part &part, In1<double> prior, Truth truth, In1<i64> places,
                   Out1<double> gradient, Out3<float> spread) {
-    const char *kernel = "curve_rows";
-    const Part part{entries, weights, start, stop};
-    const Truth truth = truth_of(kernel, part, prior, classes, importance);
-    const i64 n_terms = weights.size(), n_classes = prior.size(), n_rows = part.n_rows();
-    require(places.size() == n_terms + n_classes && gradient.size() == n_terms + n_classes &&
-                spread.shape(1) == n_classes - 1 && spread.shape(2) == n_rows,
-            kernel, "places, gradient and spread differ in shape");
-    require(within(places, 0, spread.shape(0)), kernel, "places lie beyond the spread");
+    const i64 n_terms = part.weights.size(), n_classes = prior.size(), n_rows = part.n_rows();
+    const i64 step = part.entries.shape(2);
     Room<double, 2> joint(n_classes, n_rows), share(n_classes, n_rows);
     Room<float, 2> size(n_classes, n_rows), line(n_classes, n_rows);
     Room<double, 1> mean(n_rows);
@@ -347,7 +338,7 @@ double curve_rows(In3<float> entries, In1<double> weights, In1<double> prior, In
     const Out2<double> shares = share;
     double slope = 0.0;
     for (i64 term = 0; term < n_terms; term++) {
-        spread_term(part.line(term), entries.shape(2), shares, size.data, truth, mean.data,
+        spread_term(part.line(term), step, shares, size.data, truth, mean.data,
                     spread.at(places[term]).data, &slope);
         gradient[term] += slope;
     }
@@ -361,68 +352,57 @@ double curve_rows(In3<float> entries, In1<double> weights, In1<double> prior, In
     return loss;
 }
 
-// ------------------------------------------------------------------ steps and shares
-
-INLINE void step_sweeps_loop(const double *RESTRICT curvature, const double *RESTRICT room,
-                             i64 size, i64 sweeps, double enough, double *RESTRICT slope,
-                             double *RESTRICT step) {
-    for (i64 sweep = 0; sweep < sweeps; sweep++) {
-        double most = 0.0;
-        for (i64 place = 0; place < size; place++) {
-            const double *line = curvature + place * size;
-            if (line[place] <= 0.0) continue;
-            const double move = std::max(-slope[place] / line[place], room[place] - step[place]);
-            if (move == 0.0) continue;
-            step[place] += move;
-            most = std::max(most, std::fabs(move * slope[place]));
-            for (i64 other = 0; other < size; other++) slope[other] += line[other] * move;
-        }
-        if (most <= enough) break;
-    }
-}
-LEVELS(step_sweeps)
-
-// Minimise gᵀd + dᵀHd/2 with d ≥ `room`, a coordinate at a time, into `step`; a sweep costs m².
-// Ends after a sweep in which no coordinate gains more than `enough`.
-void bounded_step(In2<double> curvature, In1<double> gradient, In1<double> room, i64 sweeps,
-                  double enough, Out1<double> step) {
-    const i64 size = gradient.size();
-    require(curvature.shape(0) == size && curvature.shape(1) == size && room.size() == size &&
-                step.size() == size,
-            "bounded_step", "curvature, gradient, room and step differ in shape");
-    std::fill_n(step.data, size, 0.0);
-    std::vector<double> slope(gradient.data, gradient.data + size);
-    step_sweeps(curvature.data, room.data, size, sweeps, enough, slope.data(), step.data);
-}
-
-// Improve shares of members (m,) in rows of chances (n, m), by expectation–maximisation.
+// Log loss of rows start … stop; its derivatives are added to `gradient` (m + k,).
 //
-// A member's share is the mean of its share of every row's chance. Ends after a round in which
-// no share moves by more than `enough`; a round costs n·m.
-void mixture_shares(In2<double> chances, In1<double> importance, Out1<double> shares, i64 rounds,
-                    double enough) {
-    const i64 n_rows = chances.shape(0), n_members = chances.shape(1);
-    require(importance.size() == n_rows && shares.size() == n_members, "mixture_shares",
-            "chances, importance and shares differ in shape");
-    std::vector<double> better(static_cast<std::size_t>(n_members));
-    for (i64 round = 0; round < rounds; round++) {
-        std::fill(better.begin(), better.end(), 0.0);
-        for (i64 row = 0; row < n_rows; row++) {
-            const double *line = chances.data + row * n_members;
-            double total = 0.0;
-            for (i64 member = 0; member < n_members; member++)
-                total += shares[member] * line[member];
-            for (i64 member = 0; member < n_members; member++) {
-                const double part = shares[member] * line[member] / total;
-                better[member] += importance[row] * part;
-            }
-        }
-        double most = 0.0;
-        for (i64 member = 0; member < n_members; member++) {
-            most = std::max(most, std::fabs(better[member] - shares[member]));
-            shares[member] = better[member];
-        }
-        if (most <= enough) break;
+// The last k derivatives are the prior's. The second derivatives are the inner products of the
+// lines of `spread` (lines, k − 1, rows): what is left of the entries' variance over classes,
+// class by class. `places` (m + k,) are the lines; what has the last one is not wanted.
+double curve_rows(In3<float> entries, In1<double> weights, In1<double> prior, In1<i64> classes,
+                  In1<double> importance, i64 start, i64 stop, In1<i64> places,
+                  Out1<double> gradient, Out3<float> spread) {
+    const char *kernel = "curve_rows";
+    const Part part{entries, weights, start, stop};
+    const Truth truth = truth_of(kernel, part, prior, classes, importance);
+    const i64 n_terms = weights.size(), n_classes = prior.size();
+    require(places.size() == n_terms + n_classes && gradient.size() == n_terms + n_classes &&
+                spread.shape(1) == n_classes - 1 && spread.shape(2) == part.n_rows(),
+            kernel, "places, gradient and spread differ in shape");
+    require(within(places, 0, spread.shape(0)), kernel, "places lie beyond the spread");
+    return curve_part(part, prior, truth, places, gradient, spread);
+}
+
+using Rows = std::tuple<In1<i64>, In1<double>>;  // classes and weights
+
+// `curve_rows` of all blocks of rows, between `bounds` (b + 1,): into `losses` (b,), `gradients`
+// (b, m + k), and `spread`, in which the lines (lines, k − 1, rows) of each block follow those of
+// the one before.
+void curve_blocks(In3<float> entries, In1<double> weights, In1<double> prior, Rows rows,
+                  In1<i64> bounds, In1<i64> places, Out1<double> losses, Out2<double> gradients,
+                  Out1<float> spread) {
+    const char *kernel = "curve_blocks";
+    const auto &[classes, importance] = rows;
+    const i64 n_terms = weights.size(), n_classes = prior.size(), n_rows = entries.shape(2);
+    const i64 n_blocks = losses.size();
+    require(bounds.size() == n_blocks + 1 && all_offsets(bounds.data, bounds.size(), n_rows) &&
+                gradients.shape(0) == n_blocks,
+            kernel, "bounds, losses and gradients differ in blocks, or lie beyond the rows");
+    const Truth every =
+        truth_of(kernel, Part{entries, weights, 0, n_rows}, prior, classes, importance);
+    require(places.size() == n_terms + n_classes && gradients.shape(1) == n_terms + n_classes,
+            kernel, "places and gradients differ in shape");
+    const i64 step = (n_classes - 1) * (bounds[n_blocks] - bounds[0]);  // numbers of a line
+    const i64 n_lines = step > 0 ? spread.size() / step : 1 + n_terms + n_classes;
+    require(step == 0 || spread.size() == n_lines * step, kernel, "the spread has broken lines");
+    require(within(places, 0, n_lines), kernel, "places lie beyond the spread");
+    std::fill_n(gradients.data, gradients.size(), 0.0);
+    float *next = spread.data;
+    for (i64 block = 0; block < n_blocks; block++) {
+        const i64 start = bounds[block], size = bounds[block + 1] - start;
+        const Truth truth{every.own + start, every.weight + start};
+        const Out3<float> lines{next, {n_lines, n_classes - 1, size}};
+        losses[block] = curve_part(Part{entries, weights, start, start + size}, prior, truth,
+                                   places, gradients.at(block), lines);
+        next += n_lines * (n_classes - 1) * size;
     }
 }
 
@@ -446,10 +426,9 @@ void bind_weighting(nb::module_ &room) {
     bind(room, "curve_rows", "Log loss of some rows, and its derivatives.", curve_rows, "entries",
          "weights", "prior", "classes", "importance", "start", "stop", "places", "gradient",
          "spread");
-    bind(room, "bounded_step", "Minimise a quadratic form under bounds, by coordinates.",
-         bounded_step, "curvature", "gradient", "room", "sweeps", "enough", "step");
-    bind(room, "mixture_shares", "Improve shares of members, by expectation–maximisation.",
-         mixture_shares, "chances", "importance", "shares", "rounds", "enough");
+    bind(room, "curve_blocks", "Log loss of all blocks of rows, and its derivatives.", curve_blocks,
+         "entries", "weights", "prior", "rows", "bounds", "places", "losses", "gradients", "spread");
+    bind_steps(room);
 }
 
 }  // namespace unnaive

@@ -31,6 +31,9 @@ def loss_rows(entries: Annotated[numpy.typing.NDArray[numpy.float32], 3], weight
 def curve_rows(entries: Annotated[numpy.typing.NDArray[numpy.float32], 3], weights: Annotated[numpy.typing.NDArray[numpy.float64], 1], prior: Annotated[numpy.typing.NDArray[numpy.float64], 1], classes: Annotated[numpy.typing.NDArray[numpy.int64], 1], importance: Annotated[numpy.typing.NDArray[numpy.float64], 1], start: int, stop: int, places: Annotated[numpy.typing.NDArray[numpy.int64], 1], gradient: Annotated[numpy.typing.NDArray[numpy.float64], 1], spread: Annotated[numpy.typing.NDArray[numpy.float32], 3]) -> float:
     """Log loss of some rows, and its derivatives."""
 
+def curve_blocks(entries: Annotated[numpy.typing.NDArray[numpy.float32], 3], weights: Annotated[numpy.typing.NDArray[numpy.float64], 1], prior: Annotated[numpy.typing.NDArray[numpy.float64], 1], rows: tuple[Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.float64], 1]], bounds: Annotated[numpy.typing.NDArray[numpy.int64], 1], places: Annotated[numpy.typing.NDArray[numpy.int64], 1], losses: Annotated[numpy.typing.NDArray[numpy.float64], 1], gradients: Annotated[numpy.typing.NDArray[numpy.float64], 2], spread: Annotated[numpy.typing.NDArray[numpy.float32], 1]) -> None:
+    """Log loss of all blocks of rows, and its derivatives."""
+
 def bounded_step(curvature: Annotated[numpy.typing.NDArray[numpy.float64], 2], gradient: Annotated[numpy.typing.NDArray[numpy.float64], 1], room: Annotated[numpy.typing.NDArray[numpy.float64], 1], sweeps: int, enough: float, step: Annotated[numpy.typing.NDArray[numpy.float64], 1]) -> None:
     """Minimise a quadratic form under bounds, by coordinates."""
 

@@ -118,12 +118,11 @@ class Moments:
 
     def _of_complete_rows(self) -> FloatArray:
         """Covariance if all pairs of a class have the same rows, in less time and memory."""
-        covariance = np.zeros(self.products.shape)
-        for label in np.flatnonzero(self.class_weights > 0).tolist():
-            weight = self.class_weights[label]
-            mean = np.diag(self.sums[label]) / weight
-            np.divide(self.products[label], weight, out=covariance[label])
-            covariance[label] -= np.outer(mean, mean)
+        weights = np.where(self.class_weights > 0, self.class_weights, 1.0)[:, None]
+        means = np.einsum("kii->ki", self.sums) / weights
+        covariance = self.products / weights[:, :, None]
+        covariance -= means[:, :, None] * means[:, None, :]
+        covariance[self.class_weights <= 0] = 0.0
         return covariance
 
     def __add__(self, other: Moments) -> Moments:

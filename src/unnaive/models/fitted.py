@@ -92,7 +92,52 @@ class Names(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class Counted:
+    """What tables are made of, which is enough to leave rows out.
+
+    Attributes
+    ----------
+    counts : JointCounts
+        Counts of the rows.
+    learned : Learned
+        Structure, learned parameters, and the trace of learning.
+    made_by : Maker
+        Maker of the tables, with the smoothing and the prior of the fit.
+    """
+
+    counts: JointCounts
+    learned: Learned
+    made_by: Maker
+
+    def left_out_joint(self, rows: CodedRows, most_weights: int | None = None) -> FloatArray:
+        """Leave-one-out log joint of training rows, not calibrated; shape (n, k)."""
+        out = np.empty((len(rows.classes), self.counts.n_classes))
+        for group in by_weight(rows, most_weights):
+            out[group.places] = self.left_out_of(group, self.left_out_tables(group.weight))
+        return out
+
+    def left_out_tables(self, weight: float) -> Tables:
+        """Make the leave-one-out tables of rows of one weight."""
+        if not self.made_by.maker.leaves_out:
+            raise UnnaiveError(
+                f"{self.made_by.how.model} has no leave-one-out in closed form, so it cannot be "
+                "calibrated by it; use scikit-learn's CalibratedClassifierCV"
+            )
+        return self.made_by.tables(self.counts, self.learned, weight)
+
+    def left_out_of(self, group: LeftOut, tables: Tables, n_jobs: int | None = None) -> FloatArray:
+        """Leave-one-out log joint of rows of one weight; shape (m, k)."""
+        n_jobs = self.made_by.how.n_jobs if n_jobs is None else n_jobs
+        joint = tables.joint(group.codes, group.classes, n_jobs)
+        hopeless = hopeless_rows(joint)
+        if len(hopeless):
+            prior = self.made_by.left_out_prior(self.counts, self.learned, group)
+            joint[hopeless] = prior[hopeless]
+        return joint
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted(Counted):
     """The fitted value of a model of counts; later ``set_params`` do not change it.
 
     Attributes
@@ -117,9 +162,6 @@ class Fitted:
         Temperature and bias of the probabilities.
     """
 
-    counts: JointCounts
-    learned: Learned
-    made_by: Maker
     tables: Tables
     labels: AnyArray
     names: Names
@@ -161,32 +203,6 @@ class Fitted:
     def prior(self) -> FloatArray:
         """Log prior probabilities of the classes; shape (k,)."""
         return self.made_by.prior(self.counts, self.learned)
-
-    def left_out_joint(self, rows: CodedRows, most_weights: int | None = None) -> FloatArray:
-        """Leave-one-out log joint of training rows, not calibrated; shape (n, k)."""
-        out = np.empty((len(rows.classes), len(self.labels)))
-        for group in by_weight(rows, most_weights):
-            out[group.places] = self.left_out_of(group, self.left_out_tables(group.weight))
-        return out
-
-    def left_out_tables(self, weight: float) -> Tables:
-        """Make the leave-one-out tables of rows of one weight."""
-        if not self.made_by.maker.leaves_out:
-            raise UnnaiveError(
-                f"{self.made_by.how.model} has no leave-one-out in closed form, so it cannot be "
-                "calibrated by it; use scikit-learn's CalibratedClassifierCV"
-            )
-        return self.made_by.tables(self.counts, self.learned, weight)
-
-    def left_out_of(self, group: LeftOut, tables: Tables, n_jobs: int | None = None) -> FloatArray:
-        """Leave-one-out log joint of rows of one weight; shape (m, k)."""
-        n_jobs = self.made_by.how.n_jobs if n_jobs is None else n_jobs
-        joint = tables.joint(group.codes, group.classes, n_jobs)
-        hopeless = hopeless_rows(joint)
-        if len(hopeless):
-            prior = self.made_by.left_out_prior(self.counts, self.learned, group)
-            joint[hopeless] = prior[hopeless]
-        return joint
 
     def combines(self) -> str:
         """Return how predictions combine the entries of tables, see :class:`TableMaker`."""
@@ -382,13 +398,17 @@ class Fitting(NamedTuple):
         self, counts: JointCounts, learned: Learned, names: Names, labels: AnyArray
     ) -> Fitted:
         """Make the tables from counts and the learned structure."""
+        given = self.counted(counts, learned)
+        tables = given.made_by.tables(counts, given.learned)
+        known = (labels, names, self.settings, self.recipe.keeps)
+        return Fitted(counts, given.learned, given.made_by, tables, *known)
+
+    def counted(self, counts: JointCounts, learned: Learned) -> Counted:
+        """Join counts and the learned structure with the maker of their tables."""
         if self.recipe.counts != "values":
             counts.select(learned.structure.pairs)  # raises if a pair was not counted
         made_by = Maker.of(self.recipe.tables, self.how)
-        learned = replace(learned, left_out=None)
-        tables = made_by.tables(counts, learned)
-        known = (labels, names, self.settings, self.recipe.keeps)
-        return Fitted(counts, learned, made_by, tables, *known)
+        return Counted(counts, replace(learned, left_out=None), made_by)
 
 
 def composed(first: Calibration | None, second: Calibration) -> Calibration:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from dataclasses import fields
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -23,6 +25,34 @@ if TYPE_CHECKING:
     from unnaive.models.gaussian_parts import GaussianFitted
 
 
+_MOST_HELD = 1 << 20  # numbers whose folds are held; of more, they are selected for every model
+
+
+class FoldMoments(Moments):
+    """Moments that several models are made of: means and covariances are computed once."""
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """Mean of every class and column; shape (k, d)."""
+        return super().means
+
+    @cached_property
+    def _covariances(self) -> FloatArray:
+        return super().covariances()
+
+    def covariances(self, ddof: int = 0) -> FloatArray:
+        """Covariance of every class and pair of columns, a copy; shape (k, d, d)."""
+        return super().covariances(ddof) if ddof else self._covariances.copy()
+
+
+class Part(NamedTuple):
+    """Places of the rows in a fold, their numbers, and the rows outside of it."""
+
+    inside: IntArray
+    X: FloatArray
+    rest: NumberRows
+
+
 @dataclass(frozen=True, eq=False)
 class NumberFolds:
     """Rows of numbers in folds, and the moments without each fold.
@@ -37,7 +67,7 @@ class NumberFolds:
         Classes.
     whole : Moments
         Moments of all rows.
-    without : list of Moments
+    without : list of FoldMoments
         Moments of the rows outside of each fold.
     """
 
@@ -45,7 +75,20 @@ class NumberFolds:
     fold: IntArray
     labels: AnyArray
     whole: Moments
-    without: list[Moments]
+    without: list[FoldMoments]
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        """All folds, if they are small enough to be held."""
+        return [self._part(number) for number in range(len(self.without))]
+
+    def part(self, number: int) -> Part:
+        """Rows inside and outside of a fold."""
+        return self._parts[number] if self.rows.X.size <= _MOST_HELD else self._part(number)
+
+    def _part(self, number: int) -> Part:
+        inside = self.fold == number
+        return Part(np.flatnonzero(inside), self.rows.X[inside], _some(self.rows, ~inside))
 
     @classmethod
     def of(
@@ -67,7 +110,11 @@ class NumberFolds:
             for number in range(int(fold.max()) + 1):
                 part = _some(rows, fold == number)
                 moments.append(moments_of(part.X, part.classes, schema, part.weights, origin))
-        return cls(rows, fold, labels, *all_and_without_each(moments))
+        whole, without = all_and_without_each(moments)
+        kept = [
+            FoldMoments(**{f.name: getattr(one, f.name) for f in fields(one)}) for one in without
+        ]
+        return cls(rows, fold, labels, whole, kept)
 
 
 def fit_and_leave_out(
@@ -83,15 +130,14 @@ def fit_and_leave_out(
     def fit(number: int | None) -> GaussianFitted:
         if number is None:
             return model.of_moments(folds.whole, folds.rows, folds.labels, names, columns)
-        inside = folds.fold == number
-        rest = _some(folds.rows, ~inside)
-        fitted = model.of_moments(folds.without[number], rest, folds.labels, names, columns)
-        joint = fitted.joint(folds.rows.X[inside], n_jobs=1)
-        out[inside] = fitted.normalised(joint, log_posterior)
+        part = folds.part(number)
+        fitted = model.of_moments(folds.without[number], part.rest, folds.labels, names, columns)
+        out[part.inside] = fitted.normalised(fitted.joint(part.X, n_jobs=1), log_posterior)
         return fitted
 
+    n_jobs = _parallel.jobs_for(folds.rows.X.size, model.n_jobs)
     with _parallel.one_thread_each():
-        fitted, *_ = _parallel.run(fit, [None, *range(len(folds.without))], model.n_jobs)
+        fitted, *_ = _parallel.run(fit, [None, *range(len(folds.without))], n_jobs)
     return fitted, out
 
 

@@ -152,16 +152,15 @@ class Trial:
             model._fitted = fitted if model.calibrate is None else calibrate(fitted, rows)
             return model._fitted
 
-        if self._late and every is not None and model.calibrate is None:
-            self._finish = finish
-            return LeftOutRows(every[chosen], chosen, rows.classes[chosen])
-        fitted = finish()
         if every is None:
-            joint = fitted.left_out_joint(rows.take(chosen), MOST_WEIGHTS)
+            given = fitting.counted(counts, learned)
+            joint = given.left_out_joint(rows.take(chosen), MOST_WEIGHTS)
         else:
             joint = every[chosen]
-        if fitted.calibration is not None:
-            fitted.calibration.apply(joint)
+        if self._late and model.calibrate is None:
+            self._finish = finish
+        elif (calibration := finish().calibration) is not None:
+            calibration.apply(joint)
         return LeftOutRows(joint, chosen, rows.classes[chosen])
 
     def of_moments(self, model: GaussianClassifier) -> LeftOutRows:

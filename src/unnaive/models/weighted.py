@@ -22,11 +22,12 @@ from unnaive.tables.corrections import Correcting, Corrections, corrected
 from unnaive.tables.left_out import some_rows
 from unnaive.tables.screening import families_to_try, lacking_families
 from unnaive.tables.smoothing import Hierarchical, Smoothing
+from unnaive.tables.term_factors import table_cells
 from unnaive.tables.weighing import FOLDS, Weighing, dealt
-from unnaive.tables.weighted import WeightedTables, joined, table_cells, weighted_tables
+from unnaive.tables.weighted import WeightedTables, joined, weighted_tables
 
 if TYPE_CHECKING:
-    from unnaive._typing import FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, FloatArray, IntArray, State
     from unnaive.counts import CodedRows
     from unnaive.tables.corrections import Found
 
@@ -258,7 +259,14 @@ class WeightedBayes(CountsClassifier):
                 continue
             m, terms = len(graph.terms), joined(graph.terms, lacking)
             start = np.concatenate([point[:m], np.zeros(len(lacking)), point[m:]])
-            weighing, order = self._weighing_of(terms, task)
+            if len(order) == len(rows.classes) and self._has_order_of(weighing, terms):
+                further = self._counted(lacking, task)
+                weighing = weighing.with_terms(
+                    self._entries(further, lacking, rows, task.maker.how, order),
+                    self._penalties(lacking),
+                )
+            else:
+                weighing, order = self._weighing_of(terms, task)
             point = weighing.fit(start)
             kept = (point[: len(terms)] > 0) | ((terms >= 0).sum(axis=1) < 3)
             point = point[np.concatenate([kept, np.ones(k, dtype=bool)])]
@@ -271,11 +279,21 @@ class WeightedBayes(CountsClassifier):
 
     def _weighing_of(self, terms: IntArray, task: Task) -> tuple[Weighing, IntArray]:
         """Look the rows up in leave-one-out tables of terms that are counted now."""
+        return self.weighing(self._counted(terms, task), terms, task.rows, task.maker.how)
+
+    @staticmethod
+    def _counted(terms: IntArray, task: Task) -> JointCounts:
+        """Count what the tables of terms need."""
         graph = WeightedGraph(task.source.schema.names, "", terms, np.ones(len(terms)))
         source = task.source
         counts = source if isinstance(source, JointCounts) else task.rows.select(graph.pairs)
-        counts = replace(counts, families=task.rows.count_families(graph.families))
-        return self.weighing(counts, terms, task.rows, task.maker.how)
+        return replace(counts, families=task.rows.count_families(graph.families))
+
+    @staticmethod
+    def _has_order_of(weighing: Weighing, terms: IntArray) -> bool:
+        """Whether rows would be chosen and ordered alike for these terms."""
+        n_rows, k = len(weighing.classes), len(weighing.prior)
+        return n_rows * len(terms) * k <= _MOST_ENTRIES and weighing.has_order_of(len(terms))
 
     def _best_pairs(self, information: FloatArray) -> IntArray:
         """Return the pairs of largest information, the lexicographically first on ties."""
@@ -311,20 +329,36 @@ class WeightedBayes(CountsClassifier):
         chosen : ndarray of shape (n,)
             Positions of the samples, in the order of the log factors.
         """
-        cells = int(table_cells(counts.schema.sizes, terms).sum())
-        how.require(counts.schema, 16 * counts.n_classes * cells)
         chosen = some_rows(rows.classes, _MOST_ENTRIES, len(terms) * counts.n_classes)
         chosen = chosen[dealt(rows.classes[chosen], len(terms), counts.n_classes)]
+        entries = self._entries(counts, terms, rows, how, chosen)
+        classes = rows.classes[chosen]
+        weights = np.ones(len(chosen)) if rows.weights is None else rows.weights[chosen]
+        prior = np.maximum(how.log_prior(counts), _LEAST_LOG)
+        known = (prior, classes, weights, self._penalties(terms), self.n_jobs)
+        return Weighing(entries, *known), chosen
+
+    def _entries(
+        self,
+        counts: JointCounts,
+        terms: IntArray,
+        rows: CodedRows,
+        how: Estimate,
+        chosen: IntArray,
+    ) -> AnyArray:
+        """Leave-one-out log factors of terms, classes and chosen rows; shape (m, k, n)."""
+        cells = int(table_cells(counts.schema.sizes, terms).sum())
+        how.require(counts.schema, 16 * counts.n_classes * cells)
         counts = counts.filled() if (terms[:, 1] >= 0).any() else counts
         pseudo = float(self.pseudo_count)
         tables = weighted_tables(counts, terms, how.smoothing, held_out=1.0, pseudo_count=pseudo)
-        codes, classes = np.ascontiguousarray(rows.codes[:, chosen]), rows.classes[chosen]
-        entries = tables.entries(codes, classes, self.n_jobs)
-        np.maximum(entries, np.float32(_LEAST_LOG), out=entries)
-        weights = np.ones(len(chosen)) if rows.weights is None else rows.weights[chosen]
-        prior = np.maximum(how.log_prior(counts), _LEAST_LOG)
-        penalty = np.where(terms[:, 1] < 0, self.penalty, self.pair_penalty)
-        return Weighing(entries, prior, classes, weights, penalty, self.n_jobs), chosen
+        codes = np.ascontiguousarray(rows.codes[:, chosen])
+        entries = tables.entries(codes, rows.classes[chosen], self.n_jobs)
+        return np.maximum(entries, np.float32(_LEAST_LOG), out=entries)
+
+    def _penalties(self, terms: IntArray) -> FloatArray:
+        """Penalty of the weight of every term; shape (m,)."""
+        return np.where(terms[:, 1] < 0, self.penalty, self.pair_penalty)
 
 
 def _relevance(terms: IntArray, point: FloatArray, sizes: IntArray) -> FloatArray:

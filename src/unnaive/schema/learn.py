@@ -279,6 +279,7 @@ def _learn_columns(
             learned = rules.learn(frame.column(index), index, target, weights)
             columns[index], codes[index] = learned
 
+    n_jobs = _parallel.jobs_for(frame.n_rows * len(columns), n_jobs)
     _parallel.run(learn_one, range(len(columns)), n_jobs)
     return tuple(filter(None, columns)), [code for code in codes if code is not None]
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive._ties import TIE_TOLERANCE, first_best
+from unnaive._core.trees import spanning_tree
+from unnaive._ties import first_best
 from unnaive.structure.graph import LEFT_OUT
 
 if TYPE_CHECKING:
@@ -49,27 +50,10 @@ def maximum_spanning_tree(weights: FloatArray, active: BoolArray | None = None) 
     >>> maximum_spanning_tree(np.array([[0, 3, 1], [3, 0, 2], [1, 2, 0.0]])).tolist()
     [[0, 1], [1, 2]]
     """
-    n_columns = len(weights)
-    outside = np.ones(n_columns, dtype=bool) if active is None else active.copy()
-    newest = int(np.argmax(outside)) if n_columns else 0
-    best = np.full(n_columns, -np.inf)
-    low, high = np.full(n_columns, n_columns), np.full(n_columns, n_columns)
-    edges: list[tuple[int, int]] = []
-    while True:
-        outside[newest : newest + 1] = False
-        left = np.flatnonzero(outside)
-        if not len(left):
-            return np.array(edges, dtype=np.int64).reshape(-1, 2)
-        offered = weights[newest, left]
-        first, second = np.minimum(left, newest), np.maximum(left, newest)
-        earlier = (first < low[left]) | ((first == low[left]) & (second < high[left]))
-        tied = np.abs(offered - best[left]) <= TIE_TOLERANCE
-        better = (offered > best[left] + TIE_TOLERANCE) | (tied & earlier)
-        update = left[better]
-        best[update], low[update], high[update] = offered[better], first[better], second[better]
-        candidates = left[best[left] >= best[left].max() - TIE_TOLERANCE]
-        newest = int(candidates[np.lexsort((high[candidates], low[candidates]))[0]])
-        edges.append((low[newest], high[newest]))
+    active = np.ones(len(weights), dtype=bool) if active is None else active
+    edges = np.empty((len(weights), 2), dtype=np.int64)
+    wide = np.ascontiguousarray(weights, dtype=np.float64)
+    return edges[: spanning_tree(wide, np.ascontiguousarray(active), edges)]
 
 
 def orient(edges: IntArray, n_columns: int, preference: FloatArray) -> IntArray:

@@ -15,18 +15,19 @@ same columns are added. The number of rounds has the least loss of rows that are
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.corrections import ask, fill_slopes
+from unnaive._core.corrections import advance, ask, fill_slopes
 from unnaive._core.tables import log_posterior, posterior
 from unnaive._dataclasses import dataclass
 from unnaive._ties import TIE_TOLERANCE
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.parents import are_families
-from unnaive.tables.weighted import WeightedTables, joined, layout_of, table_cells
+from unnaive.tables.term_factors import table_cells
+from unnaive.tables.weighted import WeightedTables, joined, layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,15 +151,15 @@ class Correcting:
         team = _parallel.Team(self.n_jobs if self.codes.size > _ALONE else 1)
         number, best, left_out = 0, self._loss(start), start.copy()
         now = start.copy()
+        manner = (_QUESTIONS, MOST_CELLS, _PENALTY, TIE_TOLERANCE, _RATE)
         for done, columns in enumerate(dealt, 1):
 
-            def advance(fold: int, columns: IntArray = columns) -> None:
-                found = self.round(joints[fold], weights[fold], columns)
-                joints[fold] += found.steps[found.cells]
+            def step(fold: int, columns: IntArray = columns) -> None:
+                asked: Any = (self.codes, self._slots, self.ordered, columns)
+                rows = (self.classes, weights[fold])
+                advance(asked, rows, manner, joints[fold], held[fold], now)
 
-            team.run(advance, range(len(marks)))
-            for rows, joint in zip(held, joints, strict=True):
-                now[rows] = joint[rows]
+            team.run(step, range(len(marks)))
             loss = self._loss(now)
             if loss < best - TIE_TOLERANCE:
                 number, best, left_out = done, loss, now.copy()

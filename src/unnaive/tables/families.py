@@ -20,7 +20,7 @@ from unnaive.counts.sizes import require_memory
 from unnaive.structure.graph import topological
 from unnaive.tables import describe
 from unnaive.tables.base import Tables, hopeless_rows, less, own_classes, rows_alike
-from unnaive.tables.family import CellTable, FamilyTable, cell_table
+from unnaive.tables.family import CellTable, FamilyTable, back_off_levels, cell_table, summed_out
 from unnaive.tables.hierarchy import Level
 from unnaive.tables.opening import OpenFactor, Rows
 from unnaive.tables.summing import Summation
@@ -30,7 +30,7 @@ from unnaive.tables.trees import ROWS_A_TASK, conditional, leave_one_out_sets, l
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray, State
+    from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
     from unnaive.counts import JointCounts
     from unnaive.counts.families import FamilyCounts
     from unnaive.tables.base import Arrays
@@ -439,36 +439,12 @@ class FamilyTables(Tables):
         Hierarchical smoothing also needs the counts given no parent, the first, and so on.
         """
         sizes, k = self.sizes, self.counts.n_classes
-        contexts, table = _summed(counted, family, sizes)
         if not self.smoothing.is_hierarchical:
+            contexts, table = summed_out(counted, family, sizes)
             others = np.zeros((k, 1, table.shape[2]), dtype=table.dtype)
             padded = np.concatenate([table, others], axis=1)
             return contexts, [Level.of(padded.reshape(-1, table.shape[2]))]
-        levels = [Level.of(self.counts.marginal(family[0]))]
-        contexts, last = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        for depth in range(1, len(family)):
-            contexts, table = _summed(counted, family[: depth + 1], sizes)
-            above = np.searchsorted(last, contexts // int(sizes[family[depth]]))
-            place = np.arange(k)[:, None] * len(last) + above
-            levels.append(Level.of(table.reshape(-1, table.shape[2]), place.reshape(-1)))
-            last = contexts
-        return contexts, levels
-
-
-def _summed(counted: FamilyCounts, family: Family, sizes: IntArray) -> tuple[IntArray, CountArray]:
-    """Contexts and table of a family with fewer parents than it was counted with."""
-    if counted.columns == family:
-        return counted.contexts, counted.table
-    parents, kept = counted.columns[1:], family[1:]
-    number = np.zeros(len(counted.contexts), dtype=np.int64)
-    old = dict(zip(parents, strides_of(sizes, parents), strict=True))
-    for parent, stride in zip(kept, strides_of(sizes, kept), strict=True):
-        number += counted.contexts // old[parent] % int(sizes[parent]) * stride
-    contexts, place = np.unique(number, return_inverse=True)
-    k, _, v = counted.table.shape
-    cell = (place.reshape(-1, 1) * v + np.arange(v)).reshape(-1)
-    summed = [np.bincount(cell, part.reshape(-1), len(contexts) * v) for part in counted.table]
-    return contexts, np.stack(summed).reshape(k, len(contexts), v)
+        return back_off_levels(self.counts, counted, family)
 
 
 def family_tables(

@@ -8,15 +8,18 @@ import numpy as np
 
 from unnaive._dataclasses import dataclass
 from unnaive.counts.cells import n_cells
-from unnaive.counts.families import context_of, context_places
+from unnaive.counts.families import context_of, context_places, strides_of
 from unnaive.tables import describe
+from unnaive.tables.hierarchy import Level
 from unnaive.tables.trees import frequencies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unnaive._typing import AnyArray, CodeArray, CountArray, FloatArray, IntArray, State
+    from unnaive.counts import JointCounts
     from unnaive.counts.cells import CellCounts
+    from unnaive.counts.families import FamilyCounts
     from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
     from unnaive.tables.trees import HeldOut
@@ -215,3 +218,54 @@ def cell_table(  # noqa: PLR0917 - as many as the estimate depends on
     shape = (len(sets), n_classes, slots)
     parents, keys = tuple(cells.columns[1:]), line * int(sizes[child]) + value
     return CellTable(parents, contexts, keys, entries, of_context.reshape(shape), of_value)
+
+
+def back_off_levels(
+    counts: JointCounts, counted: FamilyCounts, family: tuple[int, ...]
+) -> tuple[IntArray, list[Level]]:
+    """Contexts that occurred, and the counts given no parent, the first, the first two, ….
+
+    Parameters
+    ----------
+    counts : JointCounts
+        Counts of the columns.
+    counted : FamilyCounts
+        Counts of the child and at least these parents.
+    family : tuple of int
+        The child, then its parents.
+
+    Returns
+    -------
+    contexts : ndarray of shape (q,)
+        Numbers of the joint values of all parents, ascending.
+    levels : list of Level
+        Counts given the class, the class and the first parent, and so on.
+    """
+    sizes, k = counts.schema.sizes, counts.n_classes
+    levels = [Level.of(counts.marginal(family[0]))]
+    contexts, last = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    for depth in range(1, len(family)):
+        contexts, table = summed_out(counted, family[: depth + 1], sizes)
+        above = np.searchsorted(last, contexts // int(sizes[family[depth]]))
+        place = np.arange(k)[:, None] * len(last) + above
+        levels.append(Level.of(table.reshape(-1, table.shape[2]), place.reshape(-1)))
+        last = contexts
+    return contexts, levels
+
+
+def summed_out(
+    counted: FamilyCounts, family: tuple[int, ...], sizes: IntArray
+) -> tuple[IntArray, CountArray]:
+    """Contexts and table of a family with fewer parents than it was counted with."""
+    if counted.columns == family:
+        return counted.contexts, counted.table
+    parents, kept = counted.columns[1:], family[1:]
+    number = np.zeros(len(counted.contexts), dtype=np.int64)
+    old = dict(zip(parents, strides_of(sizes, parents), strict=True))
+    for parent, stride in zip(kept, strides_of(sizes, kept), strict=True):
+        number += counted.contexts // old[parent] % int(sizes[parent]) * stride
+    contexts, place = np.unique(number, return_inverse=True)
+    k, _, v = counted.table.shape
+    cell = (place.reshape(-1, 1) * v + np.arange(v)).reshape(-1)
+    summed = [np.bincount(cell, part.reshape(-1), len(contexts) * v) for part in counted.table]
+    return contexts, np.stack(summed).reshape(k, len(contexts), v)

@@ -15,18 +15,29 @@ classifiers using hierarchical Dirichlet processes", Machine Learning 107, 2018.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnaive._core.back_off import back_off, best_concentration, pair_gains, root_shares
+from unnaive._core.back_off import (
+    back_off,
+    best_concentration,
+    pair_gains,
+    root_shares,
+    term_shares,
+)
 from unnaive._dataclasses import dataclass
 from unnaive._ties import first_best
+from unnaive.counts.sizes import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unnaive._typing import CountArray, FloatArray, IntArray
+    from unnaive.counts import JointCounts
+    from unnaive.tables.smoothing import Smoothing
+    from unnaive.tables.trees import HeldOut
 
 # Candidates; with a larger one, the counts of a level would hardly matter.
 CONCENTRATIONS: FloatArray = np.exp2(np.arange(-1.0, 15.0))
@@ -126,6 +137,75 @@ def _level(level: Level, above: FloatArray, alpha: float, held: float) -> FloatA
     out = np.empty(level.counts.shape)
     back_off(level.counts, above, level.above, alpha, held, out)
     return out
+
+
+def shares_alone(
+    counts: JointCounts, smoothing: Smoothing, held: Sequence[tuple[float, float]]
+) -> FloatArray:
+    """P(x | c) of every column, with a slot of 1 for missing values; shape (sets, k, S).
+
+    These are the shares of :func:`hierarchical` with one level for each column.
+
+    Parameters
+    ----------
+    counts : JointCounts
+        Counts of the columns.
+    smoothing : Smoothing
+        Hierarchical smoothing, whose concentration is chosen for each column if it is None.
+    held : sequence of (float, float)
+        For leave-one-out, what every set subtracts from the counts of the root, and of the classes.
+
+    Returns
+    -------
+    ndarray of shape (sets, k, S)
+        Shares, column after column.
+    """
+    sizes, k = counts.schema.sizes, counts.n_classes
+    slots = starts_of(sizes + 1)
+    terms = np.zeros((len(sizes), 7), dtype=np.int64)
+    terms[:, 0], terms[:, 1], terms[:, 2], terms[:, 6] = (
+        starts_of(sizes)[:-1],
+        sizes,
+        -1,
+        slots[:-1],
+    )
+    given = smoothing.concentration
+    alphas = CONCENTRATIONS if given is None else np.array([float(given)])
+    values = np.ascontiguousarray(counts.values, dtype=np.float64)
+    less = np.array([(total, 0.0, alone) for total, alone in held])
+    shape = (len(held), k, int(slots[-1]))
+    shares = np.empty(shape)
+    none = np.empty((k, 0))
+    term_shares(values, none, terms, alphas, less, shares, np.empty(shape), np.empty(shape))
+    return shares
+
+
+def factors_alone(
+    counts: JointCounts, smoothing: Smoothing, sets: Sequence[HeldOut]
+) -> dict[tuple[int, int, int], FloatArray]:
+    """Log P(x | c) of all columns without a parent, with a slot of 0 for missing values.
+
+    Parameters
+    ----------
+    counts : JointCounts
+        Counts of the columns.
+    smoothing : Smoothing
+        Hierarchical smoothing.
+    sets : sequence of HeldOut
+        What leave-one-out subtracts in every set.
+
+    Returns
+    -------
+    dict of ndarray of shape (k, 1, v + 1)
+        Factors by set, column and parent, which is −1.
+    """
+    logs = np.log(shares_alone(counts, smoothing, [(held.total, held.alone) for held in sets]))
+    slots = starts_of(counts.schema.sizes + 1).tolist()
+    return {
+        (index, column, -1): lines[:, None, start:stop]
+        for index, lines in enumerate(logs)
+        for column, (start, stop) in enumerate(pairwise(slots))
+    }
 
 
 def pair_concentrations(

@@ -97,6 +97,7 @@ def family_gains(
             variances[some],
         )
 
+    n_jobs = _parallel.jobs_for(codes.shape[1] * len(families), n_jobs)
     _parallel.run(score, _parallel.row_blocks(len(families), _FAMILIES_A_TASK), n_jobs)
     return gains, variances
 

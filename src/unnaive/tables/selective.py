@@ -383,7 +383,7 @@ def nested_scores(
     block = -(-n_rows // (2 * -(-n_rows // (2 * ROWS_A_BLOCK))))
     needed = 16 * k * (len(depths) + 1) + 24 * n_steps + 16 * k * n_steps * sweep.row_by_row
     at_once = max(int(max_memory) // needed, LEAST_ROWS)
-    team = _parallel.Team(sweep.rows.n_jobs)
+    team = _parallel.Team(_parallel.jobs_for(sweep.rows.codes.size, sweep.rows.n_jobs))
     total = np.zeros((len(families) + 1, len(depths), 3))
     for start, stop in _parallel.row_blocks(n_rows, -(-at_once // block) * block):
         part = Part.of(sweep, slice(start, stop), depths, block)

@@ -11,7 +11,7 @@ from unnaive._core.super_parents import drop_generalisations, sum_super_parents,
 from unnaive._dataclasses import dataclass
 from unnaive.counts.sizes import starts_of
 from unnaive.tables.base import Tables
-from unnaive.tables.hierarchy import Level, pair_concentrations
+from unnaive.tables.hierarchy import Level, pair_concentrations, shares_alone
 from unnaive.tables.posterior import SharedDraw
 from unnaive.tables.terms import Terms, joined
 from unnaive.tables.terms.divisia import shares_of_sum
@@ -317,12 +317,16 @@ def all_super_parents(
     for index, held in enumerate(sets):
         conditional_tables(tables[index], counts, smoothing, held)
         of_class = log_prior(counts, smoothing, class_prior, held)
+        logs = None
+        if smoothing.is_hierarchical and smoothing.view is None:
+            logs = np.log(shares_alone(counts, smoothing, [(held.total, held.alone)])[0])
         for column, size in enumerate(sizes):
             diagonal = np.arange(slots[column], slots[column] + size)
             tables[index][:, diagonal, diagonal] = super_parent_prior(
                 *(counts.marginal(column), smoothing, of_class, held),
                 given=class_prior is not None or not jointly,
                 column=column,
+                values=None if logs is None else logs[:, diagonal],
             )
     off = held_out or 0.0
     weights = np.zeros(slots[-1])
@@ -398,13 +402,9 @@ def _backed_off(
 
 def _alone(counts: JointCounts, slots: IntArray, smoothing: Smoothing, held: HeldOut) -> FloatArray:
     """P(x_i | c) of every class and slot, whatever the view; shape (k, S)."""
-    smoothing = smoothing.viewed(None)
-    alone = np.zeros((counts.n_classes, slots[-1]))
-    for column, size in enumerate(counts.schema.sizes):
-        marginal = counts.marginal(column)
-        levels, margin = [Level.of(marginal)], marginal.sum(axis=0)
-        logs = conditional(smoothing, margin, levels, counts.n_classes, held)
-        alone[:, slots[column] : slots[column] + size] = np.exp(logs)
+    logs = np.log(shares_alone(counts, smoothing, [(held.total, held.alone)])[0])
+    alone: FloatArray = np.exp(logs)
+    alone[:, slots[1:] - 1] = 0.0
     return alone
 
 
@@ -416,10 +416,14 @@ def super_parent_prior(
     *,
     given: bool,
     column: int,
+    values: FloatArray | None = None,
 ) -> FloatArray:
-    """Log P(c, x) of a super-parent's table (k, v) as one variable, or as P(c)·P(x | c)."""
+    """Log P(c, x) of a super-parent's table (k, v) as one variable, or as P(c)·P(x | c).
+
+    ``values`` are hierarchical estimates of log P(x | c), if they are known.
+    """
     if not given and smoothing.view is None:
-        return possible(joint_prior(table, smoothing, held), prior)
+        return possible(joint_prior(table, smoothing, held, values), prior)
     levels, margin = [Level.of(table)], table.sum(axis=0)
     of_value = conditional(smoothing, margin, levels, len(table), held, column=column)
     return np.asarray(prior[:, None] + of_value)

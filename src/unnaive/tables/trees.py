@@ -15,7 +15,7 @@ from unnaive.counts.sizes import starts_of
 from unnaive.structure.graph import LEFT_OUT
 from unnaive.tables import describe
 from unnaive.tables.base import NO_ROWS, Tables, hopeless_rows, own_classes
-from unnaive.tables.hierarchy import Level, concentrations, hierarchical
+from unnaive.tables.hierarchy import Level, concentrations, factors_alone, hierarchical
 from unnaive.tables.terms import Terms, chained, observed, single_terms
 
 if TYPE_CHECKING:
@@ -180,12 +180,22 @@ def _one_variable(
     return estimate(cells, pseudo, (held.value, held.total)).reshape(counts.shape)
 
 
-def joint_prior(table: CountArray, smoothing: Smoothing, held: HeldOut = PLAIN) -> FloatArray:
-    """Log P(c, x) of a table (k, v) as one variable of k·v values; shape (k, v)."""
+def joint_prior(
+    table: CountArray,
+    smoothing: Smoothing,
+    held: HeldOut = PLAIN,
+    values: FloatArray | None = None,
+) -> FloatArray:
+    """Log P(c, x) of a table (k, v) as one variable of k·v values; shape (k, v).
+
+    ``values`` are hierarchical estimates of log P(x | c), if they are known.
+    """
     if smoothing.is_hierarchical:
         classes = table.sum(axis=1)
         of_class = _one_variable(classes, smoothing, held, frequencies(classes))
-        values = conditional(smoothing, table.sum(axis=0), [Level.of(table)], len(table), held)
+        if values is None:
+            levels = [Level.of(table)]
+            values = conditional(smoothing, table.sum(axis=0), levels, len(table), held)
         return np.asarray(of_class[:, None] + values)
     return _one_variable(table, smoothing, held)
 
@@ -407,6 +417,9 @@ def tree_tables(
     together = root_of is not None and class_prior is None and len(roots) == 1
     shared = {} if shared is None else shared
     sets = leave_one_out_sets(held_out)
+    known = all((0, column, -1) in shared for column in roots.tolist())
+    if smoothing.is_hierarchical and smoothing.view is None and not known:
+        shared.update(factors_alone(counts, smoothing, sets))
     tables = np.empty((len(sets), n_classes, starts[-1]))
     for index, held in enumerate(sets):
         shared_values = smoothing.uses_frequencies or smoothing.is_hierarchical

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from unnaive import _parallel
-from unnaive._core.weighting import bounded_step, curve_rows, loss_rows, weighted_joint
+from unnaive._core.weighting import (
+    bounded_step,
+    curve_blocks,
+    curve_rows,
+    loss_rows,
+    weighted_joint,
+)
 from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -31,6 +37,7 @@ _HALVINGS = 20
 _SWEEPS = 200
 _BLOCK_NUMBERS = 1 << 20  # derivatives that are stored for the rows of a block
 _ALONE = 1 << 16  # fewer entries do not gain from a second thread
+_TOGETHER = 1 << 16  # derivatives of all rows, which need no more than one call
 
 
 class Curve(NamedTuple):
@@ -88,6 +95,10 @@ class Weighing:
         stops = np.cumsum(sizes).tolist()
         return list(zip([0, *stops], stops, strict=False))
 
+    @cached_property
+    def _bounds(self) -> IntArray:
+        return np.array([0, *(stop for _, stop in self._blocks)], dtype=np.int64)
+
     @property
     def folds(self) -> IntArray:
         """Fold of every row; shape (n,)."""
@@ -106,6 +117,24 @@ class Weighing:
         """Whether the rows would be ordered like this with another number of terms."""
         n, m, k = len(self.classes), len(self.penalty), len(self.prior)
         return number_of_blocks(n, m, k) == number_of_blocks(n, n_terms, k)
+
+    def with_terms(self, entries: AnyArray, penalty: FloatArray) -> Weighing:
+        """Return these terms and further ones.
+
+        Parameters
+        ----------
+        entries : ndarray of shape (m, k, n), in single precision
+            Log factors of further terms, of the same rows in the same order.
+        penalty : ndarray of shape (m,)
+            Penalties of their weights.
+
+        Returns
+        -------
+        Weighing
+            A copy; weights of the further terms come after those of the others.
+        """
+        every = np.concatenate([self.entries, entries])
+        return replace(self, entries=every, penalty=np.concatenate([self.penalty, penalty]))
 
     def some(self, kept: BoolArray) -> Weighing:
         """Return only some of the terms."""
@@ -200,6 +229,9 @@ class Weighing:
         width = int(every.sum())
         places = np.where(every, np.cumsum(every) - 1, width)  # the others use the last line
 
+        if (width + 1) * (len(prior) - 1) * len(self.classes) <= _TOGETHER:
+            return self._parts_together(point, places, width)
+
         def block(rows: tuple[int, int]) -> Curve:
             gradient = np.zeros(len(point))
             shape = (width + 1, len(prior) - 1, rows[1] - rows[0])
@@ -211,10 +243,29 @@ class Weighing:
 
         return self._team.run(block, self._blocks)
 
+    def _parts_together(self, point: FloatArray, places: IntArray, width: int) -> list[Curve]:
+        """Log loss and derivatives of small blocks, in one call."""
+        weights, prior = self._split(point)
+        losses, gradients = np.empty(len(self._blocks)), np.empty((len(self._blocks), len(point)))
+        across = len(prior) - 1
+        spread = np.empty((width + 1) * across * len(self.classes), dtype=np.float32)
+        rows = (self.classes, self.importance)
+        arrays = (self.entries, weights, prior, rows, self._bounds, places)
+        curve_blocks(*arrays, losses, gradients, spread)
+        parts = []
+        for (start, stop), loss, gradient in zip(
+            self._blocks, losses.tolist(), gradients, strict=True
+        ):
+            first, length = (width + 1) * across * start, across * (stop - start)
+            flat = spread[first : first + width * length].reshape(width, length)
+            parts.append(Curve(loss, gradient, flat @ flat.T))
+        return parts
+
     def _total(self, parts: list[Curve], point: FloatArray, chosen: BoolArray | None) -> Curve:
         """Sum of all blocks and the penalty."""
         penalties = self._penalties if chosen is None else self._penalties[chosen]
-        curvature = np.diag(penalties)
+        curvature = np.zeros((len(penalties), len(penalties)))
+        np.einsum("ii->i", curvature)[...] = penalties
         loss, gradient = self._penalty(point), self._penalties * point
         for part in parts:
             loss, gradient = loss + part.loss, gradient + part.gradient
@@ -261,8 +312,11 @@ def _solved(
     step is returned unchanged.
     """
     free = step > room
-    within = curvature[np.ix_(free, free)]
-    rest = gradient[free] + curvature[np.ix_(free, ~free)] @ step[~free]
+    within, rest = curvature, gradient
+    if not free.all():
+        lines = curvature[free]
+        bound = np.ascontiguousarray(lines[:, ~free]) @ step[~free]
+        within, rest = lines[:, free], gradient[free] + bound
     try:
         solved = -np.linalg.solve(within, rest)
     except np.linalg.LinAlgError:  # without penalties

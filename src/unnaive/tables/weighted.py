@@ -27,7 +27,6 @@ joint by −log(E / a + 1), however small its estimated probability is.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
@@ -37,22 +36,18 @@ from unnaive import _parallel
 from unnaive._core.weighting import gather_terms, place_terms, sum_terms
 from unnaive._dataclasses import dataclass
 from unnaive.counts.sizes import starts_of
-from unnaive.exceptions import UnnaiveError
 from unnaive.tables import describe
-from unnaive.tables.base import Tables, less, own_priors
-from unnaive.tables.hierarchy import root
+from unnaive.tables.base import Tables, own_priors
+from unnaive.tables.term_factors import table_cells, term_factors
 from unnaive.tables.terms import Terms
-from unnaive.tables.trees import column_factors, leave_one_out_sets, log_prior
+from unnaive.tables.trees import leave_one_out_sets, log_prior
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray, State
     from unnaive.counts import JointCounts
     from unnaive.tables.base import Arrays
     from unnaive.tables.smoothing import Smoothing
     from unnaive.tables.terms import Key
-    from unnaive.tables.trees import HeldOut
 
 ROWS_A_TASK = 1 << 11
 
@@ -170,11 +165,6 @@ def joined(terms: IntArray, further: IntArray) -> IntArray:
     return np.concatenate(filled)
 
 
-def table_cells(sizes: IntArray, terms: IntArray) -> IntArray:
-    """Count the cells in the tables of terms (m, w), for one class and set; shape (m,)."""
-    return np.asarray(np.where(terms >= 0, sizes[terms] + 1, 1).prod(axis=1))
-
-
 def layout_of(sizes: IntArray, terms: IntArray) -> IntArray:
     """Return columns, strides and starts of the tables of terms (m, w)."""
     slots = np.where(terms >= 0, sizes[terms] + 1, 1)
@@ -225,106 +215,24 @@ def weighted_tables(
     """
     sizes, k = counts.schema.sizes, counts.n_classes
     sets = leave_one_out_sets(held_out)[:2]
-    layout = layout_of(sizes, terms)
-    cells = table_cells(sizes, terms)
-    tables = np.empty((len(sets), k, cells.sum()))
+    layout, cells = layout_of(sizes, terms), table_cells(sizes, terms)
+    tables = np.zeros((len(sets), k, cells.sum()))
     prior = np.empty((len(sets), k))
     for index, held in enumerate(sets):
         prior[index] = log_prior(counts, smoothing, class_prior, held)
         prior[index] += 0.0 if bias is None else bias
-    for term, start, size in zip(range(len(terms)), layout[:, -1], cells, strict=True):
-        place = slice(start, start + size)
-        scale = 1.0 if weights is None else weights[term]
-        if scale == 0.0:
-            tables[:, :, place] = 0.0
-            continue
-        columns = tuple(column for column in terms[term].tolist() if column >= 0)
-        of_sets: Iterable[FloatArray]
-        if len(columns) > 2:
-            of_sets = _family_factors(counts, columns, smoothing, held_out, pseudo_count)
-        else:
-            of_sets = _pair_factors(counts, columns, smoothing, sets, pseudo_count)
-        for index, factor in enumerate(of_sets):
-            np.multiply(scale, factor.reshape(k, -1), out=tables[index, :, place])
+    used = np.arange(len(terms)) if weights is None else np.flatnonzero(weights)
+    for some, factors in term_factors(counts, terms[used], smoothing, held_out, pseudo_count):
+        chosen = used[some]
+        scale = 1.0 if weights is None else np.repeat(weights[chosen], cells[chosen])
+        tables[:, :, _ranges(layout[chosen, -1], cells[chosen])] = scale * factors
     return WeightedTables(layout, tables.reshape(len(sets) * k, -1), prior, k)
 
 
-def _pair_factors(
-    counts: JointCounts,
-    columns: tuple[int, ...],
-    smoothing: Smoothing,
-    sets: tuple[HeldOut, ...],
-    pseudo: float,
-) -> Iterator[FloatArray]:
-    """Yield the log factors of a column, or of a column and its parent, for every set."""
-    column, parent = columns if len(columns) > 1 else (*columns, -1)
-    for held, factor in zip(
-        sets, column_factors(counts, column, parent, smoothing, sets), strict=True
-    ):
-        if pseudo:
-            yield _reined(counts, (column, parent), factor, held, pseudo)
-        else:
-            yield less(factor, factor[:, -1:]) if parent >= 0 else factor
-
-
-def _family_factors(
-    counts: JointCounts,
-    columns: tuple[int, ...],
-    smoothing: Smoothing,
-    held_out: float | None,
-    pseudo: float,
-) -> FloatArray:
-    """Log factors of a column and several parents, 0 for missing ones; (sets, k, …, slots)."""
-    from unnaive.tables.families import family_tables  # noqa: PLC0415 - loads when asked
-    from unnaive.tables.family import FamilyTable  # noqa: PLC0415 - as above
-
-    counted = [one for one in counts.families if one.columns == columns]
-    given = family_tables(
-        replace(counts, families=tuple(counted[:1])), smoothing, held_out=held_out
-    )
-    found_tables = [given.table_of(one) for one in (columns, columns[:-1]) if counted]
-    full, simpler = found_tables if counted else (None, None)
-    if not isinstance(full, FamilyTable) or not isinstance(simpler, FamilyTable):
-        named = ", ".join(counts.schema.names[column] for column in columns)
-        raise UnnaiveError(f"the columns {named} were not counted together; fit on rows")
-    sizes, sets = counts.schema.sizes, leave_one_out_sets(held_out)[:2]
-    parents = columns[1:]
-    above = np.searchsorted(simpler.contexts, full.contexts // int(sizes[parents[-1]]))
-    found = full.table[: len(sets), :, : len(full.contexts)]
-    expected = simpler.table[: len(sets), :, above]
-    if pseudo:
-        held = np.array([one.value for one in sets])[:, None, None, None]
-        n_rows = np.maximum(counted[0].table.sum(axis=2)[..., None] - held, 0.0)
-        ratio = np.log(n_rows * np.exp(found) + pseudo) - np.log(n_rows * np.exp(expected) + pseudo)
-    else:
-        ratio = less(found, expected)
-    ratio[:, :, counted[0].table.sum(axis=(0, 2)) <= (held_out or 0.0)] = 0.0  # of no other row
-    slots = sizes[[*parents, columns[0]]] + 1
-    factors = np.zeros((len(sets), counts.n_classes, *slots.tolist()))
-    values = np.unravel_index(full.contexts, sizes[list(parents)].tolist())
-    cells = np.ravel_multi_index(values, slots[:-1].tolist())
-    factors.reshape(*factors.shape[:2], -1, slots[-1])[:, :, cells, :-1] = ratio
-    return factors
-
-
-def _reined(
-    counts: JointCounts, term: tuple[int, int], factor: FloatArray, held: HeldOut, pseudo: float
-) -> FloatArray:
-    """Log factors of a term, as far as the rows of each cell support them; shape of ``factor``.
-
-    The factor of a single column is log P(x) more than the ratio, as P(x | c) is.
-    """
-    column, parent = term
-    marginal = counts.marginal(column)
-    reined, known = np.zeros_like(factor), np.exp(factor[..., :-1])
-    if parent < 0:
-        n_rows, found = marginal.sum(axis=1)[:, None, None] - held.alone, known
-        expected: FloatArray = root(marginal.sum(axis=0), held.total)
-        reined[..., :-1] = np.log(expected)
-    else:
-        n_rows = counts.pair(parent, column).sum(axis=2)[..., None] - held.value
-        found, expected = known[:, :-1], known[:, -1:]
-    n_rows = np.maximum(n_rows, 0.0)
-    ratio = np.log(n_rows * found + pseudo) - np.log(n_rows * expected + pseudo)
-    reined[:, : found.shape[1], :-1] += ratio
-    return reined
+def _ranges(starts: IntArray, lengths: IntArray) -> IntArray | slice:
+    """Places in ranges after each other: a slice, if they leave no gaps."""
+    stops = starts + lengths
+    if (starts[1:] == stops[:-1]).all():
+        return slice(int(starts[0]), int(stops[-1]))
+    shift = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+    return shift + np.arange(len(shift))

@@ -166,7 +166,7 @@ class CodedRows:
 
         rest = np.flatnonzero(bitmaps.layout[:, 1] == 0)
         if len(rest):
-            _parallel.run(add, rest.reshape(-1, 1), self.n_jobs)
+            _parallel.run(add, rest.reshape(-1, 1), self._few_jobs)
         return counts
 
     def count(self, pairs: IntArray | None = None) -> JointCounts:
@@ -259,7 +259,7 @@ class CodedRows:
                 return self._count_cells(columns)
             return count_family(columns, self.codes, self.classes, **self._layout)
 
-        return tuple(_parallel.run(count_one, families, self.n_jobs))
+        return tuple(_parallel.run(count_one, families, self._few_jobs))
 
     def _empty_tables(self, sets: IntArray) -> tuple[IntArray, AnyArray]:
         """Where the table of each set of columns (m, s) begins, and zeros for all of them."""
@@ -335,9 +335,14 @@ class CodedRows:
             else:
                 core.add_pairs(*self._rows, bitmaps.layout, chosen, begins, counts)
 
-        threads = _parallel.effective_n_jobs(self.n_jobs)
-        _parallel.run(count_tile, _tiles(pairs, by_words, threads), self.n_jobs)
+        threads = _parallel.effective_n_jobs(self._few_jobs)
+        _parallel.run(count_tile, _tiles(pairs, by_words, threads), self._few_jobs)
         return counts
+
+    @property
+    def _few_jobs(self) -> int | None:
+        """Number of threads, one for few rows."""
+        return _parallel.jobs_for(self.codes.size, self.n_jobs)
 
     @cached_property
     def _row_weights(self) -> AnyArray:
