@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from tests.tables.test_opening import N_CLASSES, cell_table, family_table
 from unnaive import KDB, TAN
-from unnaive.tables import folding
+from unnaive.schema import CategoricalColumn, Schema
+from unnaive.tables import folding, summing
 from unnaive.tables.elimination import eliminate
 from unnaive.tables.family import CellTable, FamilyTable
 from unnaive.tables.folding import FoldedFactor, fold_of
 from unnaive.tables.opening import OpenFactor, Rows
+from unnaive.tables.summing import Summation
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -104,3 +106,25 @@ def test_what_differs_too_much_is_not_folded(monkeypatch):
     monkeypatch.setattr(folding, "_MOST_SHARE", 1.0)
     monkeypatch.setattr(folding, "_MOST_BYTES", 1000)
     assert fold_of(factor, 0, 1, N_CLASSES) is None
+
+
+def test_folded_factors_need_little_memory(monkeypatch):
+    opened, sizes = [], np.array([60, 60, 60])
+    table = family_table(sizes, (0, 1), np.random.default_rng(0), simpler=False)
+
+    def opening(family, scope, codes, held):
+        opened.append(family)
+        return OpenFactor(table, (0, 1), (0, 1), Rows(codes, held, sizes, (0, 1)))
+
+    columns = tuple(CategoricalColumn(name, tuple(range(60))) for name in "abc")
+    fixed = (Schema(columns, ("no", "yes"), "y"), N_CLASSES, 1)
+    families = [((0, 1), (0, 1)), ((1, 2), (1, 2))]
+    monkeypatch.setattr(summing, "_FOLD_BYTES", 50_000)  # room for one of the two
+    summation = Summation(*fixed, 2**31, {})
+    plans = [summation.plan((family,), opening) for family in families]
+    assert [len(plan.folds) for plan in plans] == [1, 0]
+    assert sum(fold.nbytes for fold in summation.folds.values() if fold) <= 50_000
+    again = summation.plan(tuple(families[:1]), opening)
+    assert list(again.folds) == [0]
+    assert opened == [(0, 1), (1, 2)]  # folded once
+    assert not Summation(*fixed, 500_000, {}).plan((families[0],), opening).folds

@@ -49,6 +49,11 @@ class Fold(NamedTuple):
         """Number of cells of a line."""
         return math.prod(self.entries.shape[1:])
 
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return self.entries.nbytes + self.places.nbytes
+
 
 class FoldedFactor:
     """A folded factor of some rows; its lines are as those of :class:`OpenFactor`, but folded.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Opening = Callable[[Family, Family, CodeArray, IntArray], OpenFactor]
 
 _BLOCK_BYTES = 1 << 22  # of factors while missing columns are summed out: the cache holds them
+_FOLD_BYTES = 1 << 24  # of all folded factors, which are kept
 
 
 class Plan(NamedTuple):
@@ -88,7 +89,11 @@ class Summation:
         if (family, variable) not in self.folds:
             codes = np.zeros((len(self.schema.sizes), self.n_classes + 1), dtype=np.uint8)
             factor = opening(family, scope, codes, np.arange(-1, self.n_classes))
-            self.folds[family, variable] = fold_of(factor, variable, self.n_sets, self.n_classes)
+            fold = fold_of(factor, variable, self.n_sets, self.n_classes)
+            others = sum(other.nbytes for other in self.folds.values() if other is not None)
+            most = min(_FOLD_BYTES, self.max_memory // 16)
+            fits = fold is not None and others + fold.nbytes <= most
+            self.folds[family, variable] = fold if fits else None
         return self.folds[family, variable]
 
     def sum_out(self, plan: Plan, codes: CodeArray, held: IntArray, opening: Opening) -> FloatArray:
