@@ -264,7 +264,7 @@ def test_what_cannot_be_counted_or_added_is_named():
         unnaive.count([["a"]], ["x"], pairs="some")
     with pytest.raises(ValueError, match="zero"):  # new scikit-learn refuses it in its own words
         unnaive.count([["a"], ["b"]], ["x", "y"], sample_weight=[0.0, 0.0])
-    with pytest.raises(UnnaiveError, match="sample_weight is -1.0 in row 1"):
+    with pytest.raises(UnnaiveError, match=r"sample_weight is -1\.0 in row 1"):
         unnaive.count([["a"], ["b"]], ["x", "y"], sample_weight=[1.0, -1.0])
     rows = made(9, [2, 3, 2], 2).coded()
     counts = rows.count()
