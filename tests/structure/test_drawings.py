@@ -193,6 +193,21 @@ def test_titles_say_how_many_edges_are_drawn():
     assert "bags" in bags(30, 1.7).plot().get_title()
 
 
+def test_super_parents_without_weight_are_not_drawn():
+    names = named(4)
+    ax = SuperParents(names, "pneumonia", np.array([0.5, 0.0, 0.3, 0.2])).plot()
+    title = ax.get_title().replace("\n", " ")
+    assert title == "the heaviest 3 of 4 super-parents, each a parent of all other columns"
+    assert len(edges_of(ax)) == 3
+    assert {text.get_text() for text in ax.texts} == {names[0], *names[2:], "pneumonia"}
+    widths = [edge.get_linewidth() for edge in edges_of(ax)]
+    assert widths == sorted(widths, reverse=True)
+    assert len(set(widths)) == 3
+    ax = SuperParents(names, "pneumonia", np.full(4, 0.25)).plot()
+    assert ax.get_title().replace("\n", " ").endswith("all other columns, all with the weight 0.25")
+    assert len({edge.get_linewidth() for edge in edges_of(ax)}) == 1
+
+
 def test_edges_between_columns_have_arrowheads():
     for graph in (tree(8), families(8), network(8)):
         assert {edge.get_arrowstyle().__class__.__name__ for edge in edges_of(graph.plot())} == {
