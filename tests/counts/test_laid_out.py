@@ -171,6 +171,9 @@ def test_values_that_join_the_rare_ones_leave_these_last():
     named = Rules(categories={"x": {"other values": "a"}}).applied(counts)
     assert named.schema.columns[0].categories == ("b", "a")
     assert named.marginal(0).tolist() == [[1, 3]]
+    sorted_again = Rules(categories={"x": {"b": "Z"}}).applied(counts)
+    assert sorted_again.schema.columns[0].categories == ("Z", "a", "other values")
+    assert sorted_again.marginal(0).tolist() == [[1, 1, 2]]
 
 
 def test_edges_may_be_in_any_order():
