@@ -13,10 +13,12 @@ from hypothesis import given, settings
 
 import naive
 import unnaive
-from problems import HOSTILE, made, problems
+from problems import HOSTILE, Problem, made, problems
 from unnaive.counts import CodedRows, JointCounts
+from unnaive.counts.cells import by_context
 from unnaive.counts.sizes import pair_bytes
 from unnaive.exceptions import SchemaMismatch, TableTooLarge, UnnaiveError
+from unnaive.information import group_information
 
 
 def assert_equal_to_twin(problem, counts):
@@ -210,3 +212,65 @@ def test_counts_are_added_to_counts_only():
     for combine in (lambda: counts + 3, lambda: counts - 3, lambda: counts + "3"):
         with pytest.raises(TypeError, match="unsupported operand"):
             combine()
+
+
+def many_values(problem):
+    """The same rows in a schema with values that never occur."""
+    values = [v + 40 for v in problem.values]
+    return Problem(problem.rows, problem.classes, problem.k, values, problem.weights)
+
+
+def occurring(rows, columns):
+    """The cells of a family that occurred, by the values of child and parents, and the class."""
+    (counted,) = rows.count_families([columns])
+    sizes = rows.schema.sizes
+    family = by_context(counted, sizes, rows.n_classes)
+    assert (np.diff(family.contexts) > 0).all()
+    parents = list(columns[1:])
+    values = np.stack(np.unravel_index(family.contexts, (1, *sizes[parents])), axis=1).tolist()
+    cells = zip(*(place.tolist() for place in np.nonzero(family.table)), strict=True)
+    return {(c, x, *values[q][1:]): family.table[c, q, x] for c, q, x in cells}
+
+
+@given(problems(max_columns=4, weighted=True, sizes=(1, 2, 3)))
+@settings(max_examples=60)
+def test_values_that_never_occur_change_no_family_and_no_information(problem):
+    d = len(problem.values)
+    dense, sparse = problem.coded(), many_values(problem).coded()
+    for columns in ((0,), tuple(range(d))[-3:], tuple(reversed(range(d)))):
+        few, many = occurring(dense, columns), occurring(sparse, columns)
+        assert few == pytest.approx(many, rel=1e-15)
+        information = [
+            group_information(r.given(columns), r.seen(columns)) for r in (dense, sparse)
+        ]
+        np.testing.assert_allclose(*information, atol=1e-12)
+
+
+def test_rows_are_grouped_by_class_and_joint_value():
+    sparse = many_values(made(60, [2, 3, 2], 3, gaps=0.1))
+    rows = sparse.coded().given((0, 2))
+    keys = [
+        (c, row[0], row[2])
+        for c, row in zip(sparse.classes, sparse.rows, strict=True)
+        if row[0] is not None and row[2] is not None
+    ]
+    numbers = sorted(set(keys))
+    assert rows.classes.tolist() == [numbers.index(key) for key in keys]
+    assert rows.n_classes == len(numbers)
+
+
+def test_what_cannot_be_counted_or_added_is_named():
+    with pytest.raises(ValueError, match="pairs='some'; it must be 'all' or None"):
+        unnaive.count([["a"]], ["x"], pairs="some")
+    with pytest.raises(ValueError, match="zero"):  # new scikit-learn refuses it in its own words
+        unnaive.count([["a"], ["b"]], ["x", "y"], sample_weight=[0.0, 0.0])
+    with pytest.raises(UnnaiveError, match=r"sample_weight is -1\.0 in row 1"):
+        unnaive.count([["a"], ["b"]], ["x", "y"], sample_weight=[1.0, -1.0])
+    rows = made(9, [2, 3, 2], 2).coded()
+    counts = rows.count()
+    for gamma in (0, 1.5, float("nan")):
+        with pytest.raises(ValueError, match=f"gamma={gamma}; it must be above 0 and at most 1"):
+            counts.decay(gamma)
+    held = replace(counts, families=tuple(rows.count_families([(0, 1, 2)])))
+    with pytest.raises(SchemaMismatch, match="1 families of columns are held here, other 0 there"):
+        held + counts

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from unnaive.counts.distinct import distinct_rows
 from unnaive.counts.moments import moments_of
 from unnaive.counts.precise import NumberColumns, Total
+from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.schema import Schema
 
 NAMES = ("weights", "sums", "products", "origin", "class_weights")
@@ -55,6 +56,15 @@ def test_forgotten_rows_leave_nothing(seed):
     other = moments(X[rows], classes[rows], origin=whole.origin)
     assert_same(whole + other - other, whole)
     assert_same((whole + other) + other - other - other, whole)
+
+
+def test_moments_that_do_not_belong_together():
+    X, classes, _ = hostile(3)
+    whole, moved = moments(X, classes), moments(X, classes, origin=np.full(X.shape[1], 7.5))
+    with pytest.raises(SchemaMismatch, match="taken from different origins"):
+        whole + moved
+    with pytest.raises(UnnaiveError, match="more rows would be removed than were learned"):
+        whole - (whole + whole)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

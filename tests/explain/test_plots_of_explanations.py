@@ -14,13 +14,16 @@ import unnaive
 from problems import made
 from tests.explain.test_explanation import fitted
 from unnaive import HNB, TAN, BayesNet, NaiveBayes, PazzaniNB
+from unnaive.counts import cells
 from unnaive.datasets import load_wdbc
 from unnaive.exceptions import UnnaiveError
 from unnaive.explain import (
     importance,
     plot_confusion,
     plot_importance,
+    plot_precision_recall,
     plot_reliability,
+    plot_roc,
     plot_structure,
     plot_waterfall,
 )
@@ -138,6 +141,51 @@ def test_information_of_groups_is_that_of_pairs():
     frames = [patch for patch in ax.patches if patch.get_gid() == "frame"]
     boxes = sum(len(group) > 1 for group in groups.structure_.groups)
     assert len(frames) == 1 + boxes  # one frame has all columns
+
+
+@pytest.mark.parametrize("dense", [1 << 18, 1])
+def test_information_of_what_was_counted_is_that_of_all_pairs(dense, monkeypatch):
+    """Also if families are held by the cells that occurred."""
+    X, y = copies()
+    X = np.random.default_rng(1).integers(0, 4, (400, 24)) + 4 * X[:, :1]
+    every = conditional_mutual_information(TAN(discretize=None).fit(X, y).counts_)
+    monkeypatch.setattr(cells, "DENSE_CELLS", dense)
+    model = unnaive.KDB(k=1, discretize=None, max_memory=200_000).fit(X, y)
+    assert not model.counts_.has_all_pairs
+    found = pair_information(model)
+    known = np.isfinite(found)
+    assert known.sum() > 4
+    np.testing.assert_allclose(found[known], every[known], atol=1e-12)
+
+
+def test_information_of_numbers_and_labels():
+    X, y = copies()
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame({"label": X[:, 0].astype(str), "other": X[:, 3].astype(str)})
+    frame["number"] = X[:, 0] + random.normal(size=400)
+    frame["noise"] = random.normal(size=400)
+    found = pair_information(unnaive.GaussianTAN().fit(frame, y))
+    np.testing.assert_array_equal(found, found.T)
+    strong = {(0, 2), (2, 0)}
+    pairs = {(i, j) for i in range(4) for j in range(4) if i != j}
+    assert min(found[pair] for pair in strong) > 0.05 > max(found[pair] for pair in pairs - strong)
+
+
+def test_curves_of_all_thresholds_pass_through_the_decisions():
+    X, y = copies()
+    model = TAN().fit(X, y)
+    chosen = model.predict(X) == 1
+    rates = chosen[y == 0].mean(), chosen[y == 1].mean()
+    curve, _, decided = plot_roc(model, X, y).get_lines()
+    assert [*zip(*decided.get_data(), strict=True)] == [rates]
+    assert rates in [*zip(*curve.get_data(), strict=True)]
+    curve, _, decided = plot_precision_recall(model, X, y).get_lines()
+    assert [*zip(*decided.get_data(), strict=True)] == [(rates[1], (y[chosen] == 1).mean())]
+    for plot in (plot_roc, plot_precision_recall):
+        with pytest.raises(ValueError, match="positive='yes' is not a class"):
+            plot(model, X, y, positive="yes")
+        with pytest.raises(UnnaiveError, match="all rows are of class 1, or none is"):
+            plot(model, X, np.ones(400))
 
 
 def test_a_class_that_has_parents_is_drawn_below_them():

@@ -278,6 +278,27 @@ def test_cells_add_and_subtract():
     assert whole.with_totals().weights[:, -1, -1].sum() == pytest.approx(weights[known].sum())
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e7])
+def test_cells_whose_rows_are_all_forgotten_are_empty(scale):
+    numbers, labels, y = made(80, 2, (3, 2), 2, seed=8)
+    sizes, weights = np.array([3, 2]), scale * np.random.default_rng(8).random(80)
+
+    def cells(rows):
+        coded = LabelRows(labels[rows].T, sizes)
+        return cells_of((1, 0), (0, 1), numbers[rows], y[rows], coded, weights[rows], 2)
+
+    gone = (labels[:, 0] == 1) | (y == 1)
+    left, order = cells(slice(None)), np.random.default_rng(0).permutation(np.flatnonzero(gone))
+    for rows in np.array_split(order, 7):
+        left -= cells(rows)
+    for name in ("weights", "sums", "products"):
+        found, expected = getattr(left, name), getattr(cells(~gone), name)
+        assert not found[expected == 0].any()
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * scale)
+    with pytest.raises(UnnaiveError, match="more rows would be removed than were learned"):
+        left - cells(gone)
+
+
 @pytest.mark.parametrize("spoil", ["sums", "weights", "labels"])
 def test_spoiled_cells_are_refused(spoil):
     numbers, labels, y = made(seed=9)

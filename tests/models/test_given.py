@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unnaive
-from tests.tables.test_network import networks, sliced, whole
+from tests.tables.test_network import made, networks, sliced, whole
 from unnaive import BayesNet, Network
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.dag import DAG
+from unnaive.tables import clique_tree
 
 ALARM = Network(
     DAG.of_edges(["burglary", "alarm", "call"], [(0, 1), (1, 2)]),
@@ -41,6 +42,24 @@ def test_predictions_are_those_of_the_whole_table(network, data):
     above = any(codes[v] is not None for v in network.dag.parents[label])
     if kept.sum() or not above:
         np.testing.assert_allclose(found, weights / weights.sum(), atol=1e-9)
+
+
+@pytest.mark.parametrize("merged", [0, 10_000])
+@pytest.mark.parametrize("density", [0.0, 0.2, 0.5])
+def test_every_variable_can_be_the_class(density, merged, monkeypatch):
+    """Also if a family is a whole clique, and if it does not depend on the class."""
+    monkeypatch.setattr(clique_tree, "_MERGED_CELLS", merged)
+    network = made([2, 3, 2, 3, 2, 2], 5, density, 0.0)
+    joint, names = whole(network), network.dag.names
+    rows = list(itertools.product(*network.states))
+    for label, name in enumerate(names):
+        others = [[*row[:label], *row[label + 1 :]] for row in rows]
+        frame = pd.DataFrame(others, columns=[*names[:label], *names[label + 1 :]])
+        found = network.to_classifier(name).predict_proba(frame)
+        by_class = np.moveaxis(joint, label, -1).reshape(-1, network.sizes[label])
+        expected = by_class / by_class.sum(axis=1, keepdims=True)
+        every = np.moveaxis(found.reshape(*joint.shape, -1), label, 0)[0]
+        np.testing.assert_allclose(every.reshape(expected.shape), expected, atol=1e-9)
 
 
 def test_the_network_comes_back():

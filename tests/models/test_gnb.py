@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,6 +21,7 @@ from unnaive import TAN, BDeu, GeneralizedNB, NaiveBayes, load
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.io.frames import to_frame
 from unnaive.metrics import measure
+from unnaive.structure.generalized import generalized_tree, top_pair
 
 METHODS = ("greedy", "optimal", "edmonds", "free")
 methods = st.sampled_from(METHODS)
@@ -94,6 +96,32 @@ def test_weights_are_in_order_and_optimal_on_500_problems():
         lost["greedy"] += weight["greedy"] < weight["optimal"] - 1e-9
         lost["forced"] += loss > 1e-9
     assert min(lost.values()) > 10  # so that the inequalities were put to a test
+
+
+def test_only_the_free_tree_may_lack_the_first_pair():
+    random, names, lacking = np.random.default_rng(0), tuple("abcdef"), 0
+    for _ in range(20):
+        relevance, information = 3 * random.random(6), random.random((6, 6))
+        information += information.T
+        options = {"relevance": relevance, "information": information, "active": np.ones(6, bool)}
+        found = {one: generalized_tree(names, "y", method=one, **options) for one in METHODS}
+        pair = set(top_pair(*options.values()))
+        weights = {one: tree.weights.sum() for one, tree in found.items()}
+        graph = nx.from_numpy_array(np.triu(information, 1))
+        spanned = nx.maximum_spanning_tree(graph).size(weight="weight")
+        assert weights["free"] == pytest.approx(spanned, abs=1e-12)
+        for one, tree in found.items():
+            edges = [{i, parent} for i, parent in enumerate(tree.parents.tolist()) if parent >= 0]
+            assert len(edges) == 5
+            if one != "free":
+                assert pair in edges
+                assert weights[one] <= weights["optimal"] + 1e-12
+        assert weights["edmonds"] == pytest.approx(weights["optimal"], abs=1e-12)
+        assert weights["free"] - weights["optimal"] == pytest.approx(
+            found["optimal"].forced_edge_loss, abs=1e-12
+        )
+        lacking += weights["free"] > weights["optimal"] + 1e-9
+    assert lacking > 3
 
 
 def naive_matrix(X, y, k):

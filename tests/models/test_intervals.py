@@ -19,6 +19,7 @@ from unnaive._core.certainty import point_quantiles, quantiles
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.intervals import drawn_models
 from unnaive.models.pazzani import PazzaniNB
+from unnaive.tables.posterior import log_moments
 
 DRAWS = 500
 
@@ -345,3 +346,12 @@ def test_wrong_arguments_are_named():
     assert "Intervals(50 samples, 3 classes" in repr(model.predict_interval(X))
     assert "<table>" in model.predict_interval(X)._repr_html_()
     assert len(PazzaniNB().fit(X, y).predict_interval(X)) == 50
+
+
+def test_what_is_almost_sure_deviates_by_no_less_than_nothing():
+    shapes = np.linspace(1, 1000, 2000)
+    whole = np.nextafter(shapes, np.inf)  # by rounding, some variances rise
+    mean, deviation = log_moments(shapes, whole)
+    assert np.abs(mean).max() < 1e-12
+    assert (deviation >= 0).all()
+    assert deviation.max() < 1e-6

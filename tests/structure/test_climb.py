@@ -237,6 +237,46 @@ def test_time_and_interrupts_leave_the_best_so_far():
     assert stopped.score < part.score < whole.score
 
 
+def test_searches_with_weights_also_leave_the_best_so_far():
+    codes, sizes = made(2000, 12)
+    ones = np.ones(2000)
+
+    def interrupt(moves, _score):
+        if moves == 3:
+            raise KeyboardInterrupt
+
+    def weighted():
+        scores = FamilyScores(codes, sizes, "bic", ones)
+        return Climber(scores, 3, *free(12))
+
+    part = hill_climbing(weighted(), watch=interrupt)
+    plain = hill_climbing(climber(codes, sizes), watch=interrupt)
+    assert (part.parents, part.moves, part.complete) == (plain.parents, 3, False)
+    assert part.score == pytest.approx(plain.score, rel=1e-12)
+    assert hill_climbing(weighted(), limit=-1.0).moves == 0
+
+
+def test_annealing_that_is_interrupted_leaves_the_best_so_far(monkeypatch):
+    codes, sizes = made(500, 6)
+    empty, drawn, draw = climber(codes, sizes).score, [], Climber.random_move
+
+    def interrupted(self, random):
+        drawn.append(random)
+        if len(drawn) > 20:
+            raise KeyboardInterrupt
+        return draw(self, random)
+
+    monkeypatch.setattr(Climber, "random_move", interrupted)
+    found = anneal(climber(codes, sizes), np.random.default_rng(0), rounds=100)
+    assert len(drawn) == 21
+    assert not found.complete
+    assert found.score >= empty
+    assert nx.is_directed_acyclic_graph(graph(found.parents))
+    late = anneal(climber(codes, sizes), np.random.default_rng(0), rounds=100, limit=-1.0)
+    assert (late.moves, late.complete) == (0, False)
+    assert late.score == pytest.approx(empty, rel=1e-12)
+
+
 def test_threads_change_nothing():
     codes, sizes = made(3000, 20)
     found = []

@@ -17,7 +17,9 @@ import unnaive
 from unnaive import PHNB, KNaiveBayes
 from unnaive.datasets import load_wdbc
 from unnaive.explain import plot_structure
+from unnaive.explain.structure import DrawnGraph
 from unnaive.structure.dag import DAG
+from unnaive.structure.draw import tree_positions
 from unnaive.structure.graph import ClassGraphs, FamilyGraph, ParentGraph
 from unnaive.structure.groups import GroupGraph
 from unnaive.structure.layout import layered
@@ -191,6 +193,35 @@ def test_titles_say_how_many_edges_are_drawn():
     assert len(edges_of(ax)) == 24
     assert "24 classes together" in classes(8, 24).plot().get_title()
     assert "bags" in bags(30, 1.7).plot().get_title()
+
+
+def test_columns_are_placed_below_their_first_parents():
+    edges = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "e")]
+    names = ("a", "b", "c", "d", "e")
+    placed = tree_positions(DrawnGraph(names, "y", edges))
+    assert {name: -y for name, (_, y) in placed.items()} == dict(
+        zip(names, (1, 2, 2, 3, 3), strict=True)
+    )
+    assert [placed[name][0] for name in "dec"] == [0.0, 1.0, 2.0]  # leaves, side by side
+    assert placed["b"][0] == 0.5
+    assert placed["a"][0] == 1.25
+    circle = tree_positions(DrawnGraph(names, "y", [("a", "b"), ("b", "c"), ("c", "a")]))
+    assert [circle[name][1] for name in "abc"] == [-1.0, -2.0, -3.0]
+
+
+def test_super_parents_without_weight_are_not_drawn():
+    names = named(4)
+    ax = SuperParents(names, "pneumonia", np.array([0.5, 0.0, 0.3, 0.2])).plot()
+    title = ax.get_title().replace("\n", " ")
+    assert title == "the heaviest 3 of 4 super-parents, each a parent of all other columns"
+    assert len(edges_of(ax)) == 3
+    assert {text.get_text() for text in ax.texts} == {names[0], *names[2:], "pneumonia"}
+    widths = [edge.get_linewidth() for edge in edges_of(ax)]
+    assert widths == sorted(widths, reverse=True)
+    assert len(set(widths)) == 3
+    ax = SuperParents(names, "pneumonia", np.full(4, 0.25)).plot()
+    assert ax.get_title().replace("\n", " ").endswith("all other columns, all with the weight 0.25")
+    assert len({edge.get_linewidth() for edge in edges_of(ax)}) == 1
 
 
 def test_edges_between_columns_have_arrowheads():

@@ -39,9 +39,7 @@ def test_marginals_equal_the_whole_table(network, data, merged):
         np.testing.assert_allclose(found[name], expected, rtol=0, atol=1e-12)
 
 
-@given(networks())
-@examples
-def test_a_clique_tree_covers_families_and_keeps_variables_together(network):
+def assert_clique_tree(network):
     tree = network._tree
     for node, above in enumerate(network.dag.parents):
         assert {node, *above} <= set(tree.scopes[tree.homes[node]])
@@ -50,6 +48,35 @@ def test_a_clique_tree_covers_families_and_keeps_variables_together(network):
         joined = [place for place in inside if tree.parents[place] in inside]
         assert len(joined) == len(inside) - 1  # a tree of its own
     assert all(up == -1 or up > place for place, up in enumerate(tree.parents))
+
+
+@given(networks())
+@examples
+def test_a_clique_tree_covers_families_and_keeps_variables_together(network):
+    assert_clique_tree(network)
+
+
+def test_cliques_that_are_joined_to_smaller_ones(monkeypatch):
+    moved, reattach = [], clique_tree._reattach
+
+    def watched(cliques, above, widths):
+        before = list(above)
+        reattach(cliques, above, widths)
+        for place, (old, new) in enumerate(zip(before, above, strict=True)):
+            if old != new:
+                cells = [math.prod(widths[v] for v in cliques[one]) for one in (old, new)]
+                assert cells[1] < cells[0]
+                assert cliques[place] & cliques[old] <= cliques[new]
+                moved.append(place)
+
+    monkeypatch.setattr(clique_tree, "_reattach", watched)
+    monkeypatch.setattr(clique_tree, "_MERGED_CELLS", 0)
+    for seed in range(12):
+        network = made([2, 3, 2, 3, 2, 2, 2, 3, 2, 2], seed, 0.3, 0.2)
+        assert_clique_tree(network)
+        for name, expected in enumerated(network, whole(network)).items():
+            np.testing.assert_allclose(network.marginals()[name], expected, rtol=0, atol=1e-12)
+    assert len(moved) > 5
 
 
 @given(networks(), st.data())

@@ -359,6 +359,9 @@ def test_blocks_and_order_of_rows_do_not_matter():
     np.testing.assert_array_equal(mixed[1::2], joint[rows[1::2]])
     new = interval_joint(intervals, genome, coded.codes[:, rows[::2]])
     np.testing.assert_array_equal(mixed[::2], new)
+    for options in ({"held_out": 1.0}, {"held": own[::2]}, {"held": coded.classes[rows[::2]]}):
+        same = interval_joint(intervals, genome, coded.codes[:, rows[::2]], **options)
+        np.testing.assert_array_equal(same, new)
 
 
 @pytest.mark.parametrize("seed", range(5))

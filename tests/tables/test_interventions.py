@@ -195,6 +195,45 @@ def test_front_door_adjustment_is_the_intervention(network, data):
     np.testing.assert_allclose(found, network.do({cause: label}).query(effect), atol=1e-9)
 
 
+def smoking(seed=0, **tables):
+    """Smoking acts on cancer through tar and cough only; a gene acts on smoking and cancer."""
+    random = np.random.default_rng(seed)
+    edges = [("gene", "smoking"), ("gene", "cancer"), ("smoking", "tar"), ("smoking", "cough")]
+    edges += [("tar", "cancer"), ("cough", "cancer")]
+    dag = DAG.of_edges(("gene", "smoking", "tar", "cough", "cancer"), edges)
+    sizes = (2, 3, 2, 3, 2)
+    drawn = [
+        random.dirichlet(np.ones(v), [sizes[p] for p in parents])
+        for v, parents in zip(sizes, dag.parents, strict=True)
+    ]
+    made = [tables.get(name, table) for name, table in zip(dag.names, drawn, strict=True)]
+    return Network(dag, tuple(tuple(range(v)) for v in sizes), tuple(made))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_front_door_is_adjusted_for_what_is_not_observed(seed):
+    network = smoking(seed)
+    for label in range(3):
+        done = network.do({"smoking": label}).query("cancer")
+        np.testing.assert_allclose(network.front_door("cancer", {"smoking": label}), done)
+        np.testing.assert_allclose(
+            network.front_door("cancer", {"smoking": label}, ["cough", "tar"]), done
+        )
+        assert np.abs(network.query("cancer", {"smoking": label}) - done).max() > 1e-4
+
+
+def test_front_doors_through_which_nothing_is_seen():
+    never = smoking(smoking=np.array([[0.0, 0.5, 0.5], [0.0, 0.2, 0.8]]))
+    with pytest.raises(UnnaiveError, match="'smoking' is never 0, so nothing is known"):
+        never.front_door("cancer", {"smoking": 0})
+    np.testing.assert_allclose(
+        never.front_door("cancer", {"smoking": 2}), never.do({"smoking": 2}).query("cancer")
+    )
+    sure = smoking(tar=np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]))
+    with pytest.raises(UnnaiveError, match="do not occur with all states of 'smoking'"):
+        sure.front_door("cancer", {"smoking": 1})
+
+
 def test_smoking_tar_and_cancer():
     edges = [("gene", "smoking"), ("gene", "cancer"), ("smoking", "tar"), ("tar", "cancer")]
     dag = DAG.of_edges(("gene", "smoking", "tar", "cancer"), edges)

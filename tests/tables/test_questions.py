@@ -1,5 +1,6 @@
 """Questions to networks: soft findings, MAP, sensitivity, value of information, by enumeration."""
 
+import itertools
 import math
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.tables.test_network import networks, observations, sliced, whole
+from tests.tables.test_network import made, networks, observations, sliced, whole
 from unnaive import Network
 from unnaive.exceptions import UnnaiveError
 from unnaive.structure.dag import DAG
@@ -110,6 +111,31 @@ def test_map_equals_enumeration(network, data):
     assert log == pytest.approx(math.log(table.max()))
     found = [network.states[v].index(states[network.dag.names[v]]) for v in sorted(asked)]
     assert table[tuple(found)] == pytest.approx(table.max())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_map_of_two_variables_sums_out_the_others(seed):
+    network = made([2, 3, 2, 3, 2], seed, 0.6, 0.0)
+    names, joint = network.dag.names, whole(network)
+    for asked in itertools.combinations(range(5), 2):
+        observed = next(v for v in range(5) if v not in asked)
+        seen = joint.take([1], axis=observed)
+        table = seen.sum(axis=tuple(v for v in range(5) if v not in asked))
+        evidence = {names[observed]: network.states[observed][1]}
+        states, log = network.most_probable(evidence, [names[v] for v in reversed(asked)])
+        best = np.unravel_index(table.argmax(), table.shape)
+        assert states == {names[v]: network.states[v][b] for v, b in zip(asked, best, strict=True)}
+        assert log == pytest.approx(math.log(table.max()))
+
+
+def test_sensitivity_needs_evidence_that_can_occur():
+    dag = DAG.of_edges(["ill", "test"], [("ill", "test")])
+    network = Network(dag, (("no", "yes"),) * 2, ([1.0, 0.0], [[1.0, 0.0], [0.1, 0.9]]))
+    asked = {"ill": "yes"}
+    with pytest.raises(UnnaiveError, match="the evidence cannot occur, whatever the entry"):
+        network.sensitivity(asked, "test", {"ill": "yes", "test": "yes"}, {"test": "yes"})
+    with pytest.raises(UnnaiveError, match="the evidence cannot occur, its probability is 0"):
+        network.sensitivity(asked, "ill", {"ill": "yes"}, {"test": "yes"})
 
 
 @given(networks(), st.data(), st.floats(0, 1))

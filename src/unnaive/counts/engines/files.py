@@ -14,7 +14,7 @@ from unnaive.counts.engines.memory import CodedRows, count_codes
 from unnaive.counts.engines.streaming import CountProgress, Files, Kept
 from unnaive.counts.joint import JointCounts
 from unnaive.counts.sizes import pair_bytes, require_memory
-from unnaive.exceptions import DataFileError, DataWarning, UnnaiveError
+from unnaive.exceptions import DataFileError, DataWarning
 from unnaive.io.parts import entries
 from unnaive.io.reading import Reading
 from unnaive.schema import Schema
@@ -168,7 +168,7 @@ def _learn(files: Files, settings: SketchSettings) -> Schema:
             for name in tuple(files.kept.rows):
                 files.kept.drop(name)
     if not run.total.n_rows:
-        raise UnnaiveError(f"there are no rows in {files.named}; nothing to learn")
+        raise files.without_rows("learn")
     schema = run.total.schema()
     _warn_of_rough(run.total)
     files.notes.memory = {}
@@ -253,7 +253,7 @@ def _count_all(files: Files, schema: Schema, pairs: str | None) -> JointCounts:
     told = schema.cell_kinds | {schema.target: schema.target_kind}
     files.fold(run, files.open(files.notes.counted), told)
     if run.total is None:
-        raise UnnaiveError(f"there are no rows in {files.named}; nothing to count")
+        raise files.without_rows("count")
     return run.total
 
 

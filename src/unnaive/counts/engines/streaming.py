@@ -14,7 +14,7 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._dataclasses import dataclass
 from unnaive.counts.engines.dispatch import KNOWN_ERRORS, features_of
-from unnaive.exceptions import DataFileError, DataWarning
+from unnaive.exceptions import DataFileError, DataWarning, UnnaiveError
 from unnaive.io.frames import Frame
 from unnaive.io.parts.streams import StreamPart
 
@@ -166,6 +166,13 @@ class Files:
         if not self.skip_bad_files:
             raise DataFileError(text) from error
         self.notes.skipped[name] = text
+
+    def without_rows(self, purpose: str) -> UnnaiveError:
+        """Make the error for files without rows, which names one that was left out."""
+        left, why = list(self.notes.skipped.values()), ""
+        if left:
+            why = f"; {len(left)} are bad and were left out, such as: {left[0]}"
+        return UnnaiveError(f"there are no rows in {self.named}; nothing to {purpose}{why}")
 
     def warn(self) -> None:
         """Warn about the files that were skipped, and note how text files were read."""
