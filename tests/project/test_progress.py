@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -80,6 +81,7 @@ def test_threads_of_the_library_tell_one_at_a_time():
         nonlocal inside, most
         inside += 1
         most = max(most, inside)
+        time.sleep(0.002)  # meanwhile the other threads begin
         threads.add(threading.get_ident())
         inside -= 1
 
