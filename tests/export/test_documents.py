@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import unnaive
@@ -29,12 +30,15 @@ def assert_documented(key):
     """The document is valid, and the scorer of the documentation predicts as Python does."""
     validator = pytest.importorskip("jsonschema").Draft202012Validator
     model, X = fitted(key, seed=1)
+    assert_scored(model, X[:40], validator)
+
+
+def assert_scored(model, X, validator):
     document = json.loads(model.to_json())
     validator(export.json_schema()).validate(document)
     names: dict[str, object] = {}
     exec(SHORT + REST, names)
     scorer = names["Complete"](document)
-    X = X[:40]
     rows = [dict(zip(X.columns, row, strict=True)) for row in plain_rows(X)]
     labels, chances = zip(*map(scorer.predict, rows), strict=True)
     assert_predictions(model, X, labels, chances)
@@ -43,6 +47,21 @@ def assert_documented(key):
 @pytest.mark.parametrize("key", ["tan", "aode", "hnb", "gaussian-nb", "full-bayes", "auto"])
 def test_the_scorer_of_the_documentation(key):
     assert_documented(key)
+
+
+def test_contexts_that_did_not_occur_have_the_shares_with_fewer_parents():
+    validator = pytest.importorskip("jsonschema").Draft202012Validator
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(0)
+    a, b = random.integers(0, 4, (2, 200))
+    b = np.where(a == 3, 0, b)  # so that a = 3, b > 0 are contexts without rows
+    c = (a + b + (random.random(200) < 0.2)) % 3
+    X = pandas.DataFrame({"a": a, "b": b, "c": c}).astype(str)
+    model = unnaive.KDB(k=2, smoothing="hierarchical").fit(X, (a + c) % 2)
+    new = pandas.DataFrame({"a": ["3", "3", "3"], "b": ["1", "2", "0"], "c": ["0", "1", "2"]})
+    family = next(f for f in model.counts_.families if len(f.columns) == 3)
+    assert len(family.contexts) < 16
+    assert_scored(model, pandas.concat([new, X[:10]]), validator)
 
 
 @pytest.mark.long
