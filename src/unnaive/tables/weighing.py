@@ -141,8 +141,8 @@ class Weighing:
 
     def some(self, kept: BoolArray) -> Weighing:
         """Return only some of the terms; the rows stay in the same blocks."""
-        some = {"entries": self.entries[kept], "penalty": self.penalty[kept]}
-        return replace(self, **some, n_blocks=len(self._blocks))
+        entries, penalty = self.entries[kept], self.penalty[kept]
+        return replace(self, entries=entries, penalty=penalty, n_blocks=len(self._blocks))
 
     def loss(self, point: FloatArray) -> float:
         """Penalized log loss of weights and biases (m + k,)."""
