@@ -264,8 +264,7 @@ class Weighing:
     def _total(self, parts: list[Curve], point: FloatArray, chosen: BoolArray | None) -> Curve:
         """Sum of all blocks and the penalty."""
         penalties = self._penalties if chosen is None else self._penalties[chosen]
-        curvature = np.zeros((len(penalties), len(penalties)))
-        np.einsum("ii->i", curvature)[...] = penalties
+        curvature = np.diag(penalties)
         loss, gradient = self._penalty(point), self._penalties * point
         for part in parts:
             loss, gradient = loss + part.loss, gradient + part.gradient

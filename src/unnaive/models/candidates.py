@@ -1,0 +1,134 @@
+"""Candidates of AutoBayes: which are tried by default, and how they are tried."""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from unnaive import _parallel, _progress
+from unnaive.exceptions import UnnaiveError
+from unnaive.models.aode import AODE
+from unnaive.models.base import CountsClassifier
+from unnaive.models.gaussian_networks import FullBayes, GaussianTAN
+from unnaive.models.kdb import KDB
+from unnaive.models.weighted import WeightedBayes
+from unnaive.schema.learn import is_categorical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from unnaive._typing import State
+    from unnaive.io.frames import Frame
+    from unnaive.models.classifier import Classifier
+    from unnaive.models.trial import Judged, Trial
+
+_POOLING = (0.1, 0.5, 1.0)
+_PSEUDO_COUNT = 0.25  # of weighted models; better held-out log loss than 0, 0.1, 0.5 and 1
+_FEW_COLUMNS = 40
+_SMALL = 1 << 26  # bytes of the largest tables of AODE that are tried
+_CORRECTED = {"dependences": "none", "discretize": "quantile", "bins": 32, "corrections": 100}
+_MOST_CORRECTED = 500_000  # rows times columns times classes
+_MUCH = 20_000  # rows times columns, of which two threads try candidates
+
+
+def default_candidates(
+    frame: Frame, max_memory: float, n_classes: int = 2
+) -> dict[str, Classifier]:
+    """Models that AutoBayes tries by default, by name and in this order.
+
+    AODE is tried if its tables are small, equal bins for few columns with numbers, corrections for
+    moderate numbers of rows, columns and classes, and Gaussian models for numbers without missing
+    values, with which they would take very long.
+    """
+    bins: dict[str, Any] = {"discretize": "auto", "smoothing": "hierarchical"}
+    reined: dict[str, Any] = {**bins, "pseudo_count": _PSEUDO_COUNT}
+    models: dict[str, Classifier] = {
+        "wanbia": WeightedBayes(dependences="none", **reined),
+        "weighted-pairs": WeightedBayes(**reined, max_order=4),
+        "kdb": KDB(k="loo", n_features="loo", discretize="auto"),
+        "aode": AODE(**bins, max_memory=min(max_memory, _SMALL)),
+    }
+    columns = [frame.column(index) for index in range(len(frame.names))]
+    if len(columns) <= _FEW_COLUMNS and not all(is_categorical(one) for one in columns):
+        equal = {**reined, "discretize": "quantile", "bins": 10}
+        models["weighted-pairs (equal bins)"] = WeightedBayes(**equal)
+    if frame.n_rows * len(columns) * n_classes <= _MOST_CORRECTED:
+        models["wanbia (corrected)"] = WeightedBayes(**{**reined, **_CORRECTED})
+    if not any(column.is_text or column.missing.any() for column in columns):
+        models |= {"gaussian-tan": GaussianTAN(), "full-bayes": FullBayes()}
+        models |= {
+            f"full-bayes (pooling {share:g})": FullBayes(pooling=share) for share in _POOLING
+        }
+    return models
+
+
+class Tried(NamedTuple):
+    """A candidate that was tried: its line of the leaderboard, and the result or the error."""
+
+    line: State
+    judged: Judged | None = None
+    failure: Exception | None = None
+
+
+def tried_candidates(
+    trial: Trial,
+    candidates: Mapping[str, Classifier],
+    time_budget: float | None,
+    n_jobs: int | None,
+) -> list[Tried]:
+    """Try candidates, with several threads if there are many rows and no budget of time.
+
+    Results do not depend on the threads, and are in the order of the candidates.
+    """
+    frame, done = trial.given.frame, count(1)
+    much = frame.n_rows * len(frame.names) > _MUCH and time_budget is None
+    team = _parallel.Team(n_jobs if much else 1)
+    _progress.tell("candidates", 0, len(candidates))
+    started, found = time.perf_counter(), dict[str, Tried]()
+
+    def try_some(names: list[str]) -> None:
+        for name in names:
+            begun = time.perf_counter()
+            late = time_budget is not None and begun - started > time_budget
+            if late and any(one.judged is not None for one in found.values()):
+                found[name] = Tried({"name": name, "why": "time_budget was reached"})
+            else:
+                found[name] = _tried(trial, name, candidates[name], begun)
+            _progress.tell("candidates", next(done), len(candidates))
+
+    if team.size > 1:
+        _code(trial, candidates)
+    team.run(try_some, _tasks(candidates) if team.size > 1 else [list(candidates)])
+    return [found[name] for name in candidates]
+
+
+def _tried(trial: Trial, name: str, candidate: Classifier, begun: float) -> Tried:
+    """Try one candidate."""
+    try:
+        judged = trial.judge(name, candidate)
+    except (UnnaiveError, ValueError, ArithmeticError) as error:
+        if _progress.is_from_callback(error):
+            raise
+        return Tried({"name": name, "why": str(error)}, failure=error)
+    seconds = time.perf_counter() - begun
+    return Tried({"name": name, **judged.measures(), "seconds": seconds}, judged)
+
+
+def _code(trial: Trial, candidates: Mapping[str, Classifier]) -> None:
+    """Code the rows for all candidates, before threads share the codes."""
+    for model in candidates.values():
+        if isinstance(model, CountsClassifier):
+            try:
+                model._check()
+                trial.coded(model)
+            except (UnnaiveError, ValueError, ArithmeticError):
+                continue  # the candidate raises it again
+
+
+def _tasks(candidates: Mapping[str, Classifier]) -> Iterator[list[str]]:
+    """Yield candidates that one thread tries: the others one after the other, they share folds."""
+    counting = [name for name, one in candidates.items() if isinstance(one, CountsClassifier)]
+    yield [name for name in candidates if name not in counting]
+    for name in counting:
+        yield [name]
