@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +11,7 @@ from unnaive import _parallel, _progress
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.aode import AODE
 from unnaive.models.base import CountsClassifier
-from unnaive.models.gaussian_networks import FullBayes, GaussianTAN
+from unnaive.models.gaussian_networks import FullBayes
 from unnaive.models.kdb import KDB
 from unnaive.models.weighted import WeightedBayes
 from unnaive.schema.learn import is_categorical
@@ -29,6 +30,7 @@ _FEW_COLUMNS = 40
 _SMALL = 1 << 26  # bytes of the largest tables of AODE that are tried
 _CORRECTED = {"dependences": "none", "discretize": "quantile", "bins": 32, "corrections": 100}
 _MOST_CORRECTED = 500_000  # rows times columns times classes
+_SOLVED = "a candidate before it predicts samples that were held out almost without error"
 _MUCH = 20_000  # rows times columns, of which two threads try candidates
 
 
@@ -37,26 +39,29 @@ def default_candidates(
 ) -> dict[str, Classifier]:
     """Models that AutoBayes tries by default, by name and in this order.
 
-    AODE is tried if its tables are small, equal bins for few columns with numbers, corrections for
-    moderate numbers of rows, columns and classes, and Gaussian models for numbers without missing
-    values, with which they would take very long.
+    Equal bins are tried for few columns with numbers, and then neither weights of single columns
+    nor KDB, which hardly ever enter a blend with them. AODE is tried if its tables are small,
+    corrections for moderate numbers of rows, columns and classes, and Gaussian models for numbers
+    without missing values, with which they would take very long.
     """
     bins: dict[str, Any] = {"discretize": "auto", "smoothing": "hierarchical"}
     reined: dict[str, Any] = {**bins, "pseudo_count": _PSEUDO_COUNT}
-    models: dict[str, Classifier] = {
-        "wanbia": WeightedBayes(dependences="none", **reined),
-        "weighted-pairs": WeightedBayes(**reined, max_order=4),
-        "kdb": KDB(k="loo", n_features="loo", discretize="auto"),
-        "aode": AODE(**bins, max_memory=min(max_memory, _SMALL)),
-    }
     columns = [frame.column(index) for index in range(len(frame.names))]
-    if len(columns) <= _FEW_COLUMNS and not all(is_categorical(one) for one in columns):
+    few = len(columns) <= _FEW_COLUMNS and not all(is_categorical(one) for one in columns)
+    models: dict[str, Classifier] = {}
+    if not few:
+        models["wanbia"] = WeightedBayes(dependences="none", **reined)
+    models["weighted-pairs"] = WeightedBayes(**reined, max_order=4)
+    if not few:
+        models["kdb"] = KDB(k="loo", n_features="loo", discretize="auto")
+    models["aode"] = AODE(**bins, max_memory=min(max_memory, _SMALL))
+    if few:
         equal = {**reined, "discretize": "quantile", "bins": 10}
         models["weighted-pairs (equal bins)"] = WeightedBayes(**equal)
     if frame.n_rows * len(columns) * n_classes <= _MOST_CORRECTED:
         models["wanbia (corrected)"] = WeightedBayes(**{**reined, **_CORRECTED})
     if not any(column.is_text or column.missing.any() for column in columns):
-        models |= {"gaussian-tan": GaussianTAN(), "full-bayes": FullBayes()}
+        models["full-bayes"] = FullBayes()
         models |= {
             f"full-bayes (pooling {share:g})": FullBayes(pooling=share) for share in _POOLING
         }
@@ -70,22 +75,31 @@ class Tried(NamedTuple):
     judged: Judged | None = None
     failure: Exception | None = None
 
+    @property
+    def loss(self) -> float:
+        """Held-out log loss; infinite if there is no result."""
+        return math.inf if self.judged is None else self.judged.log_loss
+
 
 def tried_candidates(
     trial: Trial,
     candidates: Mapping[str, Classifier],
-    time_budget: float | None,
     n_jobs: int | None,
+    *,
+    time_budget: float | None = None,
+    enough: float = 0.0,
 ) -> list[Tried]:
     """Try candidates, with several threads if there are many rows and no budget of time.
 
-    Results do not depend on the threads, and are in the order of the candidates.
+    Results are in the order of the candidates, and do not depend on the threads. After a candidate
+    whose held-out log loss is below ``enough``, none is tried.
     """
-    frame, done = trial.given.frame, count(1)
-    much = frame.n_rows * len(frame.names) > _MUCH and time_budget is None
-    team = _parallel.Team(n_jobs if much else 1)
-    _progress.tell("candidates", 0, len(candidates))
-    started, found = time.perf_counter(), dict[str, Tried]()
+    frame, done, found = trial.given.frame, count(1), dict[str, Tried]()
+    started, order = time.perf_counter(), list(candidates)
+
+    def is_solved(name: str) -> bool:
+        before = (found.get(one) for one in order[: order.index(name)])
+        return any(one.loss < enough for one in before if one is not None)
 
     def try_some(names: list[str]) -> None:
         for name in names:
@@ -93,14 +107,19 @@ def tried_candidates(
             late = time_budget is not None and begun - started > time_budget
             if late and any(one.judged is not None for one in found.values()):
                 found[name] = Tried({"name": name, "why": "time_budget was reached"})
-            else:
+            elif not is_solved(name):
                 found[name] = _tried(trial, name, candidates[name], begun)
-            _progress.tell("candidates", next(done), len(candidates))
+            _progress.tell("candidates", next(done), len(order))
 
+    much = frame.n_rows * len(frame.names) > _MUCH and time_budget is None
+    team = _parallel.Team(n_jobs if much else 1)
     if team.size > 1:
         _code(trial, candidates)
-    team.run(try_some, _tasks(candidates) if team.size > 1 else [list(candidates)])
-    return [found[name] for name in candidates]
+    _progress.tell("candidates", 0, len(order))
+    team.run(try_some, _tasks(candidates) if team.size > 1 else [order])
+    return [
+        Tried({"name": name, "why": _SOLVED}) if is_solved(name) else found[name] for name in order
+    ]
 
 
 def _tried(trial: Trial, name: str, candidate: Classifier, begun: float) -> Tried:

@@ -39,7 +39,7 @@ _QUESTIONS = 6
 _RATE = 0.15
 _PENALTY = 1.0
 _SHARE, _LEAST_COLUMNS = 0.6, 4  # of the columns, in each round
-_PATIENCE = 15  # rounds without a smaller loss, after which none is tried
+_FIRST, _PATIENCE = 3, 15  # rounds without a smaller loss, after which none is tried
 _ALONE = 1 << 16  # fewer codes do not gain from a second thread
 
 
@@ -163,7 +163,7 @@ class Correcting:
             loss = self._loss(now)
             if loss < best - TIE_TOLERANCE:
                 number, best, left_out = done, loss, now.copy()
-            if done - number >= _PATIENCE:
+            if done - number >= min(_FIRST + number, _PATIENCE):
                 break
         return number, left_out
 
