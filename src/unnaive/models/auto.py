@@ -44,7 +44,6 @@ _COMMON = (
     *("categorical_features", "categories", "min_frequency", "max_categories"),
     *("missing_as_category", "handle_unknown", "class_prior"),
 )
-_ENOUGH = 1e-4  # held-out log loss after which no further default candidate is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,12 +137,13 @@ class AutoBayes(Classifier):
         log loss.
     candidates : dict of models, list of keys, or None, default=None
         Candidates as ``{"name": model}`` or as keys of :func:`unnaive.all_models`. None: weighted
-        pairs and AODE with automatic bins; for up to 40 features of which some are numeric,
-        weighted pairs with ten equally frequent bins, otherwise weighted naive Bayes and selective
-        KDB; if samples times features times classes are at most 500,000, weighted naive Bayes with
-        32 such bins and ``corrections``; for numeric features without missing values, full Bayes
-        with several values of ``pooling``. After one whose held-out log loss is below 0.0001, none
-        of these is tried.
+        pairs and AODE with automatic bins; for up to 40 features of which some are numeric, also
+        with ten equally frequent bins, otherwise also weighted naive Bayes; selective KDB, if not
+        all of up to 40 features are numeric and complete; if samples times features times classes
+        are at most 500,000, weighted naive Bayes with 32 such bins and ``corrections``; for numeric
+        features without missing values, full Bayes with several values of ``pooling``, and Gaussian
+        TAN where these are nearly as good as the others. After one whose held-out log loss is below
+        0.0001, none of these is tried.
     time_budget : float, default=None
         Seconds after which no further candidate is started.
     categorical_features : "auto", list of names or positions, or mask, default="auto"
@@ -244,9 +244,10 @@ class AutoBayes(Classifier):
         """Try the candidates, and choose the members."""
         named = Names.of(batch.frame.names, named=True)  # candidates are fitted to frames
         trial = Trial(batch._replace(names=named), late=True)
-        enough = _ENOUGH if self.candidates is None else 0.0
-        candidates, budget = self._candidates(batch), self.time_budget
-        tried = tried_candidates(trial, candidates, self.n_jobs, time_budget=budget, enough=enough)
+        candidates, race = self._candidates(batch), self.candidates is None
+        tried = tried_candidates(
+            trial, candidates, self.n_jobs, time_budget=self.time_budget, race=race
+        )
         judged = [one.judged for one in tried if one.judged is not None]
         if not judged:
             raise next(one.failure for one in tried if one.failure is not None)

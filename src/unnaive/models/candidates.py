@@ -11,7 +11,7 @@ from unnaive import _parallel, _progress
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.aode import AODE
 from unnaive.models.base import CountsClassifier
-from unnaive.models.gaussian_networks import FullBayes
+from unnaive.models.gaussian_networks import FullBayes, GaussianTAN
 from unnaive.models.kdb import KDB
 from unnaive.models.weighted import WeightedBayes
 from unnaive.schema.learn import is_categorical
@@ -30,6 +30,10 @@ _FEW_COLUMNS = 40
 _SMALL = 1 << 26  # bytes of the largest tables of AODE that are tried
 _CORRECTED = {"dependences": "none", "discretize": "quantile", "bins": 32, "corrections": 100}
 _MOST_CORRECTED = 500_000  # rows times columns times classes
+_FULL, _TREE = "full-bayes", "gaussian-tan"
+_CLOSE = 1.5  # times the least held-out log loss
+_ENOUGH = 1e-4  # held-out log loss after which no further default candidate is tried
+_HOPELESS = "full-bayes is better than all other models, or much worse"
 _SOLVED = "a candidate before it predicts samples that were held out almost without error"
 _MUCH = 20_000  # rows times columns, of which two threads try candidates
 
@@ -39,20 +43,21 @@ def default_candidates(
 ) -> dict[str, Classifier]:
     """Models that AutoBayes tries by default, by name and in this order.
 
-    Equal bins are tried for few columns with numbers, and then neither weights of single columns
-    nor KDB, which hardly ever enter a blend with them. AODE is tried if its tables are small,
-    corrections for moderate numbers of rows, columns and classes, and Gaussian models for numbers
-    without missing values, with which they would take very long.
+    Equal bins are tried for few columns with numbers, and then no weights of single columns, and
+    no KDB of numbers alone, which hardly ever enter a blend with them. AODE is tried if its tables
+    are small, corrections for moderate numbers of rows, columns and classes, and Gaussian models
+    for numbers without missing values, with which they would take very long.
     """
     bins: dict[str, Any] = {"discretize": "auto", "smoothing": "hierarchical"}
     reined: dict[str, Any] = {**bins, "pseudo_count": _PSEUDO_COUNT}
     columns = [frame.column(index) for index in range(len(frame.names))]
     few = len(columns) <= _FEW_COLUMNS and not all(is_categorical(one) for one in columns)
+    complete = not any(column.is_text or column.missing.any() for column in columns)
     models: dict[str, Classifier] = {}
     if not few:
         models["wanbia"] = WeightedBayes(dependences="none", **reined)
     models["weighted-pairs"] = WeightedBayes(**reined, max_order=4)
-    if not few:
+    if not (few and complete):
         models["kdb"] = KDB(k="loo", n_features="loo", discretize="auto")
     models["aode"] = AODE(**bins, max_memory=min(max_memory, _SMALL))
     if few:
@@ -60,12 +65,24 @@ def default_candidates(
         models["weighted-pairs (equal bins)"] = WeightedBayes(**equal)
     if frame.n_rows * len(columns) * n_classes <= _MOST_CORRECTED:
         models["wanbia (corrected)"] = WeightedBayes(**{**reined, **_CORRECTED})
-    if not any(column.is_text or column.missing.any() for column in columns):
-        models["full-bayes"] = FullBayes()
-        models |= {
-            f"full-bayes (pooling {share:g})": FullBayes(pooling=share) for share in _POOLING
-        }
+    if complete:
+        models[_FULL] = FullBayes()
+        models |= {f"{_FULL} (pooling {share:g})": FullBayes(pooling=share) for share in _POOLING}
+        models[_TREE] = GaussianTAN()
     return models
+
+
+def is_worth_trying(name: str, found: Mapping[str, Tried]) -> bool:
+    """Whether a default candidate may enter the blend, given the results of others.
+
+    Where full Bayes is better than all models of counts, or much worse, Gaussian TAN hardly ever
+    enters.
+    """
+    if name != _TREE:
+        return True
+    full = min(one.loss for other, one in found.items() if other.startswith(_FULL))
+    best = min(one.loss for other, one in found.items() if not other.startswith(_FULL))
+    return best <= full <= _CLOSE * best
 
 
 class Tried(NamedTuple):
@@ -87,19 +104,20 @@ def tried_candidates(
     n_jobs: int | None,
     *,
     time_budget: float | None = None,
-    enough: float = 0.0,
+    race: bool = False,
 ) -> list[Tried]:
     """Try candidates, with several threads if there are many rows and no budget of time.
 
-    Results are in the order of the candidates, and do not depend on the threads. After a candidate
-    whose held-out log loss is below ``enough``, none is tried.
+    Results are in the order of the candidates, and do not depend on the threads. In a race, a
+    candidate whose results cannot matter is not tried: after one with nearly no held-out log loss,
+    and where it :func:`is_worth_trying` no more.
     """
     frame, done, found = trial.given.frame, count(1), dict[str, Tried]()
     started, order = time.perf_counter(), list(candidates)
 
     def is_solved(name: str) -> bool:
         before = (found.get(one) for one in order[: order.index(name)])
-        return any(one.loss < enough for one in before if one is not None)
+        return race and any(one.loss < _ENOUGH for one in before if one is not None)
 
     def try_some(names: list[str]) -> None:
         for name in names:
@@ -107,6 +125,8 @@ def tried_candidates(
             late = time_budget is not None and begun - started > time_budget
             if late and any(one.judged is not None for one in found.values()):
                 found[name] = Tried({"name": name, "why": "time_budget was reached"})
+            elif race and not is_solved(name) and not is_worth_trying(name, found):
+                found[name] = Tried({"name": name, "why": _HOPELESS})
             elif not is_solved(name):
                 found[name] = _tried(trial, name, candidates[name], begun)
             _progress.tell("candidates", next(done), len(order))
@@ -116,7 +136,10 @@ def tried_candidates(
     if team.size > 1:
         _code(trial, candidates)
     _progress.tell("candidates", 0, len(order))
-    team.run(try_some, _tasks(candidates) if team.size > 1 else [order])
+    last = [name for name in order if race and name == _TREE]
+    first = {name: candidates[name] for name in order if name not in last}
+    team.run(try_some, _tasks(first) if team.size > 1 else [list(first)])
+    try_some(last)
     return [
         Tried({"name": name, "why": _SOLVED}) if is_solved(name) else found[name] for name in order
     ]

@@ -21,6 +21,8 @@ from unnaive._core.weighting import (
     bounded_step,
     curve_blocks,
     curve_rows,
+    fit_weights,
+    held_out_joints,
     loss_rows,
     weighted_joint,
 )
@@ -38,6 +40,7 @@ _SWEEPS = 200
 _BLOCK_NUMBERS = 1 << 20  # derivatives that are stored for the rows of a block
 _ALONE = 1 << 16  # fewer entries do not gain from a second thread
 _TOGETHER = 1 << 16  # derivatives of all rows, which need no more than one call
+_MOST_PRODUCTS = 1 << 21  # of derivatives and terms; more are multiplied by BLAS
 
 
 class Curve(NamedTuple):
@@ -127,6 +130,20 @@ class Weighing:
     def _penalties(self) -> FloatArray:
         return np.concatenate([self.penalty, np.full(len(self.prior), BIAS_PENALTY)])
 
+    @cached_property
+    def _is_small(self) -> bool:
+        """Whether all steps are taken in one call, without BLAS, which is slow to call."""
+        coordinates = len(self._penalties)
+        derivatives = (coordinates + 1) * (len(self.prior) - 1) * len(self.classes)
+        return derivatives <= _TOGETHER and derivatives * coordinates <= _MOST_PRODUCTS
+
+    @property
+    def _problem(self) -> tuple[object, ...]:
+        """What the kernels that take all steps are given."""
+        rows = (self.classes, self.importance)
+        limits = (ENOUGH, STEPS, _HALVINGS, _SWEEPS)
+        return (self.entries, self.prior, rows, self._bounds, self._penalties, limits)
+
     def has_order_of(self, n_terms: int) -> bool:
         """Whether the rows would be ordered like this with another number of terms."""
         n, m, k = len(self.classes), len(self.penalty), len(self.prior)
@@ -179,6 +196,10 @@ class Weighing:
         ndarray of shape (m + k,)
             Weights of at least 0, and biases.
         """
+        if self._is_small:
+            found = np.array(start, dtype=np.float64)
+            fit_weights(*self._problem, float(enough), found)
+            return found
         point, chosen = start, np.ones(len(start), dtype=bool)
         with _parallel.one_thread_each():
             curve = self.curve(point, chosen)
@@ -210,6 +231,9 @@ class Weighing:
         The weights of a fold are one Newton step away, on the loss of all other rows.
         """
         held_out = np.empty((len(self.classes), len(self.prior)))
+        if self._is_small:
+            held_out_joints(*self._problem, point, FOLDS, held_out)
+            return held_out
         with _parallel.one_thread_each():
             parts = self._parts(point, None)
             for fold in range(FOLDS):
