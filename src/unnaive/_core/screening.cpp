@@ -76,8 +76,8 @@ template <class Code> struct Lasts {
 // Add the slopes of all rows to the sums of every family. FIXED: numbers of a row, or 0; BOUNDED:
 // no code is beyond that of a missing value.
 template <class Code, class Families, class Fixed, class Bounded>
-INLINE void add_slopes_loop(const std::int32_t *cells, i64 n_cells, const double *slopes,
-                            i64 n_rows, i64 given, Lasts<Code> lasts, Families, Fixed, Bounded) {
+INLINE void add_slopes_loop(const std::int32_t *cells, const double *slopes, i64 n_rows,
+                            i64 given, Lasts<Code> lasts, Families, Fixed, Bounded) {
     const i64 width = Fixed::value ? Fixed::value : given;
     for (i64 row = 0; row < n_rows; row++) {
         const double *own = slopes + row * width;
@@ -86,7 +86,7 @@ INLINE void add_slopes_loop(const std::int32_t *cells, i64 n_cells, const double
         for (i64 place = 0; place < Families::value; place++) {
             i64 code = i64(lasts.codes[place][row]);
             if (!Bounded::value && code > lasts.sizes[place]) code = lasts.sizes[place];
-            sums[place] = lasts.sums[place] + (code * n_cells + cell) * width;
+            sums[place] = lasts.sums[place] + (cell * (lasts.sizes[place] + 1) + code) * width;
         }
         for (i64 part = 0; part < width; part += 2) {
             const double slope = own[part], bend = own[part + 1];
@@ -117,13 +117,13 @@ struct Gain {
     std::vector<double> gains = {}, variances = {};
 
     void of(const double *sums, i64 n_cells, i64 size, i64 width) {
-        const i64 step = (n_cells + 1) * width;
+        const i64 step = (size + 1) * width;
         require_room(n_cells * size * width / 2);
         i64 number = 0;
         for (i64 cell = 0; cell < n_cells; cell++)
             for (i64 code = 0; code < size; code++)
                 for (i64 part = 0; part < width; part += 2) {
-                    const double *pair = sums + code * step + cell * width + part;
+                    const double *pair = sums + cell * step + code * width + part;
                     slopes[number] = pair[0];
                     bends[number] = pair[1];
                     number += (pair[0] != 0.0) | (pair[1] != 0.0);
@@ -154,6 +154,7 @@ template <class Code> struct Screening {
     std::vector<double> sums = {};
     std::vector<i64> shared = {-1};  // columns that the cells are of; none yet
     i64 n_cells = 1;
+    std::vector<std::int32_t> ranks = {};
 
     i64 width() const { return n_classes == 2 ? 2 : 2 * n_classes; }
 
@@ -186,6 +187,22 @@ template <class Code> struct Screening {
         n_cells = 1;
         for (i64 place = 0; place < n_first; place++) n_cells *= sizes[columns[place]];
         joint_cells(codes, sizes, columns, n_first, n_cells, cells);
+        leave_out_empty();
+    }
+
+    // Number the cells that have rows, in their order: others add nothing to any gain.
+    void leave_out_empty() {
+        ranks.assign(n_cells + 1, 0);
+        for (const auto cell : cells) ranks[cell] = 1;
+        std::int32_t next = 0;
+        for (i64 cell = 0; cell < n_cells; cell++) {
+            const bool used = ranks[cell] != 0;
+            ranks[cell] = next;
+            next += used;
+        }
+        ranks[n_cells] = next;
+        for (auto &cell : cells) cell = ranks[cell];
+        n_cells = next;
     }
 
     void add(const Lasts<Code> &lasts) const {
@@ -205,7 +222,7 @@ template <class Code> struct Screening {
         constexpr std::integral_constant<i64, 0> any{};
         const i64 n_rows = i64(cells.size());
         const auto add = [&](auto fixed, auto within) {
-            add_slopes(cells.data(), n_cells + 1, slopes.data(), n_rows, width(), lasts, number,
+            add_slopes(cells.data(), slopes.data(), n_rows, width(), lasts, number,
                        fixed, within);
         };
         if (width() == 2)

@@ -28,8 +28,8 @@ INLINE void step_sweeps_loop(const double *RESTRICT curvature, const double *RES
 }
 LEVELS(step_sweeps)
 
-// Minimise gᵀd + dᵀHd/2 with d ≥ `room`, a coordinate at a time, into `step`; a sweep costs m².
-// Ends after a sweep in which no coordinate gains more than `enough`.
+}  // namespace
+
 void bounded_step(In2<double> curvature, In1<double> gradient, In1<double> room, i64 sweeps,
                   double enough, Out1<double> step) {
     const i64 size = gradient.size();
@@ -40,6 +40,8 @@ void bounded_step(In2<double> curvature, In1<double> gradient, In1<double> room,
     std::vector<double> slope(gradient.data, gradient.data + size);
     step_sweeps(curvature.data, room.data, size, sweeps, enough, slope.data(), step.data);
 }
+
+namespace {
 
 // Improve shares of members (m,) in rows of chances (n, m), by expectation–maximisation.
 //

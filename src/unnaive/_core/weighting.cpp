@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "curves.h"
 #include "levels.h"
 #include "steps.h"
 
@@ -411,7 +412,28 @@ template <class Code> void bind_codes(nb::module_ &room) {
          place_terms<Code>, "codes", "terms", "start", "stop", "places");
 }
 
+Truth truth_from(const WeighedRows &rows, i64 start) {
+    return {rows.classes.data + start, rows.importance.data + start};
+}
+
 }  // namespace
+
+void joint_of(const WeighedRows &rows, const Weights &weights, i64 start, i64 stop,
+              Out2<double> joint) {
+    fill_joint(Part{rows.entries, weights.terms, start, stop}, weights.prior, joint);
+}
+
+double loss_of(const WeighedRows &rows, const Weights &weights, i64 start, i64 stop) {
+    Room<double, 2> joint(weights.prior.size(), stop - start);
+    joint_of(rows, weights, start, stop, joint);
+    return posterior_loss(joint, truth_from(rows, start));
+}
+
+double curve_of(const WeighedRows &rows, const Weights &weights, i64 start, i64 stop,
+                In1<i64> places, Out1<double> gradient, Out3<float> spread) {
+    const Part part{rows.entries, weights.terms, start, stop};
+    return curve_part(part, weights.prior, truth_from(rows, start), places, gradient, spread);
+}
 
 void bind_weighting(nb::module_ &room) {
     for_codes([&](auto code) { bind_codes<decltype(code)>(room); });
@@ -429,6 +451,7 @@ void bind_weighting(nb::module_ &room) {
     bind(room, "curve_blocks", "Log loss of all blocks of rows, and its derivatives.", curve_blocks,
          "entries", "weights", "prior", "rows", "bounds", "places", "losses", "gradients", "spread");
     bind_steps(room);
+    bind_newton(room);
 }
 
 }  // namespace unnaive

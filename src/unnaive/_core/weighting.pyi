@@ -39,3 +39,9 @@ def bounded_step(curvature: Annotated[numpy.typing.NDArray[numpy.float64], 2], g
 
 def mixture_shares(chances: Annotated[numpy.typing.NDArray[numpy.float64], 2], importance: Annotated[numpy.typing.NDArray[numpy.float64], 1], shares: Annotated[numpy.typing.NDArray[numpy.float64], 1], rounds: int, enough: float) -> None:
     """Improve shares of members, by expectation–maximisation."""
+
+def fit_weights(entries: Annotated[numpy.typing.NDArray[numpy.float32], 3], prior: Annotated[numpy.typing.NDArray[numpy.float64], 1], rows: tuple[Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.float64], 1]], bounds: Annotated[numpy.typing.NDArray[numpy.int64], 1], penalties: Annotated[numpy.typing.NDArray[numpy.float64], 1], limits: tuple[float, int, int, int], enough: float, point: Annotated[numpy.typing.NDArray[numpy.float64], 1]) -> None:
+    """Minimise the penalised log loss of weights and biases."""
+
+def held_out_joints(entries: Annotated[numpy.typing.NDArray[numpy.float32], 3], prior: Annotated[numpy.typing.NDArray[numpy.float64], 1], rows: tuple[Annotated[numpy.typing.NDArray[numpy.int64], 1], Annotated[numpy.typing.NDArray[numpy.float64], 1]], bounds: Annotated[numpy.typing.NDArray[numpy.int64], 1], penalties: Annotated[numpy.typing.NDArray[numpy.float64], 1], limits: tuple[float, int, int, int], point: Annotated[numpy.typing.NDArray[numpy.float64], 1], n_folds: int, out: Annotated[numpy.typing.NDArray[numpy.float64], 2]) -> None:
+    """Log joint of every row with weights fitted without its fold."""

@@ -87,7 +87,9 @@ def memory_words(size: float) -> str:
 
 def starts_of(lengths: IntArray) -> IntArray:
     """Return where consecutive pieces of some lengths begin, and the end; shape (m + 1,)."""
-    return np.append(np.int64(0), np.cumsum(lengths, dtype=np.int64))
+    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, dtype=np.int64, out=starts[1:])
+    return starts
 
 
 def all_triples(n_columns: int) -> IntArray:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-12
 _PAIRS_A_TASK = 2048
+_KEPT = "_information_of_pairs"
 _MOST_SUMS = 8  # sums for each cell; if there were more, only those that are used are numbered
 
 __all__ = [
@@ -148,7 +149,12 @@ def conditional_mutual_information(
     >>> conditional_mutual_information(counts).round(3).tolist()
     [[0.0, 0.693], [0.693, 0.0]]
     """
-    return _of_pairs(source, n_jobs, guard)
+    if guard:
+        return _of_pairs(source, n_jobs, guard)
+    kept = source.__dict__  # several models learn from the same counts
+    if _KEPT not in kept:
+        kept[_KEPT] = _of_pairs(source, n_jobs)
+    return np.array(kept[_KEPT])
 
 
 def pairwise_mutual_information(

@@ -33,10 +33,12 @@ def from_table(X: object) -> Frame | None:
         return None
     names = tuple(str(name) for name in table.columns)
     _refuse_duplicates(names)
-    columns = tuple(
-        _from_series(series, name) for series, name in zip(table.iter_columns(), names, strict=True)
-    )
-    return Frame(names, table.shape[0], columns)
+    if nw.dependencies.is_pandas_dataframe(X):
+        columns = [_from_pandas(native, str(name)) for name, native in X.items()]
+    else:
+        every = zip(table.iter_columns(), names, strict=True)
+        columns = [_from_series(series, name) for series, name in every]
+    return Frame(names, table.shape[0], tuple(columns))
 
 
 def dates_of_table(X: object) -> tuple[object, list[str]]:
@@ -66,6 +68,22 @@ def _refuse_duplicates(names: Iterable[object]) -> None:
     repeated = [name for name, times in Counter(map(str, names)).items() if times > 1]
     if repeated:
         raise ValueError(f"column name {repeated[0]!r} occurs more than once; rename the columns")
+
+
+def _from_pandas(native: Any, name: str) -> Column:
+    """Convert a series of pandas; its common types are read without asking narwhals."""
+    kind = native.dtype
+    if isinstance(kind, np.dtype) and (kind.kind in "iu" or kind == np.float64):
+        return Column(name, aligned(np.asarray(native.to_numpy())))
+    if nw.dependencies.get_pandas().CategoricalDtype is type(kind):
+        return _of_categories(native, name)
+    return _from_series(nw.from_native(native, series_only=True), name)
+
+
+def _of_categories(native: Any, name: str) -> Column:
+    """Convert a series of categories of pandas."""
+    indices = np.asarray(native.array.codes, dtype=np.int32)
+    return Column(name, indices, tuple(native.array.categories.tolist()), declared=True)
 
 
 def _from_series(series: Series, name: str) -> Column:
@@ -103,8 +121,7 @@ def _from_strings(series: Series, name: str) -> Column:
 def _from_categorical(series: Series, name: str) -> Column:
     native = series.to_native()
     if nw.dependencies.is_pandas_series(native):
-        indices = np.asarray(native.cat.codes, dtype=np.int32)
-        return Column(name, indices, tuple(native.cat.categories.tolist()), declared=True)
+        return _of_categories(native, name)
     if nw.dependencies.is_pyarrow_chunked_array(native):
         merged = native.unify_dictionaries().combine_chunks()
         merged = merged.chunk(0) if hasattr(merged, "chunk") else merged

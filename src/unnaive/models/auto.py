@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from copy import copy
 from dataclasses import replace
 from functools import cache
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from unnaive import _progress
 from unnaive._dataclasses import dataclass
 from unnaive._docstrings import described_like
 from unnaive._parallel import one_thread_each
@@ -18,21 +16,17 @@ from unnaive._scikit import check_is_fitted, clone
 from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import table_with_target, to_column
-from unnaive.models.aode import AODE
 from unnaive.models.base import CountsClassifier
+from unnaive.models.candidates import default_candidates, tried_candidates
 from unnaive.models.classifier import Classifier
 from unnaive.models.fitted import Names, shifted
-from unnaive.models.gaussian_networks import FullBayes, GaussianTAN
-from unnaive.models.kdb import KDB
 from unnaive.models.leaderboard import Leaderboard
 from unnaive.models.partitioned import compact
 from unnaive.models.persistence import model_of, state_of
 from unnaive.models.trial import Judged, Member, Trial, blend_weights
-from unnaive.models.weighted import WeightedBayes
 from unnaive.parameters import frequency, is_number, number, one_of, parameter, whole
 from unnaive.schema import learn_target
 from unnaive.schema.categories import learn_categories
-from unnaive.schema.learn import is_categorical
 from unnaive.tables.calibration import Calibration
 
 if TYPE_CHECKING:
@@ -50,43 +44,6 @@ _COMMON = (
     *("categorical_features", "categories", "min_frequency", "max_categories"),
     *("missing_as_category", "handle_unknown", "class_prior"),
 )
-_POOLING = (0.1, 0.5, 1.0)
-_PSEUDO_COUNT = 0.25  # of weighted models; better held-out log loss than 0, 0.1, 0.5 and 1
-_FEW_COLUMNS = 40
-_SMALL = 1 << 26  # bytes of the largest tables of AODE that are tried
-_CORRECTED = {"dependences": "none", "discretize": "quantile", "bins": 32, "corrections": 100}
-_MOST_CORRECTED = 500_000  # rows times columns times classes
-
-
-def default_candidates(
-    frame: Frame, max_memory: float, n_classes: int = 2
-) -> dict[str, Classifier]:
-    """Models that AutoBayes tries by default, by name and in this order.
-
-    AODE is tried if its tables are small, equal bins for few columns with numbers, corrections for
-    moderate numbers of rows, columns and classes, and Gaussian models for numbers without missing
-    values, with which they would take very long.
-    """
-    bins: dict[str, Any] = {"discretize": "auto", "smoothing": "hierarchical"}
-    reined: dict[str, Any] = {**bins, "pseudo_count": _PSEUDO_COUNT}
-    models: dict[str, Classifier] = {
-        "wanbia": WeightedBayes(dependences="none", **reined),
-        "weighted-pairs": WeightedBayes(**reined, max_order=4),
-        "kdb": KDB(k="loo", n_features="loo", discretize="auto"),
-        "aode": AODE(**bins, max_memory=min(max_memory, _SMALL)),
-    }
-    columns = [frame.column(index) for index in range(len(frame.names))]
-    if len(columns) <= _FEW_COLUMNS and not all(is_categorical(one) for one in columns):
-        equal = {**reined, "discretize": "quantile", "bins": 10}
-        models["weighted-pairs (equal bins)"] = WeightedBayes(**equal)
-    if frame.n_rows * len(columns) * n_classes <= _MOST_CORRECTED:
-        models["wanbia (corrected)"] = WeightedBayes(**{**reined, **_CORRECTED})
-    if not any(column.is_text or column.missing.any() for column in columns):
-        models |= {"gaussian-tan": GaussianTAN(), "full-bayes": FullBayes()}
-        models |= {
-            f"full-bayes (pooling {share:g})": FullBayes(pooling=share) for share in _POOLING
-        }
-    return models
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,11 +137,13 @@ class AutoBayes(Classifier):
         log loss.
     candidates : dict of models, list of keys, or None, default=None
         Candidates as ``{"name": model}`` or as keys of :func:`unnaive.all_models`. None: weighted
-        naive Bayes, weighted pairs, selective KDB and AODE with automatic bins; for up to 40
-        features of which some are numeric, also weighted pairs with ten equally frequent bins; if
-        samples times features times classes are at most 500,000, weighted naive Bayes with 32 such
-        bins and ``corrections``; for numeric features without missing values, also Gaussian TAN and
-        full Bayes with several values of ``pooling``.
+        pairs and AODE with automatic bins; for up to 40 features of which some are numeric, also
+        with ten equally frequent bins, otherwise also weighted naive Bayes; selective KDB, if not
+        all of up to 40 features are numeric and complete; if samples times features times classes
+        are at most 500,000, weighted naive Bayes with 32 such bins and ``corrections``; for numeric
+        features without missing values, full Bayes with several values of ``pooling``, and Gaussian
+        TAN where these are nearly as good as the others. After one whose held-out log loss is below
+        0.0001, none of these is tried.
     time_budget : float, default=None
         Seconds after which no further candidate is started.
     categorical_features : "auto", list of names or positions, or mask, default="auto"
@@ -282,34 +241,17 @@ class AutoBayes(Classifier):
         return self
 
     def _fit_given(self, batch: Given) -> Blend:
-        """Try the candidates one by one, and choose the members."""
-        started = time.perf_counter()
-        judged: list[Judged] = []
-        lines: list[State] = []
-        failures: list[Exception] = []
+        """Try the candidates, and choose the members."""
         named = Names.of(batch.frame.names, named=True)  # candidates are fitted to frames
-        trial, candidates = Trial(batch._replace(names=named), late=True), self._candidates(batch)
-        for place, (name, candidate) in enumerate(candidates.items()):
-            _progress.tell("candidates", place, len(candidates))
-            begun = time.perf_counter()
-            if judged and self.time_budget is not None and begun - started > self.time_budget:
-                lines.append({"name": name, "why": "time_budget was reached"})
-                continue
-            try:
-                result = trial.judge(name, candidate)
-            except (UnnaiveError, ValueError, ArithmeticError) as error:
-                if _progress.is_from_callback(error):
-                    raise
-                failures.append(error)
-                lines.append({"name": name, "why": str(error)})
-                continue
-            judged.append(result)
-            spent = time.perf_counter() - begun
-            lines.append({"name": name, **result.measures(), "seconds": spent})
-        _progress.tell("candidates", len(candidates), len(candidates))
+        trial = Trial(batch._replace(names=named), late=True)
+        candidates, race = self._candidates(batch), self.candidates is None
+        tried = tried_candidates(
+            trial, candidates, self.n_jobs, time_budget=self.time_budget, race=race
+        )
+        judged = [one.judged for one in tried if one.judged is not None]
         if not judged:
-            raise failures[0]
-        return self._blend(judged, lines, batch.names)
+            raise next(one.failure for one in tried if one.failure is not None)
+        return self._blend(judged, [one.line for one in tried], batch.names)
 
     def _candidates(self, batch: Given) -> dict[str, Classifier]:
         """Candidates with the settings that all share."""

@@ -185,7 +185,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             classes = model.schema_.encode_target(given.target)
             groups = self._groups_of(model, given.frame)
         else:
-            joint, chosen, classes = model.fit_and_leave_out(Trial(given))
+            joint, chosen, classes, _ = model.fit_and_leave_out(Trial(given))
             chances = np.empty_like(joint)
             posterior(joint, chances)
             groups = self._groups_of(model, given.frame)[chosen]

@@ -102,11 +102,15 @@ def judge(
 
 
 class LeftOutRows(NamedTuple):
-    """Held-out log joints (m, k) of some rows, their positions, and their classes (m,)."""
+    """Held-out log joints (m, k) of some rows, their positions, and their classes (m,).
+
+    ``finish`` does what the fit still lacks, if the model becomes a member.
+    """
 
     joint: FloatArray
     chosen: IntArray
     classes: IntArray
+    finish: Finish | None = None
 
 
 class Trial:
@@ -118,20 +122,18 @@ class Trial:
 
     def __init__(self, given: Given, *, late: bool = False) -> None:
         self.given, self._late = given, late
-        self._finish: Finish | None = None
         self._coded: dict[str, tuple[CodedRows, AnyArray]] = {}
         self._folds: NumberFolds | None = None
 
     def judge(self, name: str, model: Classifier) -> Judged:
         """Fit a candidate, and compute its held-out predictions."""
-        self._finish = None
-        joint, chosen, classes = model.fit_and_leave_out(self)
-        weights = self.given.weights
-        importance = np.ones(len(chosen)) if weights is None else weights[chosen]
-        return replace(judge(name, model, joint, classes, importance), finish=self._finish)
+        found, weights = model.fit_and_leave_out(self), self.given.weights
+        importance = np.ones(len(found.chosen)) if weights is None else weights[found.chosen]
+        judged = judge(name, model, found.joint, found.classes, importance)
+        return replace(judged, finish=found.finish)
 
-    def of_counts(self, model: CountsClassifier) -> LeftOutRows:
-        """Fit a model of counts to all rows, and leave some of them out of its tables."""
+    def coded(self, model: CountsClassifier) -> tuple[CodedRows, AnyArray]:
+        """Rows as a candidate codes them, and the class labels."""
         settings = (
             *(model.discretize, model.bins, model.categorical_features, model.categories),
             *(model.min_frequency, model.max_categories, model.missing_as_category),
@@ -139,7 +141,11 @@ class Trial:
         key = json.dumps([plain(setting) for setting in settings], default=lambda one: str(id(one)))
         if key not in self._coded:
             self._coded[key] = model.coded(self.given)
-        rows, labels = self._coded[key]
+        return self._coded[key]
+
+    def of_counts(self, model: CountsClassifier) -> LeftOutRows:
+        """Fit a model of counts to all rows, and leave some of them out of its tables."""
+        rows, labels = self.coded(model)
         chosen = some_rows(rows.classes, MOST_ROWS)
         fitting = model.fitting(rows.schema)
         fitting.recipe.tables.require(rows.schema, fitting.how, 2)  # before the fit
@@ -157,11 +163,10 @@ class Trial:
             joint = given.left_out_joint(rows.take(chosen), MOST_WEIGHTS)
         else:
             joint = every[chosen]
-        if self._late and model.calibrate is None:
-            self._finish = finish
-        elif (calibration := finish().calibration) is not None:
+        late = self._late and model.calibrate is None
+        if not late and (calibration := finish().calibration) is not None:
             calibration.apply(joint)
-        return LeftOutRows(joint, chosen, rows.classes[chosen])
+        return LeftOutRows(joint, chosen, rows.classes[chosen], finish if late else None)
 
     def of_moments(self, model: GaussianClassifier) -> LeftOutRows:
         """Fit a model of moments to all rows, and to those without each fold."""

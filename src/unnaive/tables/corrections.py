@@ -30,7 +30,7 @@ from unnaive.tables.term_factors import table_cells
 from unnaive.tables.weighted import WeightedTables, joined, layout_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
     from unnaive._typing import AnyArray, CodeArray, FloatArray, IntArray
 
@@ -39,7 +39,7 @@ _QUESTIONS = 6
 _RATE = 0.15
 _PENALTY = 1.0
 _SHARE, _LEAST_COLUMNS = 0.6, 4  # of the columns, in each round
-_PATIENCE = 15  # rounds without a smaller loss, after which none is tried
+_FIRST, _PATIENCE = 3, 15  # rounds without a smaller loss, after which none is tried
 _ALONE = 1 << 16  # fewer codes do not gain from a second thread
 
 
@@ -126,22 +126,22 @@ class Correcting:
         ``folds`` (n,) says which rows are held out together. Corrections of held-out rows are
         learned from all others.
         """
-        dealt = self._dealt_columns(most)
-        number, left_out = self._number_of_rounds(start, folds, dealt)
+        number, left_out = self._number_of_rounds(start, folds, most)
         joint, rounds = start.copy(), []
-        for columns in dealt[:number]:
+        for columns in self._dealt_columns(number):
             rounds.append(self.round(joint, self.importance, columns))
             joint += rounds[-1].steps[rounds[-1].cells]
         return Found(*self._added(rounds, start.shape[1]), left_out)
 
-    def _dealt_columns(self, most: int) -> list[IntArray]:
-        """Columns that every round may ask about, ascending."""
+    def _dealt_columns(self, most: int) -> Iterator[IntArray]:
+        """Yield the columns that each round may ask about, ascending."""
         random, known = np.random.default_rng(0), np.flatnonzero(self.sizes > 0)
         number = max(_LEAST_COLUMNS, int(np.ceil(_SHARE * len(known))))
-        return [np.sort(random.permutation(known)[:number]) for _ in range(most)]
+        for _ in range(most):
+            yield np.sort(random.permutation(known)[:number])
 
     def _number_of_rounds(
-        self, start: FloatArray, folds: IntArray, dealt: Sequence[IntArray]
+        self, start: FloatArray, folds: IntArray, most: int
     ) -> tuple[int, FloatArray]:
         """Return the number of rounds of least held-out loss, and held-out joints (n, k)."""
         marks = np.unique(folds).tolist()
@@ -152,7 +152,7 @@ class Correcting:
         number, best, left_out = 0, self._loss(start), start.copy()
         now = start.copy()
         manner = (_QUESTIONS, MOST_CELLS, _PENALTY, TIE_TOLERANCE, _RATE)
-        for done, columns in enumerate(dealt, 1):
+        for done, columns in enumerate(self._dealt_columns(most), 1):
 
             def step(fold: int, columns: IntArray = columns) -> None:
                 asked: Any = (self.codes, self._slots, self.ordered, columns)
@@ -163,7 +163,7 @@ class Correcting:
             loss = self._loss(now)
             if loss < best - TIE_TOLERANCE:
                 number, best, left_out = done, loss, now.copy()
-            if done - number >= _PATIENCE:
+            if done - number >= min(_FIRST + number, _PATIENCE):
                 break
         return number, left_out
 

@@ -13,7 +13,7 @@ thousands of families can be compared.
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import chain, combinations
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -138,6 +138,8 @@ def families_to_try(
         number -= 1
     rounded = np.round(relevance[columns] / TIE_TOLERANCE)
     kept = np.sort(columns[np.argsort(-rounded, kind="stable")[:number]]).tolist()
+    if number == len(columns):  # no other family is left
+        return _all_families(kept, width)
     tried = set(combinations(kept, width))
     tried |= {
         tuple(sorted((*family, column)))
@@ -146,3 +148,9 @@ def families_to_try(
         if column not in family
     }
     return np.array(sorted(tried), dtype=np.int64).reshape(-1, width)
+
+
+def _all_families(columns: list[int], width: int) -> IntArray:
+    """List all families of columns in lexicographic order; shape (m, width)."""
+    every = chain.from_iterable(combinations(columns, width))
+    return np.fromiter(every, dtype=np.int64).reshape(-1, width)
