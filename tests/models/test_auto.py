@@ -18,7 +18,16 @@ import unnaive
 from problems import HOSTILE
 from tests.explain.test_explanation import add_up
 from tests.models.test_weighted import told
-from unnaive import KDB, TAN, AutoBayes, GaussianNaiveBayes, IterativeBayes, NaiveBayes
+from unnaive import (
+    KDB,
+    TAN,
+    AutoBayes,
+    GaussianNaiveBayes,
+    IterativeBayes,
+    NaiveBayes,
+    WeightedBayes,
+)
+from unnaive.datasets import load_wdbc
 from unnaive.exceptions import UnnaiveError
 from unnaive.models import candidates, trial
 from unnaive.models.trial import Judged, Member, blend_weights
@@ -429,3 +438,32 @@ def test_parameters_are_those_of_an_estimator():
     model = AutoBayes(choose="best", candidates=["nb"], time_budget=3, class_prior=[0.5, 0.5])
     assert clone(model).get_params() == model.get_params()
     assert unnaive.make("auto", choose="best").choose == "best"
+
+
+def test_few_terms_and_their_price():
+    X, y = load_wdbc().X[:, :8], load_wdbc().y
+    model = AutoBayes(choose="best", max_terms=2).fit(X, y)
+    (member,) = model.members_
+    assert (member.model.structure_.weights > 0).sum() == 2
+    board = {line["name"]: line for line in model.leaderboard_}
+    assert board[member.name]["weight"] == 1.0
+    free = board[member.name.removesuffix(", 2 terms")]
+    assert free["why"] == "not limited to 2 terms"
+    assert free["weight"] == 0.0
+    assert np.isfinite(free["log_loss"])
+
+
+def test_terms_of_blends_are_not_limited():
+    X, y = load_wdbc().X[:, :8], load_wdbc().y
+    with pytest.raises(ValueError, match='all its members: use choose="best", or no max_terms'):
+        AutoBayes(max_terms=3).fit(X, y)
+    with pytest.raises(ValueError, match="none of the candidates is a weighted model without"):
+        AutoBayes(choose="best", candidates=["nb", "tan"], max_terms=3).fit(X, y)
+
+
+def test_why_no_limited_model_could_be_fitted():
+    X, y = load_wdbc().X[:, :8], load_wdbc().y
+    some = {"wanbia": WeightedBayes(dependences="none", max_memory=10), "tan": TAN()}
+    model = AutoBayes(choose="best", candidates=some, max_terms=3)
+    with pytest.raises(UnnaiveError, match=r"no model with max_terms=3 could be fitted: .*memory"):
+        model.fit(X, y)

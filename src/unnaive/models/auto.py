@@ -17,7 +17,12 @@ from unnaive._ties import first_best
 from unnaive.exceptions import UnnaiveError
 from unnaive.io.frames import table_with_target, to_column
 from unnaive.models.base import CountsClassifier
-from unnaive.models.candidates import default_candidates, tried_candidates
+from unnaive.models.candidates import (
+    default_candidates,
+    limited,
+    tried_candidates,
+    with_limited,
+)
 from unnaive.models.classifier import Classifier
 from unnaive.models.fitted import Names, shifted
 from unnaive.models.leaderboard import Leaderboard
@@ -146,6 +151,10 @@ class AutoBayes(Classifier):
         0.0001, none of these is tried.
     time_budget : float, default=None
         Seconds after which no further candidate is started.
+    max_terms : int, default=None
+        With ``choose="best"``, most terms of the model, so that a person can read it: weighted
+        candidates are also tried with this limit, and one of these is chosen. The leaderboard has
+        the log loss with and without it. None: no limit.
     categorical_features : "auto", list of names or positions, or mask, default="auto"
         As in other models, for the candidates that have this parameter; a default value does not
         change the setting of a candidate. The same holds for the next seven.
@@ -212,6 +221,7 @@ class AutoBayes(Classifier):
         also=(None,),
         test=lambda value: is_number(value, infinite=True) and float(value) > 0,  # type: ignore[arg-type]
     )
+    max_terms: int | None = whole(None, 1, also=(None,))
     categorical_features: Any = "auto"
     categories: Any = None
     min_frequency: float | None = frequency(None)
@@ -244,7 +254,8 @@ class AutoBayes(Classifier):
         """Try the candidates, and choose the members."""
         named = Names.of(batch.frame.names, named=True)  # candidates are fitted to frames
         trial = Trial(batch._replace(names=named), late=True)
-        candidates, race = self._candidates(batch), self.candidates is None
+        candidates = self._candidates(batch)
+        race = self.candidates is None and self.max_terms is None
         tried = tried_candidates(
             trial, candidates, self.n_jobs, time_budget=self.time_budget, race=race
         )
@@ -263,7 +274,15 @@ class AutoBayes(Classifier):
                 setattr(model, name, getattr(self, name))
             if "max_memory" in known:
                 model.max_memory = min(self.max_memory, model.max_memory)
-        return models
+        return models if self.max_terms is None else with_limited(models, self.max_terms)
+
+    def _check(self) -> None:
+        super()._check()
+        if self.max_terms is not None and self.choose != "best":
+            raise ValueError(
+                f"max_terms={self.max_terms} with choose={self.choose!r}; a blend has the terms of "
+                'all its members: use choose="best", or no max_terms'
+            )
 
     def _named_candidates(self, batch: Given) -> dict[str, Classifier]:
         """Candidates by name: those of the parameter, or the default ones."""
@@ -289,6 +308,8 @@ class AutoBayes(Classifier):
 
     def _blend(self, judged: list[Judged], lines: list[State], names: Names) -> Blend:
         """Choose the members, and write the leaderboard."""
+        if self.max_terms is not None:
+            judged = limited(judged, lines, self.max_terms)
         if self.choose == "best":
             best = first_best(np.array([-one.log_loss for one in judged]))
             shares = (np.arange(len(judged)) == best).astype(float)

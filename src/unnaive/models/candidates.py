@@ -8,6 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unnaive import _parallel, _progress
+from unnaive._scikit import clone
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.aode import AODE
 from unnaive.models.base import CountsClassifier
@@ -17,7 +18,7 @@ from unnaive.models.weighted import WeightedBayes
 from unnaive.schema.learn import is_categorical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from unnaive._typing import State
     from unnaive.io.frames import Frame
@@ -83,6 +84,37 @@ def is_worth_trying(name: str, found: Mapping[str, Tried]) -> bool:
     full = min(one.loss for other, one in found.items() if other.startswith(_FULL))
     best = min(one.loss for other, one in found.items() if not other.startswith(_FULL))
     return best <= full <= _CLOSE * best
+
+
+def with_limited(models: Mapping[str, Classifier], max_terms: int) -> dict[str, Classifier]:
+    """Return candidates, and copies of the weighted ones with at most ``max_terms`` terms."""
+    short = {
+        f"{name}, {max_terms} terms": clone(model).set_params(max_terms=max_terms)
+        for name, model in models.items()
+        if isinstance(model, WeightedBayes) and not model.corrections
+    }
+    if not short:
+        raise ValueError(
+            f"max_terms={max_terms}; none of the candidates is a weighted model without "
+            "corrections: name wanbia, weighted-tan or weighted-pairs among them"
+        )
+    return {**models, **short}
+
+
+def limited(judged: Sequence[Judged], lines: Sequence[State], max_terms: int) -> list[Judged]:
+    """Return the candidates with a limit of terms; the lines of the others say that they have none.
+
+    These are on the leaderboard to show what the limit costs.
+    """
+    short = [one for one in judged if getattr(one.member.model, "max_terms", None) is not None]
+    names = {one.member.name for one in short}
+    if not short:
+        why = next(line["why"] for line in lines if line["name"].endswith(f", {max_terms} terms"))
+        raise UnnaiveError(f"no model with max_terms={max_terms} could be fitted: {why}")
+    for line in lines:
+        if line["name"] not in names and "why" not in line:
+            line["why"] = f"not limited to {max_terms} terms"
+    return short
 
 
 class Tried(NamedTuple):
