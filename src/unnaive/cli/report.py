@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from unnaive.io.reading import Reading
     from unnaive.models import Classifier
 
+_ENDINGS = ("", ".html", ".htm", ".md", ".markdown")
 _PATIENCE = 30.0  # seconds for the cross-validation; the page should take a minute in total
 
 
@@ -111,6 +112,9 @@ def report(
 
     if output is not None:
         require_writable(output, model, data, *([drift] if drift else []))
+        if to is None and output.suffix.lower() not in _ENDINGS:
+            what = f"{output} is neither .html nor .md; a browser can print the page, also as PDF"
+            raise typer.BadParameter(what, param_hint="--output")
     elif not (json or to is Format.markdown):
         raise typer.BadParameter("name the HTML file, or use --json", param_hint="--output")
     with progress(f"reading {data.name}"):

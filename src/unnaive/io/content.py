@@ -89,8 +89,8 @@ def open_bytes(path: Path, encoding: str = UTF8) -> Iterator[IO[bytes]]:
         with gzip.open(path) if is_compressed(path) else path.open("rb") as stream:
             plain = cast("IO[bytes]", stream)
             yield plain if encoding == UTF8 else BufferedReader(_Recoded(plain, encoding), _PIECE)
-    except UnicodeDecodeError as error:
-        what = f"{path} is not text in {encoding} ({error.reason})"
+    except UnicodeError as error:
+        what = f"{path} is not text in {encoding} ({getattr(error, 'reason', error)})"
         raise DataFileError(f"{what}; name its encoding (--encoding)") from error
     except EOFError as error:
         raise DataFileError(f"{path} is cut off before its end; download it again") from error
