@@ -164,7 +164,7 @@ class Drift:
         found = f"{len(self.alarms)} of {len(self.changes)} comparisons differ beyond chance"
         text = f"{old} old and {new} new rows: {found} (level {self.level:g})"
         if self.cost is not None:
-            text += "; keeping the old model costs {:.4f} nats a row, {:.4f} by chance".format(
+            text += "; keeping the old model costs {:.4f} nats a row, of {:.4f} expected by chance".format(
                 *self.cost
             )
         return text
