@@ -165,3 +165,17 @@ def test_rounded_intervals_are_never_certain():
     assert intervals.text(0, 1) == "1 % (< 1 % to 10 %)"
     flat = Intervals(bounds * 0 + 0.001, bounds * 0 + 0.001, bounds * 0 + 0.001, bounds[0], 0.9)
     assert flat.text(0, 0) == "< 1 % (< 1 %)"
+
+
+def test_a_column_with_another_spelling(model, data, tmp_path):
+    lines = data.read_text().split("\n", 1)
+    other = tmp_path / "other.csv"
+    other.write_text(lines[0].replace("town", "Town") + "\n" + lines[1])
+    told = run("predict", model, other).stderr
+    assert "treated as missing in every row: 'town'; if 'Town' is 'town', rename it\n" in told
+
+
+def test_the_class_of_a_report(three, tmp_path):
+    page = tmp_path / "r.html"
+    run("report", three[1], three[0], "--folds", 3, "--positive", "ill", "-o", page)
+    assert "log-odds of <bdi>ill</bdi>" in " ".join(page.read_text().split())

@@ -68,7 +68,12 @@ Drift = Annotated[
     Path | None,
     option("--drift", "COUNTS", "Counts of earlier rows, with which these rows are compared."),
 ]
-Positive = Annotated[str | None, option("--positive", "LABEL", "Positive class, of two classes.")]
+Positive = Annotated[
+    str | None,
+    option(
+        "--positive", "LABEL", "Class whose effects and ROC curve are shown. Default: the last one."
+    ),
+]
 Errors = Annotated[int, option("--errors", "N", "Number of misclassified rows to show.", min=0)]
 
 
