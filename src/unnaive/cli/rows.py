@@ -169,9 +169,8 @@ def _renamed(absent: "Sequence[str]", extra: "Sequence[str]") -> str:
     plain = {name.casefold(): name for name in extra}
     found = [(name, get_close_matches(name.casefold(), plain, n=1)) for name in absent]
     pairs = [f"{plain[close[0]]!r} is {name!r}" for name, close in found if close]
-    return f"; if {' and '.join(pairs[:3])}, rename {'it' if len(pairs) == 1 else 'them'}" * bool(
-        pairs
-    )
+    which = "it" if len(pairs) == 1 else "them"
+    return f"; if {' and '.join(pairs)}, rename {which}" if pairs else ""
 
 
 class Unseen:
