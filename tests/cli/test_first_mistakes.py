@@ -179,3 +179,14 @@ def test_the_class_of_a_report(three, tmp_path):
     page = tmp_path / "r.html"
     run("report", three[1], three[0], "--folds", 3, "--positive", "ill", "-o", page)
     assert "log-odds of <bdi>ill</bdi>" in " ".join(page.read_text().split())
+
+
+def test_another_column_as_the_target_of_a_report(model, data, tmp_path):
+    told = fails("report", model, data, "-t", "town", "-o", tmp_path / "r.html")
+    assert f"column 'town' of {data} has '" in told
+    assert "which is no class of the model (ill, well); correct it, or name the target" in told
+
+
+def test_an_address_is_no_file(tmp_path):
+    told = fails("fit", "https://example.org/p.csv", "-t", "ill", "-o", tmp_path / "m.unb")
+    assert "p.csv: no such file; download it first" in told

@@ -165,6 +165,13 @@ def _rows(
     name = target or schema.target
     frame = read(path, target=name, labels=text_columns(schema, name), reading=reading)
     features, labels = frame.split(name)
+    for label in labels.categories or ():
+        if label not in schema.classes:
+            known = ", ".join(map(str, schema.classes))
+            what = (
+                f"column {name!r} of {path} has {label!r}, which is no class of the model ({known})"
+            )
+            raise ValueError(f"{what}; correct it, or name the target by --target")
     rows = features if name not in schema.names else frame
     return match(path, rows, model, complete=True), labels
 

@@ -69,7 +69,10 @@ def checked_ending(path: Path, encoding: str | None = None) -> str:
 def require_file(path: Path) -> None:
     """Raise if the file does not exist."""
     if not path.exists():
-        raise FileNotFoundError(errno.ENOENT, "no such file; check its name and folder", str(path))
+        cure = "check its name and folder"
+        if path.parts[0].lower() in {"http:", "https:", "ftp:"}:
+            cure = "download it first, only files of this machine are read"
+        raise FileNotFoundError(errno.ENOENT, f"no such file; {cure}", str(path))
     if not path.is_file():
         raise DataFileError(f"{path} is a folder or a device; name one file in it")
 
