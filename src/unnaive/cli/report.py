@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
     from unnaive.io.reading import Reading
     from unnaive.models import Classifier
+    from unnaive.schema.columns import Label
 
 _ENDINGS = ("", ".html", ".htm", ".md", ".markdown")
 _PATIENCE = 30.0  # seconds for the cross-validation; the page should take a minute in total
@@ -165,15 +166,22 @@ def _rows(
     name = target or schema.target
     frame = read(path, target=name, labels=text_columns(schema, name), reading=reading)
     features, labels = frame.split(name)
-    for label in labels.categories or ():
-        if label not in schema.classes:
-            known = ", ".join(map(str, schema.classes))
-            what = (
-                f"column {name!r} of {path} has {label!r}, which is no class of the model ({known})"
-            )
-            raise ValueError(f"{what}; correct it, or name the target by --target")
+    _require_classes(path, labels, schema.classes)
     rows = features if name not in schema.names else frame
     return match(path, rows, model, complete=True), labels
+
+
+def _require_classes(path: Path, labels: "Column", classes: "tuple[Label, ...]") -> None:
+    """Raise for a label that is no class of the model; categories may list labels of no row."""
+    if labels.categories is None:
+        return
+    for code in sorted(set(labels.values.tolist()) - {-1}):
+        label = labels.categories[code]
+        if label not in classes:
+            known = ", ".join(map(str, classes))
+            what = f"column {labels.name!r} of {path} has {label!r}"
+            cure = "correct it, or name the target by --target"
+            raise ValueError(f"{what}, which is no class of the model ({known}); {cure}")
 
 
 def _origin(path: Path) -> dict[str, str]:
