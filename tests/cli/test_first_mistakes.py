@@ -190,3 +190,7 @@ def test_another_column_as_the_target_of_a_report(model, data, tmp_path):
 def test_an_address_is_no_file(tmp_path):
     told = fails("fit", "https://example.org/p.csv", "-t", "ill", "-o", tmp_path / "m.unb")
     assert "p.csv: no such file; download it first" in told
+
+
+def test_the_command_that_makes_a_key_is_one_line():
+    assert "\n  ssh-keygen -t ed25519\n" in run("sign", "--help").stdout

@@ -25,11 +25,12 @@ def sign(
     """Sign a file with your private key.
 
     The file does not change; the signature is written beside it. A key of OpenSSH or OpenSSL (PEM)
-    will do, also with a password. The first example makes one.
+    will do, also with a password. To make one:
+
+    ssh-keygen -t ed25519
 
     Examples
     --------
-    ssh-keygen -t ed25519
     unnaive sign patients.unb --key ~/.ssh/id_ed25519
     unnaive sign patients.unb --key signer.pem --signature patients.sig
     """
