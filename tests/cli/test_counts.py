@@ -363,7 +363,7 @@ def test_counts_that_are_no_counts(folder, tmp_path):
     (tmp_path / "cut.counts").write_bytes(good.read_bytes()[:500])
     messages["is not a zip file; this is not a file that unnaive saved"] = tmp_path / "text.counts"
     (tmp_path / "text.counts").write_text("a,b\n1,2\n")
-    messages["does not hold counts; write a counts file with unnaive"] = folder / "m.unb"
+    messages["holds a model, not counts; write a counts file with unnaive"] = folder / "m.unb"
     messages["No such file"] = tmp_path / "none.counts"
     values = store.load(good, kind="counts")["values"].astype(int)
     values[0, 0] = -1

@@ -141,6 +141,6 @@ def test_fit_calibrates_sets(data, tmp_path):
     assert isinstance(loaded, ConformalClassifier)
     shown = run("explain", path, data).stdout
     assert "how sure: " in shown
-    assert "rows behind the terms: " in shown
+    assert "\nrows behind the terms\n  " in shown
     told = json.loads(run("explain", path, data, "--json").stdout)["rows"][0]["certainty"]
     assert len(told["lower"]) == len(loaded.classes_)

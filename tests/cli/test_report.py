@@ -91,5 +91,5 @@ def test_the_command_says_what_is_wrong(folder, tmp_path):
     text = data.read_text().replace(",well", ",fine")
     (tmp_path / "other.csv").write_text(text)
     told = run("report", model, tmp_path / "other.csv", "-o", tmp_path / "r.html", code=1).stderr
-    assert "the target has the label 'fine'" in told
+    assert "has 'fine', which is no class of the model (ill, well)" in told
     assert not (tmp_path / "r.html").exists()

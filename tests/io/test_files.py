@@ -110,7 +110,7 @@ def test_blanks_around_cells_do_not_count(write):
 
 def test_decimal_commas_among_semicolons(write):
     path = write("d.csv", "a;b;c\n1,5;1,5;1\n-2;x;2\nNA;3;,5\n")
-    with pytest.warns(DataWarning, match="in columns 'a', 'c', '1,5' is read as 1.5"):
+    with pytest.warns(DataWarning, match="in columns 'a' and 'c', '1,5' is read as 1.5"):
         frame = read(path)
     assert table(frame) == {"a": [1.5, -2, None], "b": ["1,5", "x", "3"], "c": [1, 2, 0.5]}
 

@@ -232,8 +232,8 @@ def check_leakage(facts: Facts, classes: IntArray, n_classes: int, target: str) 
         (facts.name,),
         WARNING,
         f"{subject} decides the class {target!r} by itself in {where}{values}.",
-        "Check whether its value is known before the class is; if it follows from the class, "
-        f"leave it out. {left_out([facts.name])}",
+        "Check whether its value is known before the class is. If it follows from the class: "
+        f"{left_out([facts.name])}",
     )
 
 

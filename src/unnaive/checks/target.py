@@ -82,7 +82,8 @@ def _check_classes(facts: Facts) -> list[Finding]:
         return []
     name, counts, n = facts.name, facts.table[1], facts.n_observed
     if len(counts) == 1:
-        evidence = f"The target {name!r} has one class only: {facts.labels[0]!r} in {n:,} rows."
+        evidence = f"The target {name!r} has one class only: {facts.labels[0]!r} in {n:,} row"
+        evidence += "s." if n > 1 else "."
         cure = "Add rows of another class, or choose another target."
         return [Finding(ONE_CLASS, (name,), ERROR, evidence, cure)]
     spellings = check_spellings(facts, target=True)
@@ -93,8 +94,7 @@ def _check_classes(facts: Facts) -> list[Finding]:
                 MANY_CLASSES,
                 (name,),
                 WARNING,
-                f"The target {name!r} has {len(counts):,} classes, with {n / len(counts):.3g} rows "
-                "per class on average.",
+                f"The target {name!r} has {len(counts):,} classes in {n:,} rows.",
                 "Merge classes, or check that this column is the target.",
             )
         )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from unnaive._typing import State
     from unnaive.checks import DataCheck, Finding
     from unnaive.cli.rows import TrainingRows
+    from unnaive.io.frames import Frame
 
 _SHOWN = 3  # findings that a command that fits models shows
 
@@ -57,17 +58,18 @@ def check(
 def read_checked(
     path: Path, target: str, training: options.Training
 ) -> "tuple[TrainingRows, State]":
-    """Read a file, leave out identifiers and free text, and note other findings.
+    """Read a file, leave out identifiers, free text and dates, and note other findings.
 
     Also return the findings and the columns left out, for ``--json``. Columns of ``--keep`` and
-    ``--categorical`` stay.
+    ``--categorical`` stay, and so do dates of which most are the same.
     """
     from unnaive.checks import check_data  # noqa: PLC0415 - see app.py
 
     rows = read_training(path, target, training)
     result = check_data(rows.frame, rows.target)
     wanted = {*(training.keep or []), *(training.categorical or [])}
-    left_out = [name for name in result.leave_out if name not in wanted]
+    useless = [*result.leave_out, *_different_dates(result, rows.frame)]
+    left_out = [name for name in useless if name not in wanted]
     if len(left_out) == len(rows.frame.names):
         left_out = []
     kept = [name for name in rows.frame.names if name not in left_out]
@@ -75,6 +77,19 @@ def read_checked(
     _note_findings(result, left_out, wanted, command)
     state = {"findings": result.to_dict()["findings"], "left_out": left_out}
     return rows._replace(frame=rows.frame.select(kept) if left_out else rows.frame), state
+
+
+def _different_dates(result: "DataCheck", frame: "Frame") -> list[str]:
+    """Columns of dates as text of which most occur once, so that new rows have other ones."""
+    from unnaive.checks import DATES  # noqa: PLC0415 - see app.py
+
+    dates = [one.columns[0] for one in result.findings if one.kind == DATES]
+    columns = [frame.column(frame.names.index(name)) for name in dates]
+    return [
+        column.name
+        for column in columns
+        if 2 * len(column.categories or ()) > frame.n_rows - column.missing.sum()
+    ]
 
 
 def _note_findings(
@@ -97,6 +112,8 @@ def _note_findings(
     if hidden:
         kinds = list(dict.fromkeys(hidden))
         note(f"also found: {listed(kinds).replace(chr(39), '')}; details: {command}")
+    elif severe:
+        note(f"what to do about it: {command}")
 
 
 def _brief(finding: "Finding") -> str:

@@ -30,9 +30,7 @@ Scores = Annotated[
 ]
 Files = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="DATA...", help="Files of rows (.csv, .tsv, .parquet or .arff), one per data set."
-    ),
+    typer.Argument(metavar="DATA...", help=f"Files of rows ({options.FORMATS}), one per data set."),
 ]
 Resume = Annotated[
     Path | None,

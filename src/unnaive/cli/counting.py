@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ENDING = ".counts"
 _SHOWN = 10  # classes of many
+_HELD = {"model": "a model", "conformal": "a model with prediction sets"}
 
 
 class Counting(BinningParameters, total=False):
@@ -54,7 +55,8 @@ def load_counts(path: Path) -> "JointCounts":
     try:
         return JointCounts.load(path)
     except WrongKindError as error:
-        what = "does not hold counts; write a counts file with unnaive count"
+        held = _HELD.get(error.found, error.found)
+        what = f"holds {held}, not counts; write a counts file with unnaive count"
         raise WrongKindError(f"{path} {what}", found=error.found, wanted=error.wanted) from error
 
 

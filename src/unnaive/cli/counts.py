@@ -139,8 +139,9 @@ def count(
 ) -> None:
     """Count the rows of files.
 
-    Most models can be fitted to counts, which hold no rows. Counts made with the same --schema can
-    be added with unnaive merge. Columns that the schema does not have are left out.
+    Models such as nb, tan, aode and hnb can be fitted to counts, which hold no rows. Counts made
+    with the same --schema can be added with unnaive merge. Columns that the schema does not have
+    are left out.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from unnaive.cli import options
 from unnaive.cli.counting import load_counts
 from unnaive.cli.options import complete_model, flag, option
 from unnaive.cli.terminal import note, print_json, print_table, progress, tell
+from unnaive.exceptions import SchemaMismatch
 
 if TYPE_CHECKING:
     from unnaive.evaluate import Drift
@@ -59,7 +60,13 @@ def drift(
     judged = None if model is None else _classifier(model)
     with progress("comparing"):
         counts = load_counts(old), load_counts(new)
-        result = evaluate.drift(*counts, level=level, model=judged, random_state=seed)
+        try:
+            result = evaluate.drift(*counts, level=level, model=judged, random_state=seed)
+        except SchemaMismatch as error:
+            raise SchemaMismatch(
+                f"{old} (here) and {new} (there) cannot be compared: {error} (unnaive count "
+                "--schema, with the same file for both)"
+            ) from error
     if json:
         print_json({"old": str(old), "new": str(new), "model": model, **result.state()})
     else:

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from unnaive.cli import options
 from unnaive.cli.options import flag, option
 from unnaive.cli.rows import match, text_columns
@@ -35,6 +37,12 @@ def explain(
     changes: Annotated[
         bool, flag("--what-if", "Also find the smallest change that changes the prediction.")
     ] = False,
+    fixed: Annotated[
+        list[str] | None,
+        option(
+            "--fixed", "COLUMN", "Column that --what-if cannot change, such as age. Repeatable."
+        ),
+    ] = None,
     ask: Annotated[
         bool, flag("--ask", "Also rank missing values by their expected information.")
     ] = False,
@@ -49,13 +57,24 @@ def explain(
     Examples
     --------
     unnaive explain patients.unb new.csv --row 3
-    unnaive explain patients.unb new.csv --positive ill --what-if --ask
+    unnaive explain patients.unb new.csv --positive ill --ask
+    unnaive explain patients.unb new.csv --what-if --fixed age --fixed sex
     """
+    if fixed and not changes:
+        raise typer.BadParameter("it applies to --what-if; add it", param_hint="--fixed")
     with progress(f"explaining {data.name}"):
         classifier, frame, numbers = _chosen_rows(model, data, row, cells.reading())
         label = None if positive is None else _label(classifier, positive)
         explained = [
-            Explained(classifier, frame.block(n - 1, n), n, label, changes=changes, ask=ask)
+            Explained(
+                classifier,
+                frame.block(n - 1, n),
+                n,
+                label,
+                changes=changes,
+                fixed=fixed or [],
+                ask=ask,
+            )
             for n in numbers
         ]
     if json:
@@ -105,6 +124,7 @@ class Explained:
         positive: "Label | None",
         *,
         changes: bool,
+        fixed: list[str],
         ask: bool,
     ) -> None:
         from unnaive.explain import ask_next, what_if  # noqa: PLC0415 - see app.py
@@ -113,7 +133,7 @@ class Explained:
         self.explanation = model.explain(row)
         combines = getattr(model.fitted_, "combines", str)()
         self.certainty = self.explanation.certainty() if combines == "product" else None
-        self.change = what_if(model, row) if changes else None
+        self.change = what_if(model, row, fixed=fixed) if changes else None
         self.questions = ask_next(model, row) if ask else None
 
     def text(self) -> str:
@@ -129,16 +149,16 @@ class Explained:
         if self.certainty is not None:
             sure = sure_in_words(explanation, self.certainty, 0, self.positive)
             counted = rows_in_words(explanation, self.certainty, 0)
-            parts += [
-                "",
-                f"how sure: {sure}",
-                *([f"rows behind the terms: {counted}"] if counted else []),
-            ]
+            parts += ["", f"how sure: {sure}"]
+            parts += (
+                ["rows behind the terms", *(f"  {line}" for line in counted)] if counted else []
+            )
         if self.change is not None:
             parts += ["", self.change.text()]
         if self.questions is not None:
             target, classes = explanation.target, explanation.classes
-            asked = questions_in_words(self.questions, target, classes, self.positive)
+            label = explanation.log_odds(self.positive).positive[0]
+            asked = questions_in_words(self.questions, target, classes, label)
             parts += ["", "what to ask next", asked]
         return "\n".join(parts)
 

@@ -56,8 +56,8 @@ def fit(
 ) -> None:
     """Fit a model to a file and save it.
 
-    Missing values are allowed: empty cells, ? and NA. Most models can also be fitted to counts,
-    with the same result as from the rows.
+    Missing values are allowed: empty cells, ? and NA. nb, tan, aode, hnb and others can also be
+    fitted to counts, with the same result as from the rows.
 
     Examples
     --------

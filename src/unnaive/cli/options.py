@@ -101,7 +101,8 @@ Discretize = Annotated[
     ),
 ]
 Bins = Annotated[
-    int | None, option("--bins", "N", "Number of bins for quantile, width and frequency.", min=1)
+    int | None,
+    option("--bins", "N", "Number of bins for quantile, width and frequency. Default: 5.", min=1),
 ]
 Smoothing = Annotated[
     str | None,

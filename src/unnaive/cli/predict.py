@@ -9,12 +9,14 @@ from itertools import chain, compress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
+import typer
+
 import unnaive
 from unnaive._json import plain
 from unnaive.cli import options, output
 from unnaive.cli.options import flag, option
 from unnaive.cli.rows import matched_batches
-from unnaive.cli.terminal import clean, progress, say
+from unnaive.cli.terminal import clean, note, progress, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,12 +42,18 @@ def predict(
     proba: Annotated[bool, flag("--proba", "Also write the probability of every class.")] = False,
     interval: Annotated[
         float | None,
-        option("--interval", "LEVEL", "Also write the credible interval of every probability."),
+        option(
+            "--interval",
+            "LEVEL",
+            "Also write the credible interval of every probability, such as 0.9.",
+        ),
     ] = None,
     coverage: Annotated[
         float | None,
         option(
-            "--prediction-set", "COVERAGE", "Also write the set of classes that has this coverage."
+            "--prediction-set",
+            "COVERAGE",
+            "Also write the set of classes that has this coverage, such as 0.95.",
         ),
     ] = None,
     precision: Annotated[
@@ -74,11 +82,15 @@ def predict(
     """
     from unnaive.models.classifier import chosen_classes  # noqa: PLC0415
 
+    _require_share("--interval", interval)
+    _require_share("--prediction-set", coverage)
     if to is not None:
         output.require_writable(to, model, data)
     with progress(f"predicting {data.name}") as done:
         loaded: Any = unnaive.load(model)  # a model, or one with the scores of prediction sets
         classifier: Classifier = getattr(loaded, "estimator_", loaded)
+        if coverage is not None and loaded is classifier:
+            note(f"sets of {model.name} are not calibrated; fit it with --prediction-sets")
         classifier.set_params(n_jobs=n_jobs)
         kept = options.words(keep)
         batches = matched_batches(data, classifier, n_jobs, cells.reading(), kept)
@@ -101,6 +113,13 @@ def predict(
             writer.finish()
     if to is not None:
         say(f"{rows:,} rows written to {to}")
+
+
+def _require_share(name: str, share: float | None) -> None:
+    """Raise for a level or coverage that is no share, before anything is read or written."""
+    if share is not None and not 0 < share < 1:
+        text = f"{share:g} is not between 0 and 1; 90 % is {name} 0.9"
+        raise typer.BadParameter(text, param_hint=name)
 
 
 _ALL_DIGITS = 17  # significant digits that tell every number apart

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from unnaive.io.frames import Column, Frame
     from unnaive.io.reading import Reading
     from unnaive.models import Classifier
+    from unnaive.schema.columns import Label
 
+_ENDINGS = ("", ".html", ".htm", ".md", ".markdown")
 _PATIENCE = 30.0  # seconds for the cross-validation; the page should take a minute in total
 
 
@@ -67,7 +69,12 @@ Drift = Annotated[
     Path | None,
     option("--drift", "COUNTS", "Counts of earlier rows, with which these rows are compared."),
 ]
-Positive = Annotated[str | None, option("--positive", "LABEL", "Positive class, of two classes.")]
+Positive = Annotated[
+    str | None,
+    option(
+        "--positive", "LABEL", "Class whose effects and ROC curve are shown. Default: the last one."
+    ),
+]
 Errors = Annotated[int, option("--errors", "N", "Number of misclassified rows to show.", min=0)]
 
 
@@ -111,6 +118,9 @@ def report(
 
     if output is not None:
         require_writable(output, model, data, *([drift] if drift else []))
+        if to is None and output.suffix.lower() not in _ENDINGS:
+            what = f"{output} is neither .html nor .md; a browser can print the page, also as PDF"
+            raise typer.BadParameter(what, param_hint="--output")
     elif not (json or to is Format.markdown):
         raise typer.BadParameter("name the HTML file, or use --json", param_hint="--output")
     with progress(f"reading {data.name}"):
@@ -156,8 +166,22 @@ def _rows(
     name = target or schema.target
     frame = read(path, target=name, labels=text_columns(schema, name), reading=reading)
     features, labels = frame.split(name)
+    _require_classes(path, labels, schema.classes)
     rows = features if name not in schema.names else frame
     return match(path, rows, model, complete=True), labels
+
+
+def _require_classes(path: Path, labels: "Column", classes: "tuple[Label, ...]") -> None:
+    """Raise for a label that is no class of the model; categories may list labels of no row."""
+    if labels.categories is None:
+        return
+    for code in sorted(set(labels.values.tolist()) - {-1}):
+        label = labels.categories[code]
+        if label not in classes:
+            known = ", ".join(map(str, classes))
+            what = f"column {labels.name!r} of {path} has {label!r}"
+            cure = "correct it, or name the target by --target"
+            raise ValueError(f"{what}, which is no class of the model ({known}); {cure}")
 
 
 def _origin(path: Path) -> dict[str, str]:

@@ -147,14 +147,30 @@ def _match_names(
     absent = [name for name in schema.names if name not in present]
     if absent and (complete or len(absent) == len(schema.names)):
         _require(path, absent[0], names, ", which the model needs")
-    if absent:
-        note(f"columns not in {path.name}, treated as missing in every row: {listed(absent)}")
     extra = [name for name in names if name not in wanted]
+    if absent:
+        what = f"columns not in {path.name}, treated as missing in every row: {listed(absent)}"
+        note(what + _renamed(absent, [name for name in extra if name != target]))
     if extra == [target]:
         note(f"column {target!r} is the target; it is not used")
     elif extra:
         also = f" ({target!r} is the target)" if target in extra else ""
         note(f"columns not used, because the model does not have them: {listed(extra)}{also}")
+
+
+def _renamed(absent: "Sequence[str]", extra: "Sequence[str]") -> str:
+    """Ask whether a column that is not used is one that is absent, with another spelling.
+
+    >>> _renamed(["Organ", "age"], ["organ", "id"])
+    "; if 'organ' is 'Organ', rename it"
+    """
+    from difflib import get_close_matches  # noqa: PLC0415 - see app.py
+
+    plain = {name.casefold(): name for name in extra}
+    found = [(name, get_close_matches(name.casefold(), plain, n=1)) for name in absent]
+    pairs = [f"{plain[close[0]]!r} is {name!r}" for name, close in found if close]
+    which = "it" if len(pairs) == 1 else "them"
+    return f"; if {' and '.join(pairs)}, rename {which}" if pairs else ""
 
 
 class Unseen:

@@ -18,6 +18,7 @@ _NAMES = {
     "auc_hand_till": "AUC H-T",
     "brier": "Brier",
 }
+_LEGEND = "AUC: each class against the rest; AUC H-T: mean over pairs of classes (Hand and Till)."
 _WIDE = 16  # columns that "0.953 ± 0.028" needs, with its margins
 _WIDEST = 12  # classes of a confusion matrix that can still be read
 _CLASS_SCORES = {
@@ -56,6 +57,8 @@ def show_scores(
     ]
     header = ["model", *map(metric_name, scores), *["fit ms"] * timed]
     print_table(header, lines, title=title)
+    if "auc_hand_till" in scores:
+        say(_LEGEND)
 
 
 def show_confusion(metrics: "Metrics") -> None:

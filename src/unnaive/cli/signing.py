@@ -25,7 +25,9 @@ def sign(
     """Sign a file with your private key.
 
     The file does not change; the signature is written beside it. A key of OpenSSH or OpenSSL (PEM)
-    will do, also with a password. To make one: ssh-keygen -t ed25519
+    will do, also with a password. To make one:
+
+    ssh-keygen -t ed25519
 
     Examples
     --------

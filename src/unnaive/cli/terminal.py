@@ -161,7 +161,7 @@ def _with_option(message: Warning | str) -> str:
         return str(message)
     name = shlex.quote(message.names[0]) if message.names else ""
     cures = {
-        "identifier": f" when you fit, with --ignore {name}",
+        "identifier": f" with --ignore {name}: schemas, counts and models list all its labels",
         "encoding": "; choose another encoding with --encoding",
         "numbers": "; choose other marks with --decimal and --thousands",
         "words": f"; keep them with --keep-text {name}",

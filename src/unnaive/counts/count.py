@@ -52,8 +52,8 @@ def count(
 ) -> JointCounts:
     """Count classes, values and pairs of values in a table, in files, or on a cluster.
 
-    Counts are all that most models of this library need: count once, then fit any number of
-    models with ``fit_counts``. Counts of disjoint sets of samples that share a schema add up,
+    Counts are all that naive Bayes, TAN, AODE, HNB and others need: count once, then fit any number
+    of models with ``fit_counts``. Counts of disjoint sets of samples that share a schema add up,
     so sites can send counts instead of samples.
 
     Parameters

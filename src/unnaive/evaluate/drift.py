@@ -164,9 +164,9 @@ class Drift:
         found = f"{len(self.alarms)} of {len(self.changes)} comparisons differ beyond chance"
         text = f"{old} old and {new} new rows: {found} (level {self.level:g})"
         if self.cost is not None:
-            text += "; keeping the old model costs {:.4f} nats a row, {:.4f} by chance".format(
-                *self.cost
-            )
+            cost, chance = self.cost
+            text += f"; keeping the old model costs {cost:.4f} nats a row"
+            text += f" ({chance:.4f} if nothing had changed)"
         return text
 
     def state(self) -> State:

@@ -25,7 +25,7 @@ h1{font-size:1.8rem;line-height:1.2;margin:0 0 .5rem}h2{font-size:1.3rem;margin:
 p{max-width:46rem;margin:.5rem 0 .9rem}.muted{color:#57606a;font-size:.9rem}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 caption{text-align:left;font-weight:600;padding:.4rem 0}svg{margin:.6rem 0}
-td,th{padding:.25rem .9rem;text-align:right;border-bottom:1px solid #d8dee4;white-space:nowrap}
+td,th{padding:.25rem .5rem;text-align:right;border-bottom:1px solid #d8dee4;white-space:nowrap}
 .pictures{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr))}
 th{font-weight:600}tbody th{font-weight:400}
 @media(prefers-color-scheme:dark){body{background:#12161b;color:#e8ecf1}.muted{color:#a3adb8}

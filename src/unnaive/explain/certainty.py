@@ -66,7 +66,7 @@ def sure_in_words(
     bounds = known.intervals
     low, high = (percent(float(bound[row, label])) for bound in (bounds.lower, bounds.upper))
     chance = percent(float(explanation.posterior[row, label]))
-    text = f"{chance} ({low if low == high else low.removesuffix(' %') + '-' + high})"
+    text = f"{chance} ({_between(low, high)})"
     rows, variances = known.rows[row], known.variances[row]
     total = variances.sum()
     if not total > 0:
@@ -82,8 +82,20 @@ def sure_in_words(
     return f"{text}, {mostly}because {number} of {named} had {what}"
 
 
-def rows_in_words(explanation: Explanation, known: Certainty, row: int, most: int = 6) -> str:
-    """Say how many training rows of every class each term has, the fewest first."""
+def _between(low: str, high: str) -> str:
+    """Write two percentages as a range.
+
+    >>> _between("28 %", "74 %"), _between("28 %", "> 99.9 %"), _between("100 %", "100 %")
+    ('28-74 %', '28 % to > 99.9 %', '100 %')
+    """
+    if low == high:
+        return low
+    limits = low.startswith("<") or high.startswith(">")
+    return f"{low} to {high}" if limits else f"{low.removesuffix(' %')}-{high}"
+
+
+def rows_in_words(explanation: Explanation, known: Certainty, row: int, most: int = 6) -> list[str]:
+    """Say how many training rows of every class each term has, a line each, the fewest first."""
     row = explanation.require_row(row)
     told = []
     for place in np.argsort(known.rows[row].min(axis=0), kind="stable").tolist():
@@ -97,4 +109,4 @@ def rows_in_words(explanation: Explanation, known: Certainty, row: int, most: in
         )
         told.append(f"{what}: {numbers}")
     rest = len(told) - most
-    return "; ".join(told[:most]) + (f"; and {plural(rest, 'other term')}" if rest > 0 else "")
+    return told[:most] + ([f"and {plural(rest, 'other term')}"] if rest > 0 else [])

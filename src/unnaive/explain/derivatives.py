@@ -235,7 +235,7 @@ def plot_dependence_derivatives(
     """
     ratios = found.log_ddr(positive, negative)
     if row is not None and not -len(ratios) <= row < len(ratios):
-        raise ValueError(f"row={row}; there are {len(ratios)} rows")
+        raise ValueError(f"row={row}; there are {len(ratios)} rows, from 0 to {len(ratios) - 1}")
     shown = ratios.mean(axis=0) if row is None else ratios[row]
     order = np.argsort(-np.abs(shown), kind="stable")
     ax = signed_bars([found.names[column] for column in order], shown[order], ax)

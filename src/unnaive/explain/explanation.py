@@ -278,7 +278,7 @@ class Explanation:
             Position from 0 on; a ValueError is raised if there is no such sample.
         """
         if not -len(self) <= row < len(self):
-            raise ValueError(f"row={row}; there are {len(self)} rows")
+            raise ValueError(f"row={row}; there are {len(self)} rows, from 0 to {len(self) - 1}")
         return row % len(self)
 
     def to_frame(self, positive: Label = None) -> pd.DataFrame:

@@ -256,14 +256,14 @@ def questions_in_words(
     --------
     >>> answers = (Answer("no", 0.75, (0.9, 0.1)), Answer("yes", 0.25, (0.2, 0.8)))
     >>> print(questions_in_words([Question("smoker", 0.21, answers)], "ill", ["no", "yes"]))
-    smoker: 0.21 bits expected; ill = yes would be 10 % (no), 80 % (yes)
+    smoker: 0.21 bits expected; ill = yes would be 10 % if no, 80 % if yes
     """
     label = classes[-1] if positive is None else positive
     place = classes.index(label)
 
     def line(question: Question) -> str:
         text = f"{question.column}: {question.information:.2f} bits expected"
-        shown = [f"{percent(a.posterior[place])} ({a.value})" for a in question.answers[:_SHOWN]]
+        shown = [f"{percent(a.posterior[place])} if {a.value}" for a in question.answers[:_SHOWN]]
         if len(shown) < len(question.answers):
             shown.append("…")
         return f"{text}; {target} = {label} would be {', '.join(shown)}" if shown else text

@@ -69,7 +69,10 @@ def checked_ending(path: Path, encoding: str | None = None) -> str:
 def require_file(path: Path) -> None:
     """Raise if the file does not exist."""
     if not path.exists():
-        raise FileNotFoundError(errno.ENOENT, "no such file; check its name and folder", str(path))
+        cure = "check its name and folder"
+        if path.parts[0].lower() in {"http:", "https:", "ftp:"}:
+            cure = "download it first, only files of this machine are read"
+        raise FileNotFoundError(errno.ENOENT, f"no such file; {cure}", str(path))
     if not path.is_file():
         raise DataFileError(f"{path} is a folder or a device; name one file in it")
 
@@ -89,8 +92,8 @@ def open_bytes(path: Path, encoding: str = UTF8) -> Iterator[IO[bytes]]:
         with gzip.open(path) if is_compressed(path) else path.open("rb") as stream:
             plain = cast("IO[bytes]", stream)
             yield plain if encoding == UTF8 else BufferedReader(_Recoded(plain, encoding), _PIECE)
-    except UnicodeDecodeError as error:
-        what = f"{path} is not text in {encoding} ({error.reason})"
+    except UnicodeError as error:
+        what = f"{path} is not text in {encoding} ({getattr(error, 'reason', error)})"
         raise DataFileError(f"{what}; name its encoding (--encoding)") from error
     except EOFError as error:
         raise DataFileError(f"{path} is cut off before its end; download it again") from error

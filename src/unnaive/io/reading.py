@@ -227,8 +227,20 @@ def numbers_notes(
             styles = tallies[doubtful[0]].styles
             other = next(s for s in STYLES if s in styles and s.decimal != style.decimal)
             what += f", but it could also be {plain_number(example, other):.15g}"
-        columns = f"column{'s' if len(names) > 1 else ''} {_listed([repr(n) for n in names])}"
+        columns = f"column {names[0]!r}" if len(names) == 1 else f"columns {_named(names)}"
         yield DataWarning(f"{source}: in {columns}, {what}", kind="numbers", names=tuple(names))
+
+
+def _named(names: list[str]) -> str:
+    """List at least two names, so that what follows is not taken for another one.
+
+    >>> _named(["a", "b", "c"])
+    "'a', 'b' and 'c'"
+    """
+    shown = [repr(name) for name in names]
+    if len(names) > _SHOWN:
+        return _listed(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _listed(items: list[str], separator: str = ", ", more: str = "") -> str:

@@ -39,8 +39,13 @@ _ARRAY, _FLOAT = "__array__", "__float__"
 TYPES = {"|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8"}
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character; JSON may merge two of them
 _DEPTH = 100  # levels; a deeper state is a mistake or an attack
+_OF_KIND = "pass a file of the right kind"
 _AGAIN = "save it or copy it again"
 _OTHER = "this is not a file that unnaive saved, check its name"
+_CURES = {  # by what a file holds and what was expected
+    ("counts", "model"): "fit a model to it first, by fit_counts or unnaive fit",
+    ("model", "counts"): "name a file of counts",
+}
 _HINTS = {
     "model": "the model comes before the data file",
     "counts": "unnaive count makes counts of a data file",
@@ -221,6 +226,8 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         new.replace(final)
     except OSError as error:
         what = f"{error.strerror or error}; an older file is untouched: make room or save elsewhere"
+        if not final.parent.is_dir():
+            what = f"folder {final.parent} does not exist; create it first, or save elsewhere"
         raise OSError(error.errno, what, str(path)) from error
     finally:
         with suppress(OSError):
@@ -263,7 +270,7 @@ def _parse(content: bytes, kind: str) -> State:
     if document.pop("sha256") != _checksum(_dump(document)):
         raise ModelFileError(f"was altered after it was saved; {_AGAIN}")
     if (actual := document["kind"]) != kind:
-        what = f"is of kind {actual!r}, not {kind!r}; pass a file of the right kind"
+        what = f"is of kind {actual!r}, not {kind!r}; {_CURES.get((actual, kind), _OF_KIND)}"
         raise WrongKindError(what, found=actual, wanted=kind)
     return document
 

@@ -62,7 +62,7 @@ def summary_of(kind: type) -> str:
 
     >>> from unnaive import NaiveBayes
     >>> summary_of(NaiveBayes)
-    'Naive Bayes for categorical columns.'
+    'Naive Bayes: every column depends only on the class; numbers are divided into bins.'
     """
     return for_reports(cleandoc(kind.__doc__ or kind.__name__).split("\n", 1)[0])
 

@@ -18,7 +18,7 @@ from unnaive import _parallel
 from unnaive._core.certainty import point_quantiles, quantiles
 from unnaive._core.tables import posterior
 from unnaive._dataclasses import dataclass
-from unnaive._html import html_table
+from unnaive._html import MOST_ROWS, html_table
 from unnaive._scikit import check_is_fitted, clone
 from unnaive.exceptions import UnnaiveError
 from unnaive.models.blocks import in_blocks
@@ -36,6 +36,17 @@ _STRUCTURES = ("given", "bootstrap")
 _LEAST = 1e-300  # instead of probability 0, where odds are taken
 _MATTERS = 9.0  # as the kernel has it
 _TOO_WIDE = 25.0  # variance of a log joint from which on sums of joints have no good closed form
+
+
+def _percent(chance: float) -> str:
+    """Write a probability as a whole percentage, never as 0 or 100 where it is neither.
+
+    >>> _percent(0.823), _percent(0.004), _percent(0.996), _percent(1.0)
+    ('82', '< 1', '> 99', '100')
+    """
+    if 0 < chance < 0.005:
+        return "< 1"
+    return "> 99" if 0.995 <= chance < 1 else f"{100 * chance:.0f}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +96,12 @@ class Intervals:
         str
             Such as "82 % (74-88 %)".
         """
-        middle, low, high = (bound[row, label] for bound in (self.median, self.lower, self.upper))
-        return f"{middle:.0%}"[:-1] + f" % ({100 * low:.0f}-{100 * high:.0f} %)"
+        bounds = (self.median, self.lower, self.upper)
+        middle, low, high = (_percent(float(bound[row, label])) for bound in bounds)
+        if low == high:
+            return f"{middle} % ({low} %)"
+        limits = low.startswith("<") or high.startswith(">")
+        return f"{middle} % ({low}{' % to ' if limits else '-'}{high} %)"
 
     def _best(self, row: int) -> str:
         label = int(np.argmax(self.median[row]))
@@ -104,8 +119,9 @@ class Intervals:
     def _repr_html_(self) -> str:
         heads = ["sample", *map(str, self.classes.tolist())]
         every = range(self.median.shape[1])
-        rows = [(str(row), *(self.text(row, label) for label in every)) for row in range(len(self))]
-        return html_table(f"P(c | x) with its {self.level:.0%} interval", heads, rows)
+        some = range(min(len(self), MOST_ROWS + 1))
+        rows = [(str(row), *(self.text(row, label) for label in every)) for row in some]
+        return html_table(f"Median of P(c | x) and {self.level:.0%} interval", heads, rows)
 
 
 def interval_of(

@@ -23,7 +23,7 @@ def no_parents(source: Source, rows: CodedRows | None) -> Learned:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class NaiveBayes(CountsClassifier):
-    r"""Naive Bayes for categorical features.
+    r"""Naive Bayes: every feature depends only on the class; numbers are divided into bins.
 
     .. math:: P(c, x) = P(c) \prod_i P(x_i \mid c)
 

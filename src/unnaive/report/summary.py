@@ -50,7 +50,7 @@ class Settings:
     seed : int, default=0
         Random seed of the folds and of samples drawn.
     positive : class label, default=None
-        The positive one of two classes; None: the last.
+        Class whose effects and ROC curve are shown; None: the last.
     errors : int, default=10
         Largest number of misclassified samples to show.
     sample : int, default=500
