@@ -1,6 +1,7 @@
 """Counts in the tables of another schema equal counts of the same rows by that schema."""
 
 import itertools
+from datetime import date
 import json
 from dataclasses import replace
 
@@ -263,6 +264,30 @@ def test_extensions_of_schemas():
         schema.extend({"children": ["many"]})
     with pytest.raises(UnnaiveError, match="the target 'y' held numbers such as 1 in fit"):
         schema.extend(classes=["ill"])
+
+
+NO_LABELS = [float("nan"), float("inf"), None, date(2020, 1, 1), ("a",), ["a"]]
+
+
+@pytest.mark.parametrize("label", NO_LABELS, ids=str)
+def test_what_is_no_label_cannot_be_added(label):
+    for known in [("a", "b"), (0, 2), ()]:
+        schema = Schema((CategoricalColumn("children", known),), (1, 3))
+        with pytest.raises(ValueError, match="column 'children' has .*; values are strings or fin"):
+            schema.extend({"children": [label]})
+        with pytest.raises(ValueError, match="classes= has .*; values are strings or finite num"):
+            schema.extend(classes=[label])
+
+
+@pytest.mark.parametrize("labels", ["dead", 5, {"dead": 1}, None])
+def test_one_label_is_not_a_list_of_its_letters(labels):
+    schema = Schema((CategoricalColumn("smoker", ("no", "yes")),), ("ill", "well"))
+    with pytest.raises(ValueError, match=f"column 'smoker' is {labels!r}; it must be a list of"):
+        schema.extend({"smoker": labels})
+    with pytest.raises(ValueError, match=f"classes= is {labels!r}; it must be a list of values"):
+        schema.extend(classes=labels)
+    with pytest.raises(ValueError, match="categories='smoker'; it must be a mapping"):
+        schema.extend("smoker")
 
 
 def test_a_large_extension_is_laid_out_in_blocks(monkeypatch):

@@ -11,7 +11,7 @@ import unnaive
 from unnaive.evaluate import drift
 from unnaive.evaluate.drift_cost import drawn_rows
 from unnaive.evaluate.homogeneity import homogeneity, moments
-from unnaive.exceptions import SchemaMismatch, UnnaiveError
+from unnaive.exceptions import DataWarning, SchemaMismatch, UnnaiveError
 
 
 @pytest.mark.parametrize(
@@ -162,6 +162,21 @@ def test_columns_of_very_many_values_are_skipped_in_pairs():
     assert found.skipped == (("x0", "x1"),)
 
 
+def test_a_column_without_any_value_is_compared_and_costs_nothing():
+    X = [["a", None, "u"], ["b", None, "v"]] * 20
+    with pytest.warns(DataWarning, match="column 'x1' has no value"):
+        old = unnaive.count(X, ["n", "y"] * 20)
+    new = unnaive.count([["a", "now", "u"]] * 30, ["n", "y"] * 15, schema=old.schema)
+    found = drift(old, new, model=unnaive.TAN())
+    compared = {change.names for change in found.changes}
+    assert compared == {("y",), ("x0",), ("x1",), ("x2",), ("x0", "x2")}
+    assert found.skipped == ()
+    assert all("x1" not in change.names for change in found.alarms)
+    assert found.cost[0] > found.cost[1]
+    codes, _ = drawn_rows(old, 100, np.random.default_rng(0))
+    assert set(codes[1].tolist()) == {0}  # the code of a missing value
+
+
 def test_what_cannot_be_compared_is_refused():
     X, y = [["a"], ["b"]] * 5, ["n", "y"] * 5
     counts = unnaive.count(X, y)
@@ -171,5 +186,10 @@ def test_what_cannot_be_compared_is_refused():
         drift(counts, unnaive.count(X, y, schema=counts.schema, sample_weight=np.ones(10)))
     with pytest.raises(UnnaiveError, match="new counts have no rows"):
         drift(counts, counts - counts)
+    with pytest.raises(TypeError, match=r"the new rows are not counted: 'b\.counts'"):
+        drift(counts, "b.counts")
+    for model in (unnaive.GaussianNaiveBayes(), unnaive.TAN, "tan"):
+        with pytest.raises(UnnaiveError, match="does not learn from counts, so that its cost"):
+            drift(counts, counts, model=model)
     with pytest.raises(ValueError, match="level=2"):
         drift(counts, counts, level=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,19 +42,33 @@ def declared_categories(
 
 def _declared(name: str, labels: object) -> tuple[Label, ...]:
     """Check the declared values of one column."""
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise ValueError(
-            f"categories= of column {name!r} is {labels!r}; it must be a list of values"
-        )
-    values = tuple(x.item() if isinstance(x, np.generic) else x for x in labels)
-    for value in values:
-        if not isinstance(value, str | int | float | bool) or value != value:  # noqa: PLR0124
-            raise ValueError(
-                f"categories= of column {name!r} has {value!r}; values are strings or numbers, and "
-                "missing cells need no category"
-            )
+    values = named_categories(name, labels)
     if len(set(values)) != len(values):
         raise ValueError(f"categories= of column {name!r} has a value twice")
+    return values
+
+
+def named_categories(name: str, labels: object) -> tuple[Label, ...]:
+    """Read the list of categories that somebody gives for a column."""
+    return _listed(
+        f"categories= of column {name!r}", labels, ", and missing cells need no category"
+    )
+
+
+def named_classes(labels: object) -> tuple[Label, ...]:
+    """Read the list of classes that somebody gives."""
+    return _listed("classes=", labels)
+
+
+def _listed(what: str, labels: object, more: str = "") -> tuple[Label, ...]:
+    """Check a list of labels; return them without the types of numpy, for messages and files."""
+    if isinstance(labels, str | Mapping) or not isinstance(labels, Iterable):
+        raise ValueError(f"{what} is {labels!r}; it must be a list of values")
+    values = tuple(x.item() if isinstance(x, np.generic) else x for x in labels)
+    for value in values:
+        fits = isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))
+        if not fits:
+            raise ValueError(f"{what} has {value!r}; values are strings or finite numbers{more}")
     return values
 
 
