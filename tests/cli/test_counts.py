@@ -334,11 +334,11 @@ def test_a_schema_may_be_edited(folder, tmp_path):
         ),
         (
             lambda text: text.replace('["Bern", "Oslo"]', "[1, NaN]"),
-            "of column 'town' contain a number",
+            "'town' contain a number",
         ),
         (
             lambda text: text.replace('["ill", "well"]', "[0, 1e999]"),
-            "the classes contain a number",
+            "classes contain a number",
         ),
     ],
 )
