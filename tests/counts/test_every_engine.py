@@ -1,4 +1,4 @@
-"""Every model on every engine: the bits and answers of memory, or of the same sampled rows."""
+"""Every model on every engine: the file and answers of memory, or of the same sampled rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import unnaive
 from partitions import features
 from tests.counts.test_sampling import (
     OF_NUMBERS,
+    cells,
     dask,
     files,
     lazy,
@@ -18,8 +19,10 @@ from tests.counts.test_sampling import (
     stream,
     table,
 )
-from unnaive.counts.engines import sampling
+from unnaive.counts.engines import engine_of, sampling
+from unnaive.io import store
 from unnaive.models.base import CountsClassifier
+from unnaive.models.persistence import state_of
 
 pytestmark = [
     pytest.mark.long,
@@ -85,27 +88,52 @@ def learns_from_counts(model):
 
 
 @pytest.mark.parametrize("key", list(unnaive.all_models()))
-def test_the_bits_are_those_of_memory(key, sources, cluster, monkeypatch):
+def test_the_bits_are_those_of_memory(key, sources, cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(sampling.sample_rows, "__defaults__", (None, SIZE))
     kind = "numbers" if key in OF_NUMBERS else "all"
     frame = numbers() if key in OF_NUMBERS else table()
     model, some, sample = made(key), frame, None
     if not learns_from_counts(model):
-        chosen = sorted(sorted(range(len(frame)), key=slow_hash)[:SIZE])
-        some, sample = frame.iloc[chosen], (SIZE, len(frame))
+        some, sample = drawn(frame), (SIZE, len(frame))
     X = features(frame)
     expected = model.fit(features(some), some["ill"]).predict_joint_log_proba(X)
+    file = saved(model, tmp_path)
     engines = {"stream": stream(frame, None), **sources[kind]}
     with cluster.client.as_current():
         for name, rows in engines.items():
             model.fit(rows, "ill")
             assert model.sample_ == sample, name
+            assert saved(model, tmp_path) == file, name
             assert np.array_equal(model.predict_joint_log_proba(X), expected), name
             if name == "CSV by path":
                 continue  # whose columns have no types before they are read
             again = stream(frame, None) if name == "stream" else rows
             answers = probabilities(model, again)
             assert np.array_equal(answers, model.predict_proba(X)), name
+
+
+def drawn(frame):
+    """Draw the sampled rows by the slow hash."""
+    return frame.iloc[sorted(sorted(range(len(frame)), key=slow_hash)[:SIZE])]
+
+
+def saved(model, folder):
+    """Save all that a model has learned, but not how many rows there were; returns the bytes."""
+    state = {name: value for name, value in state_of(model).items() if name != "sample"}
+    store.save(folder / "model.unb", state, kind="model", written_by="")
+    return (folder / "model.unb").read_bytes()
+
+
+def test_the_sampled_rows_are_those_of_memory(sources, cluster):
+    frame = table()
+    some = drawn(frame)
+    expected = cells(features(some)), some["ill"].tolist()
+    with cluster.client.as_current():
+        for name, rows in {"stream": stream(frame, None), **sources["all"]}.items():
+            found, sampled = sampling.sample_rows(engine_of(rows), "ill", size=SIZE)
+            labels = [found.target.cell(row) for row in range(SIZE)]
+            assert sampled == (SIZE, len(frame)), name
+            np.testing.assert_equal((cells(found.frame), labels), expected, err_msg=name)
 
 
 def probabilities(model, rows):
