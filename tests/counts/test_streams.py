@@ -159,6 +159,90 @@ def test_a_stream_that_breaks_off():
         unnaive.count(broken, "ill")
 
 
+def generator():
+    yield from TABLE.to_batches(700)
+
+
+@pytest.mark.parametrize("source", [generator, lambda: TABLE.to_batches(700)], ids=["made", "list"])
+def test_batches_that_a_program_makes(source):
+    assert unnaive.count(source(), "ill") == in_memory()
+    model = unnaive.KDB().fit(source(), "ill")
+    expected = model.predict_proba(features(patients()))
+    answers = model.predict_proba(source()).read_all()
+    assert np.array_equal(answers["probability_yes"].to_numpy(), expected[:, 1])
+    sampled = unnaive.GaussianNaiveBayes().fit(source(), "ill")
+    assert sampled.predict_proba(source()).read_all().num_rows == len(patients())
+
+
+def test_a_generator_is_read_once_and_a_list_again(monkeypatch):
+    monkeypatch.setattr(streams, "ROOM", 1000)
+    with pytest.raises(UnnaiveError, match="the generator can be read only once"):
+        unnaive.TAN().fit(generator(), "ill")
+    assert unnaive.TAN().fit(TABLE.to_batches(700), "ill").counts_ == in_memory()
+
+
+@pytest.mark.parametrize(
+    ("later", "message"),
+    [
+        (
+            lambda b: b.set_column(1, "visits", b["visits"].cast("string")),
+            r"2 of a batch is 'visits' \(string\), ",
+        ),
+        (
+            lambda b: b.set_column(1, "visits", b["visits"].cast("double")),
+            r"2 of a batch is 'visits' \(double\), ",
+        ),
+        (lambda b: b.drop_columns(["visits"]), "2 of a batch is 'children' .* 'visits'"),
+        (lambda b: b.select(b.schema.names[::-1]), "1 of a batch is 'ill' .* 'smoker'"),
+        (lambda b: b.select(b.schema.names[:-1]), "6 of a batch is absent, and of .* 'ill'"),
+        (lambda b: b.to_pylist(), "it gives a list, and not a record batch of arrow"),
+    ],
+)
+def test_a_batch_of_another_kind_is_one_sentence(later, message):
+    """Nothing is half-learned: the model of before stays."""
+    first, second, *_ = TABLE.to_batches(700)
+    model = unnaive.TAN().fit(reader(), "ill")
+    before = model.fitted_
+    for learner in (model.fit, unnaive.GaussianNaiveBayes().fit, unnaive.count):
+        with pytest.raises(DataFileError, match=f"broke off after 700 rows: .*{message}") as lost:
+            learner(iter([first, later(second)]), "ill")
+        assert "\n" not in str(lost.value)
+    assert model.fitted_ is before
+    with pytest.raises(DataFileError, match="there is no batch"):
+        unnaive.count(iter([]), "ill")
+
+
+def only_the_target():
+    pandas, delayed = TABLE.select(["ill"]).to_pandas(), pytest.importorskip("dask").delayed
+    frames = pytest.importorskip("dask.dataframe")
+    arrow = TABLE.select(["ill"])
+    yield from (pandas, arrow, arrow.to_reader(), dataset.dataset(arrow), arrow.to_batches(700))
+    yield from (frames.from_pandas(pandas, npartitions=2), [delayed(pandas), delayed(pandas)])
+
+
+@pytest.mark.parametrize("place", range(7))
+def test_a_table_that_has_only_the_target_has_nothing_to_learn_from(place, tmp_path):
+    source = list(only_the_target())[place]
+    with pytest.raises(UnnaiveError, match="there is no column but the target 'ill'; at least one"):
+        unnaive.count(source, "ill")
+    if place < 2:  # scikit-learn wants other words for tables in memory
+        source.to_csv(tmp_path / "a.csv", index=False) if place == 0 else None
+        source = tmp_path / "a.csv"
+    if place != 1:
+        for model in (unnaive.TAN(), unnaive.GaussianNaiveBayes()):
+            with pytest.raises(UnnaiveError, match="there is no column but the target 'ill'"):
+                model.fit(source, "ill")
+
+
+def test_two_columns_of_one_name():
+    twice = pa.Table.from_arrays(
+        [TABLE["visits"], TABLE["children"], TABLE["ill"]], ["n", "n", "y"]
+    )
+    for source in (twice.to_reader(), dataset.dataset(twice), twice):
+        with pytest.raises(ValueError, match="column name 'n' occurs"):
+            unnaive.count(source, "y")
+
+
 def test_a_query_that_fails(relation):
     with pytest.raises(DataFileError, match=r"DuckDBPyRelation .*Conversion"):
         unnaive.count(relation.project("cast(smoker as integer) as s, ill"), "ill")

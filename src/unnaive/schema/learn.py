@@ -34,6 +34,7 @@ from unnaive.schema.settings import (
     declared_categories,
     missing_mask,
     named_classes,
+    require_features,
 )
 
 if TYPE_CHECKING:
@@ -211,6 +212,7 @@ def learn_schema(
     >>> schema.columns[1].categories, codes.tolist()
     (('f', 'm'), [[0, 1], [0, 1]])
     """
+    require_features(frame.names, target.name)
     labels, class_codes = learn_target(target, classes)
     limits = (min_frequency, max_categories)
     named = (categorical_features, categories, missing_as_category)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnaive.exceptions import UnnaiveError
+
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray
     from unnaive.schema.columns import Label
@@ -15,6 +17,13 @@ if TYPE_CHECKING:
     Features = str | Sequence[str | int] | AnyArray | None  # "auto", names, positions, a mask
     Missing = bool | Sequence[str | int] | AnyArray
     Categories = str | Mapping[str, Iterable[Label]] | Sequence[Iterable[Label] | None] | None
+
+
+def require_features(names: Sequence[str], target: str | None) -> None:
+    """Raise an error if there is no column but the target."""
+    if not names:
+        but = "" if target is None else f" but the target {target!r}"
+        raise UnnaiveError(f"there is no column{but}; at least one feature is needed")
 
 
 def declared_categories(

@@ -20,6 +20,7 @@ from unnaive.counts.engines.memory import code_rows, count_codes
 from unnaive.counts.sizes import require_pairs_fit
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame
+from unnaive.schema.settings import require_features
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence, Sized
@@ -100,6 +101,7 @@ class Work(ABC, Generic[Result]):
             frame, labels = frame.split(self.target)
         if self.weight is not None:
             frame, weights = frame.split(self.weight)
+        require_features(frame.names, self.target)
         target = to_column(labels)
         if len(target.values) != frame.n_rows:
             raise UnnaiveError(
@@ -330,12 +332,16 @@ def columns_of(
 
 
 def features_of(
-    columns: tuple[str, ...], others: Iterable[str | None], names: Sequence[str] | None
+    columns: tuple[str, ...], others: Sequence[str | None], names: Sequence[str] | None
 ) -> tuple[str, ...]:
-    """Return the columns without some others, in the order of ``names``, which must agree."""
+    """Return the columns without some others, in the order of ``names``, which must agree.
+
+    The first of the others is the target; at least one column must be left.
+    """
     frame = Frame(columns, 1, tuple(Column(name, np.empty(0)) for name in columns))
     for name in filter(None, others):
         frame, _ = frame.split(name)
+    require_features(frame.names, others[0] if others else None)
     return arranged(frame, names).names
 
 
