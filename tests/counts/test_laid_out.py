@@ -163,6 +163,18 @@ def test_what_cannot_grow_together_is_named():
         merge(mine, texts, grow=True)
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_category_of_missing_values_that_one_site_lacks_is_the_reason(swapped):
+    """Growing adds categories, but a row without a value was not counted as one of them."""
+    sites = [
+        unnaive.count([["a"], [None]], ["x", "y"], missing_as_category=True),
+        unnaive.count([["b"], ["c"]], ["x", "y"], missing_as_category=True),
+    ][:: -1 if swapped else 1]
+    where = "there" if swapped else "here"
+    with pytest.raises(SchemaMismatch, match=f"missing values are a category {where} only"):
+        merge(*sites, grow=True)
+
+
 def test_values_that_join_the_rare_ones_leave_these_last():
     column = CategoricalColumn("x", ("a", "b", "other values"), others=("q", "r"))
     counts = unnaive.count([["a"], ["b"], ["q"], ["r"]], [0] * 4, schema=Schema((column,), (0,)))

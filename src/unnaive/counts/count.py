@@ -63,7 +63,8 @@ def count(
         ``pyarrow.dataset`` are counted in batches, in memory that does not grow with the number
         of samples. The same holds for a single file of more than 256 MB, and for streams of arrow
         batches: DuckDB relations, lazy frames of polars, readers of pyarrow, cursors of ADBC,
-        lists and iterators of record batches, and whatever has ``__arrow_c_stream__``. Dask and Spark frames are counted on their workers.
+        lists and iterators of record batches, and whatever has ``__arrow_c_stream__``. Dask and
+        Spark frames are counted on their workers.
     target : str or array
         Name of the target column in ``source``, or the class labels.
     schema : Schema, default=None
