@@ -149,6 +149,49 @@ def test_a_stream_that_turns_out_to_be_spent(monkeypatch):
     assert unnaive.TAN().fit(Capsule(), "ill").counts_ == in_memory()
 
 
+class Changing:
+    """A source whose rows are others in the last of three passes."""
+
+    def __init__(self, last):
+        self.passes = [TABLE, TABLE, last]
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        now = self.passes.pop(0)
+        return now.to_reader(700).__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("key", ["kdb", "a2de"])
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        (TABLE[:1000], "3,000 in one pass, 1,000 in the next"),
+        (pa.concat_tables([TABLE[1:], TABLE[3:4]]), "3,000 in one pass, other ones in the next"),
+    ],
+)
+def test_rows_that_change_between_passes_are_no_model(monkeypatch, key, last, message):
+    monkeypatch.setattr(streams, "ROOM", 1000)
+    assert TABLE["ill"][0] != TABLE["ill"][3]
+    with pytest.raises(UnnaiveError, match=f"the rows changed while they were read: {message}"):
+        unnaive.make(key).fit(Changing(last), "ill")
+    same = unnaive.make(key).fit(Changing(TABLE), "ill")
+    expected = unnaive.make(key).fit(features(patients()), patients()["ill"])
+    assert same.counts_ == expected.counts_
+
+
+def test_partitions_whose_rows_change_are_not_sampled():
+    delayed, passes = pytest.importorskip("dask").delayed, []
+
+    def part():
+        passes.append(None)
+        return patients()[: 50 + len(passes)]
+
+    with (
+        pytest.importorskip("dask").config.set(scheduler="synchronous"),
+        pytest.raises(UnnaiveError, match=r"51 in one pass, 52 in the next"),
+    ):
+        unnaive.make("wanbia").fit([delayed(part, pure=False)()], "ill")
+
+
 def test_a_stream_that_breaks_off():
     def batches():
         yield from TABLE.to_batches(1000)[:2]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from unnaive.schema.sketch import SchemaSketch
 
 KNOWN_ERRORS = (SchemaMismatch, UnnaiveError, ValueError, TypeError)
+SUMMED = 1e-9  # relative rounding of sums of weights in another order, at most; rows are exact
 Result = TypeVar("Result")
 
 
@@ -292,7 +293,18 @@ def count_more(
         *columns, schema=counts.schema, pairs=None, families=tuple(families), triples=triples
     )
     more = fold(engine, work, target, sample_weight)
+    if not np.allclose(more.class_counts, counts.class_counts, rtol=SUMMED, atol=0.0):
+        raise changed_rows(counts.total, more.total)
     return replace(counts, families=more.families, triples=more.triples)
+
+
+def changed_rows(before: float, after: float) -> UnnaiveError:
+    """Return the error of a source that gives other rows in another pass."""
+    first, then = f"{before:,.10g}", "other ones" if before == after else f"{after:,.10g}"
+    return UnnaiveError(
+        f"the rows changed while they were read: {first} in one pass, {then} in the next; give "
+        "rows that stay as they are until the model is fitted"
+    )
 
 
 def learn_schema_of(
