@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from unnaive.schema.sketch import SchemaSketch
 
 KNOWN_ERRORS = (SchemaMismatch, UnnaiveError, ValueError, TypeError)
-SUMMED = 1e-9  # relative rounding of sums of weights in another order, at most; rows are exact
+_ROUNDING = 1e-9  # relative rounding of sums of weights in another order, at most; rows are exact
 Result = TypeVar("Result")
 
 
@@ -293,7 +293,7 @@ def count_more(
         *columns, schema=counts.schema, pairs=None, families=tuple(families), triples=triples
     )
     more = fold(engine, work, target, sample_weight)
-    if not np.allclose(more.class_counts, counts.class_counts, rtol=SUMMED, atol=0.0):
+    if not np.allclose(more.class_counts, counts.class_counts, rtol=_ROUNDING, atol=0.0):
         raise changed_rows(counts.total, more.total)
     return replace(counts, families=more.families, triples=more.triples)
 
