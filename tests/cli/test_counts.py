@@ -332,6 +332,14 @@ def test_a_schema_may_be_edited(folder, tmp_path):
             lambda text: text.replace('["Bern", "Oslo"]', "[[]]"),
             "are not a list of text and",
         ),
+        (
+            lambda text: text.replace('["Bern", "Oslo"]', "[1, NaN]"),
+            "'town' contain a number",
+        ),
+        (
+            lambda text: text.replace('["ill", "well"]', "[0, 1e999]"),
+            "classes contain a number",
+        ),
     ],
 )
 def test_a_file_that_is_no_schema(folder, tmp_path, change, message):

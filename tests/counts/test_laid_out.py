@@ -3,6 +3,7 @@
 import itertools
 import json
 from dataclasses import replace
+from datetime import date
 
 import numpy as np
 import pytest
@@ -162,6 +163,18 @@ def test_what_cannot_grow_together_is_named():
         merge(mine, texts, grow=True)
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_category_of_missing_values_that_one_site_lacks_is_the_reason(swapped):
+    """Growing adds categories, but a row without a value was not counted as one of them."""
+    sites = [
+        unnaive.count([["a"], [None]], ["x", "y"], missing_as_category=True),
+        unnaive.count([["b"], ["c"]], ["x", "y"], missing_as_category=True),
+    ][:: -1 if swapped else 1]
+    where = "there" if swapped else "here"
+    with pytest.raises(SchemaMismatch, match=f"missing values are a category {where} only"):
+        merge(*sites, grow=True)
+
+
 def test_values_that_join_the_rare_ones_leave_these_last():
     column = CategoricalColumn("x", ("a", "b", "other values"), others=("q", "r"))
     counts = unnaive.count([["a"], ["b"], ["q"], ["r"]], [0] * 4, schema=Schema((column,), (0,)))
@@ -263,6 +276,30 @@ def test_extensions_of_schemas():
         schema.extend({"children": ["many"]})
     with pytest.raises(UnnaiveError, match="the target 'y' held numbers such as 1 in fit"):
         schema.extend(classes=["ill"])
+
+
+NO_LABELS = [float("nan"), float("inf"), None, date(2020, 1, 1), ("a",), ["a"]]
+
+
+@pytest.mark.parametrize("label", NO_LABELS, ids=str)
+def test_what_is_no_label_cannot_be_added(label):
+    for known in [("a", "b"), (0, 2), ()]:
+        schema = Schema((CategoricalColumn("children", known),), (1, 3))
+        with pytest.raises(ValueError, match="column 'children' has "):
+            schema.extend({"children": [label]})
+        with pytest.raises(ValueError, match="classes= has "):
+            schema.extend(classes=[label])
+
+
+@pytest.mark.parametrize("labels", ["dead", 5, {"dead": 1}, None])
+def test_one_label_is_not_a_list_of_its_letters(labels):
+    schema = Schema((CategoricalColumn("smoker", ("no", "yes")),), ("ill", "well"))
+    with pytest.raises(ValueError, match=f"column 'smoker' is {labels!r}; it must be a list of"):
+        schema.extend({"smoker": labels})
+    with pytest.raises(ValueError, match=f"classes= is {labels!r}; it must be a list of values"):
+        schema.extend(classes=labels)
+    with pytest.raises(ValueError, match="categories='smoker'; it must be a mapping"):
+        schema.extend("smoker")
 
 
 def test_a_large_extension_is_laid_out_in_blocks(monkeypatch):

@@ -149,6 +149,49 @@ def test_a_stream_that_turns_out_to_be_spent(monkeypatch):
     assert unnaive.TAN().fit(Capsule(), "ill").counts_ == in_memory()
 
 
+class Changing:
+    """A source whose rows are others in the last of three passes."""
+
+    def __init__(self, last):
+        self.passes = [TABLE, TABLE, last]
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        now = self.passes.pop(0)
+        return now.to_reader(700).__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("key", ["kdb", "a2de"])
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        (TABLE[:1000], "3,000 in one pass, 1,000 in the next"),
+        (pa.concat_tables([TABLE[1:], TABLE[3:4]]), "3,000 in one pass, other ones in the next"),
+    ],
+)
+def test_rows_that_change_between_passes_are_no_model(monkeypatch, key, last, message):
+    monkeypatch.setattr(streams, "ROOM", 1000)
+    assert TABLE["ill"][0] != TABLE["ill"][3]
+    with pytest.raises(UnnaiveError, match=f"the rows changed while they were read: {message}"):
+        unnaive.make(key).fit(Changing(last), "ill")
+    same = unnaive.make(key).fit(Changing(TABLE), "ill")
+    expected = unnaive.make(key).fit(features(patients()), patients()["ill"])
+    assert same.counts_ == expected.counts_
+
+
+def test_partitions_whose_rows_change_are_not_sampled():
+    delayed, passes = pytest.importorskip("dask").delayed, []
+
+    def part():
+        passes.append(None)
+        return patients()[: 50 + len(passes)]
+
+    with (
+        pytest.importorskip("dask").config.set(scheduler="synchronous"),
+        pytest.raises(UnnaiveError, match=r"51 in one pass, 52 in the next"),
+    ):
+        unnaive.make("wanbia").fit([delayed(part, pure=False)()], "ill")
+
+
 def test_a_stream_that_breaks_off():
     def batches():
         yield from TABLE.to_batches(1000)[:2]
@@ -157,6 +200,90 @@ def test_a_stream_that_breaks_off():
     broken = pa.RecordBatchReader.from_batches(TABLE.schema, batches())
     with pytest.raises(DataFileError, match=r"broke off after 2,000 rows: .*connection lost"):
         unnaive.count(broken, "ill")
+
+
+def generator():
+    yield from TABLE.to_batches(700)
+
+
+@pytest.mark.parametrize("source", [generator, lambda: TABLE.to_batches(700)], ids=["made", "list"])
+def test_batches_that_a_program_makes(source):
+    assert unnaive.count(source(), "ill") == in_memory()
+    model = unnaive.KDB().fit(source(), "ill")
+    expected = model.predict_proba(features(patients()))
+    answers = model.predict_proba(source()).read_all()
+    assert np.array_equal(answers["probability_yes"].to_numpy(), expected[:, 1])
+    sampled = unnaive.GaussianNaiveBayes().fit(source(), "ill")
+    assert sampled.predict_proba(source()).read_all().num_rows == len(patients())
+
+
+def test_a_generator_is_read_once_and_a_list_again(monkeypatch):
+    monkeypatch.setattr(streams, "ROOM", 1000)
+    with pytest.raises(UnnaiveError, match="the generator can be read only once"):
+        unnaive.TAN().fit(generator(), "ill")
+    assert unnaive.TAN().fit(TABLE.to_batches(700), "ill").counts_ == in_memory()
+
+
+@pytest.mark.parametrize(
+    ("later", "message"),
+    [
+        (
+            lambda b: b.set_column(1, "visits", b["visits"].cast("string")),
+            r"2 of a batch is 'visits' \(string\), ",
+        ),
+        (
+            lambda b: b.set_column(1, "visits", b["visits"].cast("double")),
+            r"2 of a batch is 'visits' \(double\), ",
+        ),
+        (lambda b: b.drop_columns(["visits"]), "2 of a batch is 'children' .* 'visits'"),
+        (lambda b: b.select(b.schema.names[::-1]), "1 of a batch is 'ill' .* 'smoker'"),
+        (lambda b: b.select(b.schema.names[:-1]), "6 of a batch is absent, and of .* 'ill'"),
+        (lambda b: b.to_pylist(), "it gives a list, and not a record batch of arrow"),
+    ],
+)
+def test_a_batch_of_another_kind_is_one_sentence(later, message):
+    """Nothing is half-learned: the model of before stays."""
+    first, second, *_ = TABLE.to_batches(700)
+    model = unnaive.TAN().fit(reader(), "ill")
+    before = model.fitted_
+    for learner in (model.fit, unnaive.GaussianNaiveBayes().fit, unnaive.count):
+        with pytest.raises(DataFileError, match=f"broke off after 700 rows: .*{message}") as lost:
+            learner(iter([first, later(second)]), "ill")
+        assert "\n" not in str(lost.value)
+    assert model.fitted_ is before
+    with pytest.raises(DataFileError, match="there is no batch"):
+        unnaive.count(iter([]), "ill")
+
+
+def only_the_target():
+    pandas, delayed = TABLE.select(["ill"]).to_pandas(), pytest.importorskip("dask").delayed
+    frames = pytest.importorskip("dask.dataframe")
+    arrow = TABLE.select(["ill"])
+    yield from (pandas, arrow, arrow.to_reader(), dataset.dataset(arrow), arrow.to_batches(700))
+    yield from (frames.from_pandas(pandas, npartitions=2), [delayed(pandas), delayed(pandas)])
+
+
+@pytest.mark.parametrize("place", range(7))
+def test_a_table_that_has_only_the_target_has_nothing_to_learn_from(place, tmp_path):
+    source = list(only_the_target())[place]
+    with pytest.raises(UnnaiveError, match="there is no column but the target 'ill'; at least one"):
+        unnaive.count(source, "ill")
+    if place < 2:  # scikit-learn wants other words for tables in memory
+        source.to_csv(tmp_path / "a.csv", index=False) if place == 0 else None
+        source = tmp_path / "a.csv"
+    if place != 1:
+        for model in (unnaive.TAN(), unnaive.GaussianNaiveBayes()):
+            with pytest.raises(UnnaiveError, match="there is no column but the target 'ill'"):
+                model.fit(source, "ill")
+
+
+def test_two_columns_of_one_name():
+    twice = pa.Table.from_arrays(
+        [TABLE["visits"], TABLE["children"], TABLE["ill"]], ["n", "n", "y"]
+    )
+    for source in (twice.to_reader(), dataset.dataset(twice), twice):
+        with pytest.raises(ValueError, match="column name 'n' occurs"):
+            unnaive.count(source, "y")
 
 
 def test_a_query_that_fails(relation):

@@ -11,30 +11,53 @@ import unnaive
 from unnaive.evaluate import drift
 from unnaive.evaluate.drift_cost import drawn_rows
 from unnaive.evaluate.homogeneity import homogeneity, moments
-from unnaive.exceptions import SchemaMismatch, UnnaiveError
+from unnaive.exceptions import DataWarning, SchemaMismatch, UnnaiveError
 
 
 @pytest.mark.parametrize(
-    ("totals", "first"), [((3, 2, 4), 4), ((1, 1, 1, 2), 3), ((5, 5), 2), ((1, 2, 3, 4), 6)]
+    ("totals", "first"),
+    [((3, 2, 4), 4), ((1, 1, 1, 2), 3), ((5, 5), 2), ((1, 2, 3, 4), 6), ((9, 1, 1, 2), 1)],
 )
 def test_moments_are_those_of_all_tables_with_these_totals(totals, first):
     statistics, chances = [], []
     for cells in itertools.product(*(range(total + 1) for total in totals)):
         if sum(cells) == first:
             old, new = np.array([cells]), np.array([totals]) - np.array([cells])
-            statistic, mean, variance = moments(old, new)
+            statistic, mean, variance, third = moments(old, new)
             statistics.append(statistic)
             ways = math.prod(map(math.comb, totals, cells))
             chances.append(ways / math.comb(sum(totals), first))
     x, p = np.array(statistics), np.array(chances)
     assert mean == pytest.approx(p @ x, rel=1e-12)
     assert variance == pytest.approx(p @ x**2 - (p @ x) ** 2, rel=1e-12)
+    exact = p @ (x - p @ x) ** 3 if sum(totals) >= 6 else 0.0  # fewer rows add no skewness
+    assert third == pytest.approx(exact, rel=1e-9, abs=1e-12)
 
 
 def test_many_rows_give_the_test_by_the_chi_squared_distribution():
     old, new = np.array([[4000, 3000, 3000]]), np.array([[4100, 2800, 3100]])
     expected = chi2_contingency(np.concatenate([old, new]), correction=False).pvalue
     assert homogeneity(old, new) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (3000, 20),
+        pytest.param((20, 3000), marks=pytest.mark.long),
+        pytest.param((100_000, 20), marks=pytest.mark.long),
+    ],
+)
+def test_small_p_values_are_rare_if_one_sample_is_much_smaller(sizes):
+    rng, p_values = np.random.default_rng(0), []
+    for _ in range(3000):
+        shares = rng.dirichlet(np.full(40, 2.0))
+        samples = (rng.multinomial(size, shares)[None] for size in sizes)
+        p_values.append(homogeneity(*samples))
+    p_values = np.array(p_values)
+    assert (p_values < 0.05).sum() < 180  # 150 are expected
+    assert (p_values < 0.01).sum() < 45  # 30; without the skewness 45 to 57
+    assert (p_values < 0.001).sum() < 10  # 3; without the skewness 10 to 20
 
 
 @pytest.mark.parametrize(
@@ -77,6 +100,33 @@ def test_false_alarms_are_as_rare_as_promised():
         old = counted(rng, sizes[0])
         alarms += bool(drift(old, counted(rng, sizes[1], schema=old.schema), level=0.1).alarms)
     assert alarms <= 12  # 6 are expected; 13 or more have a chance of 0.6 %
+
+
+@pytest.mark.long
+def test_a_thousand_pairs_of_samples_from_one_source_have_alarms_at_the_level():
+    """Any source: 10 to 3,000 rows, 2 to 6 columns of 2 to 40 values, many cells empty."""
+    rng, level, alarms = np.random.default_rng(1), 0.05, 0
+    for _ in range(1000):
+        sizes = np.exp(rng.uniform(np.log(10), np.log(3000), 2)).astype(int)
+        y = rng.random(sizes.sum()) < rng.uniform(0.1, 0.9)
+        columns, categories = [], []
+        for values in rng.integers(2, 41, rng.integers(2, 7)):
+            shares = rng.dirichlet(np.full(values, rng.uniform(0.1, 2.0)), size=2)
+            cells = [rng.choice(values, len(y), p=share) for share in shares]
+            column = np.where(y, *cells).astype(float)
+            column[rng.random(len(y)) < rng.uniform(0, 0.3)] = np.nan
+            columns.append(column)
+            categories.append(range(values))
+        X, y = np.stack(columns, axis=1), y.astype(int)
+        y[[0, sizes[0]]] = 0
+        y[[1, sizes[0] + 1]] = 1
+        old = unnaive.count(
+            *(part[: sizes[0]] for part in (X, y)), discretize=None, categories=categories
+        )
+        new = unnaive.count(*(part[sizes[0] :] for part in (X, y)), schema=old.schema)
+        alarms += bool(drift(old, new, level=level).alarms)
+    assert alarms <= 71  # 50 are expected; 72 or more have a chance of 0.2 %
+    assert alarms >= 20  # the test is not blunt
 
 
 @pytest.mark.parametrize(
@@ -162,6 +212,21 @@ def test_columns_of_very_many_values_are_skipped_in_pairs():
     assert found.skipped == (("x0", "x1"),)
 
 
+def test_a_column_without_any_value_is_compared_and_costs_nothing():
+    X = [["a", None, "u"], ["b", None, "v"]] * 20
+    with pytest.warns(DataWarning, match="column 'x1' has no value"):
+        old = unnaive.count(X, ["n", "y"] * 20)
+    new = unnaive.count([["a", "now", "u"]] * 30, ["n", "y"] * 15, schema=old.schema)
+    found = drift(old, new, model=unnaive.TAN())
+    compared = {change.names for change in found.changes}
+    assert compared == {("y",), ("x0",), ("x1",), ("x2",), ("x0", "x2")}
+    assert found.skipped == ()
+    assert all("x1" not in change.names for change in found.alarms)
+    assert found.cost[0] > found.cost[1]
+    codes, _ = drawn_rows(old, 100, np.random.default_rng(0))
+    assert set(codes[1].tolist()) == {0}  # the code of a missing value
+
+
 def test_what_cannot_be_compared_is_refused():
     X, y = [["a"], ["b"]] * 5, ["n", "y"] * 5
     counts = unnaive.count(X, y)
@@ -171,5 +236,10 @@ def test_what_cannot_be_compared_is_refused():
         drift(counts, unnaive.count(X, y, schema=counts.schema, sample_weight=np.ones(10)))
     with pytest.raises(UnnaiveError, match="new counts have no rows"):
         drift(counts, counts - counts)
+    with pytest.raises(TypeError, match=r"the new rows are not counted: 'b\.counts'"):
+        drift(counts, "b.counts")
+    for model in (unnaive.GaussianNaiveBayes(), unnaive.TAN, "tan"):
+        with pytest.raises(UnnaiveError, match="does not learn from counts, so that its cost"):
+            drift(counts, counts, model=model)
     with pytest.raises(ValueError, match="level=2"):
         drift(counts, counts, level=2)

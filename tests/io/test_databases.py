@@ -75,35 +75,6 @@ def test_open_connections(sqlite, duck, expected):
         assert unnaive.count(unnaive.query(connection, ALL), "ill") == in_memory()
 
 
-@pytest.mark.long
-def test_a_server_of_postgresql():
-    pytest.importorskip("adbc_driver_postgresql", reason="adbc is not installed")
-    from benchmarks.engines import NotHere, PostgreSQL  # noqa: PLC0415 - starts a server
-
-    try:
-        server = PostgreSQL()
-    except NotHere as error:
-        pytest.skip(str(error))
-    with server:
-        server.load(patients(), "patients")
-        address = f"postgresql://postgres:s3cret@/postgres?host={server.folder}&password=s3cret2"
-        whole = ALL.replace("visits", "visits::int").replace("children", "children::bigint")
-        rows = unnaive.query(address, whole)
-        assert "s3cret" not in repr(rows)
-        assert unnaive.count(rows, "ill") == in_memory()
-        assert unnaive.TAN().fit(rows, "ill").counts_ == in_memory()
-        exact = whole.replace("pressure,", "pressure::numeric as pressure,")
-        assert unnaive.count(unnaive.query(address, exact), "ill") == in_memory()
-        with pytest.raises(DataFileError, match=r"refused the query.*nowhere") as refused:
-            unnaive.count(unnaive.query(address, "select * from nowhere"), "ill")
-        assert "s3cret" not in str(refused.value)
-        server.execute("alter user postgres connection limit -1")
-        wrong = address.replace("/postgres?", "/absent?")
-        with pytest.raises(DataFileError, match="absent") as refused:
-            unnaive.count(unnaive.query(wrong, ALL), "ill")
-        assert "s3cret" not in str(refused.value)
-
-
 @pytest.mark.parametrize(
     ("source", "text", "message"),
     [

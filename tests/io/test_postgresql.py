@@ -12,7 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 import unnaive
+from benchmarks.engines import KEY
 from partitions import features, in_memory, patients
+from servers import postgresql
 from unnaive.cli.app import app
 from unnaive.exceptions import DataFileError, UnnaiveError
 
@@ -30,14 +32,7 @@ MANY = (  # rows in several batches, of which some are sent before the server sl
 
 @pytest.fixture(scope="module")
 def server():
-    pytest.importorskip("adbc_driver_postgresql", reason="adbc is not installed")
-    from benchmarks.engines import KEY, NotHere, PostgreSQL  # noqa: PLC0415 - starts a server
-
-    try:
-        running = PostgreSQL()
-    except NotHere as error:
-        pytest.skip(str(error))
-    with running:
+    with postgresql() as running:
         running.load(patients(), "patients")
         running.execute(f'alter table patients rename column "{KEY}" to place')
         running.execute("create user guest password 'guest'; grant all on patients to guest")

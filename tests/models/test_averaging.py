@@ -7,7 +7,7 @@ import pytest
 
 import naive_orders
 from tests.models.test_strengths import lawn
-from unnaive import BayesNet
+from unnaive import BayesNet, NaiveBayes
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.models.averaging import arc_probabilities
 
@@ -77,6 +77,8 @@ def test_missing_values_and_constant_columns():
 def test_what_is_refused():
     with pytest.raises(UnnaiveError, match="structure is given"):
         arc_probabilities(BayesNet(structure=[("x0", "y")]), *lawn(20))
+    with pytest.raises(TypeError, match=r"model=NaiveBayes\(\); it must be a BayesNet"):
+        arc_probabilities(NaiveBayes(), *lawn(20))
     with pytest.raises(ValueError, match="prior='flat'"):
         arc_probabilities(BayesNet(), *lawn(20), prior="flat")
     with pytest.raises(TableTooLarge, match="3 variables"):

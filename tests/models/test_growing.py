@@ -150,6 +150,39 @@ def test_what_cannot_grow_says_so():
     assert model.schema_.columns[1].categories == ("new",)
 
 
+@pytest.mark.parametrize("key", ["nb", "gaussian-nb"])
+def test_classes_are_a_list_of_labels(key):
+    X = [[1.0], [2.0], [4.0]]
+    for classes in ("abc", 5):
+        with pytest.raises(ValueError, match=f"classes= is {classes!r}; it must be a list of val"):
+            unnaive.make(key).partial_fit(X, ["a", "b", "c"], classes=classes)
+    with pytest.raises(ValueError, match="classes= has nan; values are strings or finite numbers"):
+        unnaive.make(key).partial_fit(X, [0, 1, 2], classes=[0, 1, 2, float("nan")])
+    model = unnaive.make(key).partial_fit(X, ["a", "b", "c"])
+    grow = {} if key == "gaussian-nb" else {"grow": True}
+    for classes in ("abc", ["a", "b", "c", None]):
+        with pytest.raises(ValueError, match=r"classes= (is 'abc'|has None)"):
+            model.partial_fit(X, ["a", "b", "c"], classes=classes, **grow)
+
+
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        ([0, 1], [0, 1, 1.5]),
+        ([True, False], [0, 1, 2]),
+        (np.array([0, 1], dtype=np.int8), [0, 1, 300]),
+        (np.array([0, 1], dtype=np.uint8), [-1, 0, 1]),
+        (np.array([0, 1], dtype=np.float32), [0, 1, 2**24 + 1]),
+        ([0, 1], [0, 1, "unknown"]),
+    ],
+)
+def test_classes_that_the_type_of_the_labels_cannot_hold_stay_as_they_are(y, classes):
+    model = unnaive.NaiveBayes().partial_fit([["a"], ["b"]], y, classes=classes)
+    assert model.classes_.tolist() == classes
+    assert model.schema_.classes == tuple(classes)
+    assert model.predict([["a"], ["b"]]).tolist() == list(y)
+
+
 def test_a_choice_by_leave_one_out_keeps_its_structure():
     """The trees of the first samples stay; a tree of each class cannot be kept for a new class."""
     first, second, _ = batches(5)

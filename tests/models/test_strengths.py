@@ -83,5 +83,7 @@ def test_the_threshold_has_the_least_area(numbers):
 def test_what_is_refused():
     with pytest.raises(UnnaiveError, match="structure is given"):
         arc_strengths(BayesNet(structure=[("x0", "y")]), *lawn(20))
+    with pytest.raises(TypeError, match="it must be a BayesNet"):
+        arc_strengths("bayesnet", *lawn(20))
     with pytest.raises(ValueError, match="n_samples=0"):
         arc_strengths(BayesNet(), *lawn(20), n_samples=0)

@@ -118,8 +118,36 @@ def test_rows_that_the_start_excludes():
         expectation_maximization(start, [{"a": "y"}])
     with pytest.raises(UnnaiveError, match="probability 0 by the tables to start from"):
         expectation_maximization(start, [{"a": "y", "b": "u"}])
-    with pytest.raises(ValueError, match="max_steps=0"):
-        expectation_maximization(start, [{"a": "x"}], max_steps=0)
+    with pytest.raises(UnnaiveError, match="a row; a cell is one state or missing"):
+        expectation_maximization(start, [{"a": ["x", "y"]}])
+    with pytest.raises(UnnaiveError, match="allows no probability 0, and the table of 'a'"):
+        expectation_maximization(start, [{"a": "x"}], pseudo_count=1.0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_steps": 0}, "max_steps=0; it must be a whole number of at least 1"),
+        ({"max_steps": 2.5}, "max_steps=2.5; it must be"),
+        ({"pseudo_count": -1}, "pseudo_count=-1; it must be a number of at least 0"),
+        ({"pseudo_count": math.inf}, "pseudo_count=inf"),
+        ({"pseudo_count": "some"}, "pseudo_count='some'"),
+        ({"tolerance": math.nan}, "tolerance=nan; it must be a number"),
+    ],
+)
+def test_settings_that_are_refused(settings, message):
+    start = Network.uniform(DAG.empty(["a"]), (("x", "y"),))
+    with pytest.raises(UnnaiveError, match=message):
+        expectation_maximization(start, [{"a": "x"}], **settings)
+
+
+def test_no_rows():
+    start = Network.uniform(DAG.empty(["a"]), (("x", "y"),))
+    assert expectation_maximization(start, []).network.query("a").tolist() == [0.5, 0.5]
+    with pytest.raises(UnnaiveError, match="there are no rows"):
+        structural_em(start, [])
+    with pytest.raises(UnnaiveError, match="max_parents='two'; it must be a whole number"):
+        structural_em(start, [{"a": "x"}], max_parents="two")
 
 
 def test_structural_em_finds_the_graph_of_incomplete_rows(monkeypatch):

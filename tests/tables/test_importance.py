@@ -121,6 +121,11 @@ def test_batches_and_soft_findings():
         assert found[name].effective_samples.shape == (3,)
     alone = network.query("c", rows[1], method="sampling")
     agrees(alone, network.query("c", rows[1]))
+    nothing = network.marginals([], method="sampling")
+    for name, exact in network.marginals([]).items():
+        assert nothing[name].probabilities.shape == exact.shape
+        assert nothing[name].standard_errors.shape == exact.shape
+        assert nothing[name].effective_samples.shape == (0,)
     frame = pd.DataFrame({"a": ["a0", "a1"], "b": ["b2", None]})
     assert network.marginals(frame, method="sampling")["d"].probabilities.shape == (2, 3)
 
@@ -168,6 +173,8 @@ def test_wrong_settings():
     network = made([2, 2], 0)
     with pytest.raises(UnnaiveError, match="method='gibbs'; it must be 'exact' or 'sampling'"):
         network.query("a", method="gibbs")
+    with pytest.raises(UnnaiveError, match=r"method=\['sampling'\]; it must be"):
+        network.query("a", method=["sampling"])
     with pytest.raises(UnnaiveError, match="method='gibbs'"):
         network.marginals(method="gibbs")
     for number in (0, -5, 2.5, True, "many"):

@@ -62,8 +62,9 @@ def count(
         The samples. A folder, a pattern such as ``"visits/*.parquet"``, a list of files and a
         ``pyarrow.dataset`` are counted in batches, in memory that does not grow with the number
         of samples. The same holds for a single file of more than 256 MB, and for streams of arrow
-        batches: DuckDB relations, lazy frames of polars, readers of pyarrow, cursors of ADBC, and
-        whatever has ``__arrow_c_stream__``. Dask and Spark frames are counted on their workers.
+        batches: DuckDB relations, lazy frames of polars, readers of pyarrow, cursors of ADBC,
+        lists and iterators of record batches, and whatever has ``__arrow_c_stream__``. Dask and
+        Spark frames are counted on their workers.
     target : str or array
         Name of the target column in ``source``, or the class labels.
     schema : Schema, default=None

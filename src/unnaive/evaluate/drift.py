@@ -15,6 +15,7 @@ from scipy.special import rel_entr
 
 from unnaive._dataclasses import dataclass
 from unnaive._html import html_table
+from unnaive.counts import JointCounts
 from unnaive.evaluate.drift_cost import cost_of_drift
 from unnaive.evaluate.homogeneity import homogeneity
 from unnaive.evaluate.significance import holm
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from unnaive._typing import CountArray, FloatArray, State
-    from unnaive.counts import JointCounts
     from unnaive.models import CountsClassifier
 
 _HALF = 0.5  # rows added to every cell for the stability index, which an empty cell makes infinite
@@ -228,7 +228,7 @@ def drift(
         Counts by one schema, of different rows. A window of time may be a difference of counts.
     level : float, default=0.05
         Probability of any false alarm if nothing has changed.
-    model : classifier that learns from counts, default=None
+    model : CountsClassifier, default=None
         Its cost of drift is estimated: it is fitted to the old and to the new counts, and both
         predict 10,000 rows that are drawn from a TAN of the new counts (from naive Bayes if they
         have no pairs).
@@ -244,6 +244,8 @@ def drift(
     ------
     SchemaMismatch
         If the counts have different schemas.
+    UnnaiveError
+        If counts are of weighted rows or of none, or the model does not learn from counts.
 
     See Also
     --------
@@ -266,6 +268,9 @@ def drift(
     >>> {change.names for change in found.alarms}
     {('x2',)}
     """
+    for which, counts in (("old", old), ("new", new)):
+        if not isinstance(counts, JointCounts):
+            raise TypeError(f"the {which} rows are not counted: {counts!r}; use unnaive.count")
     old.schema.require_same(new.schema)
     if not 0 < level < 1:
         raise ValueError(f"level={level!r}; it must be between 0 and 1")
@@ -294,7 +299,8 @@ def _common_pairs(
     """Return the pairs that both have, and the names of those that have too many values."""
     wide = {tuple(sorted(cells.columns)) for cells in (*old.cells, *new.cells)}
     both = set(map(tuple, old.pair_columns.tolist())) & set(map(tuple, new.pair_columns.tolist()))
-    names = old.schema.names
+    names, sizes = old.schema.names, old.schema.sizes
+    both = {(i, j) for i, j in both if sizes[i] and sizes[j]}  # a column may never have had a value
     skipped = tuple((names[i], names[j]) for i, j in sorted(both & wide))
     return sorted(both - wide), skipped
 

@@ -9,13 +9,14 @@ from sklearn.base import clone
 
 from unnaive._core.tables import log_posterior
 from unnaive.counts import CodedRows
+from unnaive.exceptions import UnnaiveError
+from unnaive.models.base import CountsClassifier
 from unnaive.models.nb import NaiveBayes
 from unnaive.models.tree import TAN
 
 if TYPE_CHECKING:
     from unnaive._typing import CodeArray, IntArray
     from unnaive.counts import JointCounts
-    from unnaive.models import CountsClassifier
     from unnaive.structure.graph import ParentGraph
 
 DRAWS = 10_000
@@ -54,6 +55,11 @@ def cost_of_drift(
     >>> cost_of_drift(unnaive.NaiveBayes(), old, old)[0]
     0.0
     """
+    if not isinstance(model, CountsClassifier):
+        raise UnnaiveError(
+            f"model={model!r} does not learn from counts, so that its cost of drift is unknown; "
+            "name one that does, such as TAN(), or none"
+        )
     random = np.random.default_rng(random_state)
     unchanged = [
         CodedRows(old.schema, *drawn_rows(old + new, min(int(counts.total), MOST), random))
@@ -105,7 +111,7 @@ def drawn_rows(
     codes = np.zeros((counts.n_columns, rows), dtype=schema.code_type)
     source = TAN() if counts.has_all_pairs and not counts.cells else NaiveBayes()
     graph = cast("ParentGraph", source.fit_counts(counts).structure_)
-    for column in graph.order.tolist():
+    for column in graph.order[schema.sizes[graph.order] > 0].tolist():  # the others have no value
         table = counts.marginal(column)[:, None]
         above = np.zeros(rows, dtype=np.int64)
         for parent in graph.parents_of(column):

@@ -224,6 +224,11 @@ def check_names(names: Sequence[str], path: Path) -> None:
     if "" in names:
         cure = "name it, or remove it if it holds row numbers or follows a last separator"
         raise DataFileError(f"{path}: column {names.index('') + 1} has no name; {cure}")
+    refuse_duplicates(names, str(path))
+
+
+def refuse_duplicates(names: Sequence[str], where: str) -> None:
+    """Raise if two columns of a file or a stream have the same name."""
     for name, times in Counter(names).items():
         if times > 1:
-            raise DataFileError(f"{path}: column name {name!r} occurs {times} times; rename them")
+            raise DataFileError(f"{where}: column name {name!r} occurs {times} times; rename them")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -21,14 +22,26 @@ _HELD = {"numpy", "pandas", "polars", "pyarrow", "modin", "cudf", "dask", "pyspa
 def is_stream(source: object) -> bool:
     """Whether rows are read from a source as a stream; tables in memory are no streams.
 
+    Record batches in a list are one, and so is every iterator, which can only give batches.
+
     Examples
     --------
     >>> from unnaive.io.sources import is_stream
     >>> is_stream([[1, 2], [3, 4]])
     False
     """
+    if is_batches(source):
+        return True
     kind: Any = type(source)
     return _gives_batches(kind)
+
+
+def is_batches(source: object) -> bool:
+    """Whether a source is an iterator, or a list of arrow record batches."""
+    if isinstance(source, list | tuple) and source:
+        kind = type(source[0])
+        return kind.__name__ == "RecordBatch" and kind.__module__.startswith("pyarrow")
+    return isinstance(source, Iterator)
 
 
 @cache

@@ -25,6 +25,8 @@ def from_table(X: object) -> Frame | None:
     """Convert a data frame to a :class:`Frame`; None if X is not a data frame."""
     if nw.dependencies.is_pandas_dataframe(X):  # the error of narwhals has no cure
         _refuse_duplicates(X.columns)
+    elif nw.dependencies.is_pyarrow_table(X):
+        _refuse_duplicates(X.column_names)
     table = nw.from_native(X, pass_through=True, eager_only=False)
     if isinstance(table, nw.LazyFrame) or is_stream(X):
         cure = "take its rows into memory first, by .collect(), .compute() or .to_arrow_table()"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from unnaive import _parallel
 from unnaive._dataclasses import dataclass
 from unnaive.exceptions import UnnaiveError
-from unnaive.models.strengths import ArcStrengths
+from unnaive.models.strengths import ArcStrengths, require_search
 from unnaive.structure.orders import (
     Families,
     arc_matrix,
@@ -155,8 +155,7 @@ def arc_probabilities(
     """
     if prior not in _PRIORS:
         raise ValueError(f"prior={prior!r}; it must be one of {', '.join(map(repr, _PRIORS))}")
-    if model.structure is not None:
-        raise UnnaiveError("structure is given, so no arc is uncertain; set structure=None")
+    require_search(model)
     model._check()
     rows, _ = model.coded(model._given(X, y, None, first=True))
     names = (*rows.schema.names, class_node(rows.schema))

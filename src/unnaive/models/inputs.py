@@ -11,7 +11,7 @@ from unnaive._scikit import BaseEstimator, validate_data
 from unnaive.exceptions import SchemaMismatch
 from unnaive.io.frames import Frame, is_mappings, to_frame
 from unnaive.models.fitted import Names
-from unnaive.schema import sorted_labels
+from unnaive.schema.learn import declared_classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -129,7 +129,7 @@ def how_to_select(model: Classifier, names: Sequence[str]) -> str:
 
 def require_same_classes(classes: Sequence[Label] | None, schema: Schema) -> None:
     """Raise an error if a later call of ``partial_fit`` names other classes than the first."""
-    if classes is not None and sorted_labels(set(classes)) != schema.classes:
+    if classes is not None and declared_classes(classes) != schema.classes:
         raise ValueError(
             f"classes={list(classes)!r} is not the same as on the first call to partial_fit: "
             f"{list(schema.classes)!r}"

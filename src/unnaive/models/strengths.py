@@ -19,6 +19,7 @@ from unnaive._axes import new_axes
 from unnaive._dataclasses import dataclass
 from unnaive._html import html_table
 from unnaive.exceptions import UnnaiveError
+from unnaive.models.bayesnet import BayesNet
 from unnaive.schema.columns import code_type
 from unnaive.structure.dag import DAG
 from unnaive.tables.export import class_node
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from unnaive._typing import FloatArray, IntArray
     from unnaive.counts import CodedRows
-    from unnaive.models.bayesnet import BayesNet
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,6 +170,14 @@ def significant_above(strengths: FloatArray) -> float:
     return float(ordered[max(0, int(np.ceil(level * len(ordered))) - 1)]) if level > 0 else 0.0
 
 
+def require_search(model: object) -> None:
+    """Raise an error unless the model is a Bayesian network whose arcs are not given."""
+    if not isinstance(model, BayesNet):
+        raise TypeError(f"model={model!r}; it must be a BayesNet(…)")
+    if model.structure is not None:
+        raise UnnaiveError("structure is given, so no arc is uncertain; set structure=None")
+
+
 def arc_strengths(
     model: BayesNet,
     X: object,
@@ -214,8 +222,7 @@ def arc_strengths(
     """
     if n_samples < 1:
         raise ValueError(f"n_samples={n_samples}; at least one is needed")
-    if model.structure is not None:
-        raise UnnaiveError("structure is given, so no arc is searched for; set structure=None")
+    require_search(model)
     model._check()
     rows, _ = model.coded(model._given(X, y, None, first=True))
     rows, counts = _distinct(rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -148,6 +149,8 @@ def _check_column(column: State) -> None:
 def _check_labels(labels: object, what: str, least: int = 0) -> None:
     if not isinstance(labels, list) or any(not isinstance(x, str | int | float) for x in labels):
         raise TypeError(f"the {what} are not a list of text and numbers")
+    if any(isinstance(x, float) and not isfinite(x) for x in labels):
+        raise ValueError(f"the {what} contain a number that is not finite")
     if len({(isinstance(x, str), x) for x in labels}) < len(labels):
         raise ValueError(f"the {what} contain a value twice")
     if len(labels) < least:

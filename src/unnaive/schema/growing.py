@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -18,9 +19,10 @@ from unnaive.schema.columns import (
     refuse_infinite,
     sorted_labels,
 )
+from unnaive.schema.settings import named_categories, named_classes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from unnaive.io.frames import Column, Frame
     from unnaive.schema.columns import ColumnSchema, Label
@@ -58,6 +60,8 @@ def extend(
         If there is no such column, or it is cut into bins.
     UnnaiveError
         If text would be added to numbers, or numbers to text.
+    ValueError
+        If one of the lists is not a list of strings and finite numbers.
 
     Examples
     --------
@@ -68,22 +72,21 @@ def extend(
     (('ex', 'no', 'yes'), ('dead', 'ill', 'well'))
     """
     columns = {column.name: column for column in self.columns}
+    if not isinstance(categories, Mapping | None):
+        raise ValueError(
+            f"categories={categories!r}; it must be a mapping from column names to lists of values"
+        )
     for name, labels in (categories or {}).items():
         if name not in columns:
             close = get_close_matches(name, self.names, n=1)
             cure = f"did you mean {close[0]!r}?" if close else f"they are {list(self.names)}"
             raise SchemaMismatch(f"there is no column {name!r} to extend; {cure}")
-        columns[name] = _with_labels(columns[name], _plain(labels))
-    added = [label for label in _plain(classes) if label not in self.classes]
+        columns[name] = _with_labels(columns[name], named_categories(name, labels))
+    added = [label for label in named_classes(classes) if label not in self.classes]
     if added:
         _refuse_mixed(f"the target {self.target!r}", self.classes, added)
     known = sorted_labels({*self.classes, *added}) if added else self.classes
     return replace(self, columns=tuple(columns.values()), classes=known)
-
-
-def _plain(labels: Iterable[Label]) -> tuple[Label, ...]:
-    """Return labels without the types of numpy, for messages and files."""
-    return tuple(one.item() if isinstance(one, np.generic) else one for one in labels)
 
 
 def _with_labels(column: ColumnSchema, labels: Sequence[Label]) -> ColumnSchema:
@@ -147,7 +150,7 @@ def grown(schema: Schema, frame: Frame, classes: Sequence[Label] | None = None) 
             labels = _unseen(column, frame.column(index))
             if labels:
                 added[column.name] = labels
-    named = schema.classes if classes is None else tuple(classes)
+    named = schema.classes if classes is None else named_classes(classes)
     if not added and set(named) <= set(schema.classes):
         return schema
     return schema.extend(added, named)

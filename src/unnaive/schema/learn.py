@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,13 @@ from unnaive.schema.columns import (
     sorted_labels,
 )
 from unnaive.schema.schema import Schema, refuse_unusable_target
-from unnaive.schema.settings import categorical_mask, declared_categories, missing_mask
+from unnaive.schema.settings import (
+    categorical_mask,
+    declared_categories,
+    missing_mask,
+    named_classes,
+    require_features,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,9 +90,31 @@ def learn_target(
     if classes is None:
         labels = sorted_labels(learn_categories(column)[0].categories)
     else:
-        labels = sorted_labels(set(label_array(tuple(classes)).tolist()))
+        labels = declared_classes(classes)
     schema = Schema((), labels, column.name)
     return label_array(labels, column if classes is None else None), schema.encode_target(column)
+
+
+def declared_classes(classes: object) -> tuple[Label, ...]:
+    """Return the classes that somebody declares, sorted and once each.
+
+    Parameters
+    ----------
+    classes : list of str, int, float or bool
+        The classes.
+
+    Returns
+    -------
+    tuple
+        The classes; if one of several numbers has a fraction, all are floats.
+
+    Examples
+    --------
+    >>> from unnaive.schema.learn import declared_classes
+    >>> declared_classes(["well", "ill", "well"])
+    ('ill', 'well')
+    """
+    return sorted_labels(set(label_array(named_classes(classes)).tolist()))
 
 
 def label_array(labels: Sequence[Label], column: Column | None = None) -> AnyArray:
@@ -96,7 +125,8 @@ def label_array(labels: Sequence[Label], column: Column | None = None) -> AnyArr
     labels : sequence of str, int, float or bool
         The labels.
     column : Column or None, default=None
-        A column whose numeric type the array gets, if the column is numeric.
+        A column whose numeric type the array gets, if the column is numeric and its type can hold
+        all labels.
 
     Returns
     -------
@@ -114,7 +144,10 @@ def label_array(labels: Sequence[Label], column: Column | None = None) -> AnyArr
     array(['a', 1], dtype=object)
     """
     if column is not None and not column.is_text:
-        return np.array(labels, dtype=column.values.dtype)
+        with suppress(OverflowError, ValueError):
+            array = np.array(labels, dtype=column.values.dtype)
+            if array.tolist() == list(labels):
+                return array
     kinds = {type(label) for label in labels}
     if len(kinds) > 1 and str in kinds:
         array = np.empty(len(labels), dtype=object)
@@ -179,6 +212,7 @@ def learn_schema(
     >>> schema.columns[1].categories, codes.tolist()
     (('f', 'm'), [[0, 1], [0, 1]])
     """
+    require_features(frame.names, target.name)
     labels, class_codes = learn_target(target, classes)
     limits = (min_frequency, max_categories)
     named = (categorical_features, categories, missing_as_category)

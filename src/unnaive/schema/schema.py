@@ -478,7 +478,11 @@ def _describe(column: ColumnSchema) -> str:
 
 
 def _differing(mine: ColumnSchema, theirs: ColumnSchema) -> str:
-    """Name the categories that only one of two columns has."""
+    """Name the categories that only one of two columns has, that of missing values first."""
+    if mine.missing_category != theirs.missing_category:
+        return (
+            f" (missing values are a category {'here' if mine.missing_category else 'there'} only)"
+        )
     if isinstance(mine, NumericColumn) or isinstance(theirs, NumericColumn):
         return ""
     here = [repr(one) for one in mine.categories if one not in theirs.categories]

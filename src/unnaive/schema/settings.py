@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from unnaive.exceptions import UnnaiveError
 
 if TYPE_CHECKING:
     from unnaive._typing import AnyArray, BoolArray
@@ -14,6 +17,13 @@ if TYPE_CHECKING:
     Features = str | Sequence[str | int] | AnyArray | None  # "auto", names, positions, a mask
     Missing = bool | Sequence[str | int] | AnyArray
     Categories = str | Mapping[str, Iterable[Label]] | Sequence[Iterable[Label] | None] | None
+
+
+def require_features(names: Sequence[str], target: str | None) -> None:
+    """Raise an error if there is no column but the target."""
+    if not names:
+        but = "" if target is None else f" but the target {target!r}"
+        raise UnnaiveError(f"there is no column{but}; at least one feature is needed")
 
 
 def declared_categories(
@@ -41,19 +51,33 @@ def declared_categories(
 
 def _declared(name: str, labels: object) -> tuple[Label, ...]:
     """Check the declared values of one column."""
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise ValueError(
-            f"categories= of column {name!r} is {labels!r}; it must be a list of values"
-        )
-    values = tuple(x.item() if isinstance(x, np.generic) else x for x in labels)
-    for value in values:
-        if not isinstance(value, str | int | float | bool) or value != value:  # noqa: PLR0124
-            raise ValueError(
-                f"categories= of column {name!r} has {value!r}; values are strings or numbers, and "
-                "missing cells need no category"
-            )
+    values = named_categories(name, labels)
     if len(set(values)) != len(values):
         raise ValueError(f"categories= of column {name!r} has a value twice")
+    return values
+
+
+def named_categories(name: str, labels: object) -> tuple[Label, ...]:
+    """Read the list of categories that somebody gives for a column."""
+    return _listed(
+        f"categories= of column {name!r}", labels, ", and missing cells need no category"
+    )
+
+
+def named_classes(labels: object) -> tuple[Label, ...]:
+    """Read the list of classes that somebody gives."""
+    return _listed("classes=", labels)
+
+
+def _listed(what: str, labels: object, more: str = "") -> tuple[Label, ...]:
+    """Check a list of labels; return them without the types of numpy, for messages and files."""
+    if isinstance(labels, str | Mapping) or not isinstance(labels, Iterable):
+        raise ValueError(f"{what} is {labels!r}; it must be a list of values")
+    values = tuple(x.item() if isinstance(x, np.generic) else x for x in labels)
+    for value in values:
+        fits = isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))
+        if not fits:
+            raise ValueError(f"{what} has {value!r}; values are strings or finite numbers{more}")
     return values
 
 

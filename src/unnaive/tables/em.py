@@ -32,7 +32,7 @@ from unnaive.exceptions import UnnaiveError
 from unnaive.information.scores import FamilyScores
 from unnaive.structure.climb import Climber, hill_climbing
 from unnaive.structure.dag import DAG
-from unnaive.tables.evidence import chances_of, encoded
+from unnaive.tables.evidence import chances_of, encoded, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +112,8 @@ def expectation_maximization(
     ----------
     network : Network
         The graph, the states, and the tables from which to start; ``Network.uniform`` makes some.
-        A variable that is never observed needs a random start.
+        A variable that is never observed needs a random start. With a ``pseudo_count``, tables
+        must not have zeros.
     rows : list of dict, data frame or array
         As in ``Network.log_probability``; missing cells are None or NaN.
     pseudo_count : float, default=0
@@ -143,8 +144,9 @@ def expectation_maximization(
     >>> bool((np.diff(result.path) >= 0).all())
     True
     """
-    if not pseudo_count >= 0 or max_steps < 1:
-        raise ValueError(f"pseudo_count={pseudo_count}, max_steps={max_steps}; both are positive")
+    _require_whole(1, max_steps=max_steps)
+    if not is_number(tolerance) or math.isnan(tolerance):
+        raise UnnaiveError(f"tolerance={tolerance!r}; it must be a number")
     distinct = _distinct(network, encoded(network, rows))
     return _maximized(network, distinct, pseudo_count, max_steps, tolerance)
 
@@ -152,6 +154,7 @@ def expectation_maximization(
 def _maximized(
     network: Network, rows: _Rows, pseudo_count: float, max_steps: int, tolerance: float
 ) -> EM:
+    _require_prior(network, pseudo_count)
     tree, tables = network._tree, list(network.tables)  # noqa: SLF001
     path, converged = list[float](), False
     for _ in range(max_steps + 1):
@@ -163,6 +166,29 @@ def _maximized(
         tables = [_shares(*pair, pseudo_count) for pair in zip(expected, tables, strict=True)]
         tree = tree.with_tables(tables)
     return EM(replace(network, tables=tuple(tables)), np.array(path), converged)
+
+
+def _require_whole(least: int, **numbers: object) -> None:
+    for name, number in numbers.items():
+        whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+        if not whole or number < least:  # type: ignore[operator]
+            raise UnnaiveError(f"{name}={number!r}; it must be a whole number of at least {least}")
+
+
+def _require_prior(network: Network, pseudo_count: float) -> None:
+    """Raise if there is no such prior, or if the tables to start from have probability 0 by it."""
+    if not is_number(pseudo_count) or not 0 <= pseudo_count < math.inf:
+        raise UnnaiveError(f"pseudo_count={pseudo_count!r}; it must be a number of at least 0")
+    zeros = [
+        name
+        for name, table in zip(network.dag.names, network.tables, strict=True)
+        if not table.all()
+    ]
+    if pseudo_count and zeros:
+        raise UnnaiveError(
+            f"pseudo_count={pseudo_count:g} allows no probability 0, and the table of "
+            f"{zeros[0]!r} to start from has one; start from Network.uniform(dag, states)"
+        )
 
 
 def _rounding(log: float) -> float:
@@ -272,7 +298,10 @@ def structural_em(
     --------
     expectation_maximization : Estimates tables only.
     """
+    _require_whole(0, max_parents=max_parents, max_graphs=max_graphs)
     codes = encoded(network, rows)
+    if not codes.shape[1]:
+        raise UnnaiveError("there are no rows; nothing to learn a graph from")
     random = np.random.default_rng(random_state)
     best = _fitted(network, codes, pseudo_count)
     path = [_bic(best, codes)]

@@ -65,6 +65,8 @@ def encoded(network: Network, rows: object) -> CodeArray:
     rows = [rows] if isinstance(rows, Mapping) else rows
     if isinstance(rows, Sequence) and all(isinstance(row, Mapping) for row in rows):
         keys = dict.fromkeys(name for row in rows for name in row)
+        for row in rows:
+            _require_single_states(row)
         n_rows, columns = len(rows), {name: [row.get(name) for row in rows] for name in keys}
     else:
         frame = to_frame(rows)
@@ -80,6 +82,15 @@ def encoded(network: Network, rows: object) -> CodeArray:
         known = {label: code_of(network, node, label) for label in set(labels)}
         codes[node] = [known[label] for label in labels]
     return codes
+
+
+def _require_single_states(row: Mapping[str, object]) -> None:
+    for name, label in row.items():
+        if isinstance(label, _SEVERAL):
+            raise UnnaiveError(
+                f"variable {name!r} has {label!r} in a row; a cell is one state or missing, and "
+                "several states are a finding of query or marginals"
+            )
 
 
 def _labels(column: Column) -> list[Label]:

@@ -349,18 +349,19 @@ def _estimate(
     return [sampler.answer(nodes, samples) for nodes in asked]
 
 
-def stacked(rows: Sequence[EstimatedProbabilities]) -> EstimatedProbabilities:
-    """Put the answers of several rows of evidence into one, with a first axis for the rows."""
+def stacked(rows: Sequence[EstimatedProbabilities], size: int) -> EstimatedProbabilities:
+    """Put answers of shape (size,) to any number of rows of evidence into one of (n, size)."""
+    shape = len(rows), size
     return EstimatedProbabilities(
-        np.stack([row.probabilities for row in rows]),
-        np.stack([row.standard_errors for row in rows]),
-        np.stack([row.effective_samples for row in rows]),
+        np.array([row.probabilities for row in rows]).reshape(shape),
+        np.array([row.standard_errors for row in rows]).reshape(shape),
+        np.array([row.effective_samples for row in rows], dtype=np.float64),
     )
 
 
 def is_sampling(method: str) -> bool:
     """Whether a method of inference is sampling; raise if there is none of this name."""
-    if method not in {"exact", "sampling"}:
+    if method not in ("exact", "sampling"):
         raise UnnaiveError(f"method={method!r}; it must be 'exact' or 'sampling'")
     return method == "sampling"
 

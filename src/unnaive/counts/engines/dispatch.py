@@ -20,6 +20,7 @@ from unnaive.counts.engines.memory import code_rows, count_codes
 from unnaive.counts.sizes import require_pairs_fit
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.io.frames import Column, Frame, to_column, to_frame
+from unnaive.schema.settings import require_features
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence, Sized
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from unnaive.schema.sketch import SchemaSketch
 
 KNOWN_ERRORS = (SchemaMismatch, UnnaiveError, ValueError, TypeError)
+_ROUNDING = 1e-9  # relative rounding of sums of weights in another order, at most; rows are exact
 Result = TypeVar("Result")
 
 
@@ -100,6 +102,7 @@ class Work(ABC, Generic[Result]):
             frame, labels = frame.split(self.target)
         if self.weight is not None:
             frame, weights = frame.split(self.weight)
+        require_features(frame.names, self.target)
         target = to_column(labels)
         if len(target.values) != frame.n_rows:
             raise UnnaiveError(
@@ -290,7 +293,18 @@ def count_more(
         *columns, schema=counts.schema, pairs=None, families=tuple(families), triples=triples
     )
     more = fold(engine, work, target, sample_weight)
+    if not np.allclose(more.class_counts, counts.class_counts, rtol=_ROUNDING, atol=0.0):
+        raise changed_rows(counts.total, more.total)
     return replace(counts, families=more.families, triples=more.triples)
+
+
+def changed_rows(before: float, after: float) -> UnnaiveError:
+    """Return the error of a source that gives other rows in another pass."""
+    first, then = f"{before:,.10g}", "other ones" if before == after else f"{after:,.10g}"
+    return UnnaiveError(
+        f"the rows changed while they were read: {first} in one pass, {then} in the next; give "
+        "rows that stay as they are until the model is fitted"
+    )
 
 
 def learn_schema_of(
@@ -330,12 +344,16 @@ def columns_of(
 
 
 def features_of(
-    columns: tuple[str, ...], others: Iterable[str | None], names: Sequence[str] | None
+    columns: tuple[str, ...], others: Sequence[str | None], names: Sequence[str] | None
 ) -> tuple[str, ...]:
-    """Return the columns without some others, in the order of ``names``, which must agree."""
+    """Return the columns without some others, in the order of ``names``, which must agree.
+
+    The first of the others is the target; at least one column must be left.
+    """
     frame = Frame(columns, 1, tuple(Column(name, np.empty(0)) for name in columns))
     for name in filter(None, others):
         frame, _ = frame.split(name)
+    require_features(frame.names, others[0] if others else None)
     return arranged(frame, names).names
 
 

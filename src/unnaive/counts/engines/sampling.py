@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from unnaive._dataclasses import dataclass
-from unnaive.counts.engines.dispatch import Rows, Work, columns_of, fold, weights_of
+from unnaive.counts.engines.dispatch import (
+    Rows,
+    Work,
+    changed_rows,
+    columns_of,
+    fold,
+    weights_of,
+)
 from unnaive.exceptions import SchemaMismatch
 from unnaive.io.frames import Column, Frame, joined_columns
 
@@ -267,6 +274,8 @@ def sample_rows(
         rows = [sizes.get(number, 0) for number in range(max(sizes) + 1)]
         work = replace(work, starts=(0, *np.cumsum(rows).tolist()))
     sample = fold(engine, work, target, sample_weight)
+    if not engine.in_order and sample.of != work.starts[-1]:
+        raise changed_rows(work.starts[-1], sample.of)
     names = sample.names(weighted=weighted)
     frame = Frame(names, len(sample.places), sample.columns[: len(names)])
     weights = sample.columns[-1].values if weighted else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unnaive.io.arff import parse_arff
 from unnaive.io.arrow import column_names, frame_of, is_text, text_names, values_of
-from unnaive.io.content import arrow_for, check_names, encoding_of, text_of
+from unnaive.io.content import arrow_for, check_names, encoding_of, refuse_duplicates, text_of
 from unnaive.io.parts.base import Part, naming
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class ArrowPart(Part):
 
     def __init__(self, name: str, schema: pa.Schema) -> None:
         self.name, self.schema = name, schema
+        refuse_duplicates(schema.names, name)
         with naming(name):
             self.columns, self.kinds = column_names(schema), kinds_of(schema)
         self._text = text_names(schema)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import closing, contextmanager
 from importlib import import_module
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from unnaive.exceptions import DataFileError, UnnaiveError
 from unnaive.io.content import one_line
 from unnaive.io.parts.parquet import ArrowPart
-from unnaive.io.sources import AGAIN, ONCE
+from unnaive.io.sources import AGAIN, ONCE, is_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +35,8 @@ class StreamPart(ArrowPart):
 
     def __init__(self, source: Any) -> None:
         self._source, kind = source, type(source)
-        self.again = any(hasattr(kind, name) for name in AGAIN)
-        self.once = not self.again and any(hasattr(kind, name) for name in ONCE)
+        self.again = isinstance(source, list | tuple) or any(hasattr(kind, name) for name in AGAIN)
+        self.once = not self.again and any(hasattr(kind, name) for name in (*ONCE, "__next__"))
         self.n_read = 0
         name = getattr(source, "described", f"the {kind.__name__}")
         self._first: pa.RecordBatchReader | None = None
@@ -108,8 +109,8 @@ def open_reader(source: Any) -> pa.RecordBatchReader:
             if name.endswith("_arrow_reader"):  # a relation keeps its result, a new one has none
                 return getattr(source.project("*"), name)(BATCH_ROWS)
             return getattr(source, name)()
-    if hasattr(source, "read_next_batch"):
-        return source
+    if is_batches(source):  # so are readers
+        return source if hasattr(source, "read_next_batch") else _of_batches(iter(source))
     return import_module("pyarrow").RecordBatchReader.from_stream(source)
 
 
@@ -127,6 +128,36 @@ def _of_lazy_frame(frame: Any) -> pa.RecordBatchReader:
         for batch in one.to_arrow(compat_level=plain).to_batches()
     )
     return import_module("pyarrow").RecordBatchReader.from_batches(schema, batches)
+
+
+def _of_batches(batches: Iterator[Any]) -> pa.RecordBatchReader:
+    """Read the batches of a list or an iterator, which must have the same columns and types."""
+    first = _required(next(batches, None))
+    later = (_required(batch, first) for batch in batches)
+    reader = import_module("pyarrow").RecordBatchReader
+    return reader.from_batches(first.schema, chain([first], later))
+
+
+def _required(batch: Any, first: pa.RecordBatch | None = None) -> pa.RecordBatch:
+    """Return a batch if it is one, and has the columns of the first."""
+    if batch is None:
+        raise ValueError("there is no batch, so that not even the columns are known")
+    if not isinstance(batch, import_module("pyarrow").RecordBatch):
+        kind = type(batch).__name__
+        raise TypeError(
+            f"it gives a {kind}, and not a record batch of arrow; give a table, or paths of files"
+        )
+    if first is not None and not batch.schema.equals(first.schema):
+        raise ValueError(f"{_difference(batch, first)}; give all batches one schema")
+    return batch
+
+
+def _difference(batch: pa.RecordBatch, first: pa.RecordBatch) -> str:
+    """Name the first column in which two batches differ."""
+    pairs = enumerate(zip_longest(batch.schema, first.schema), start=1)
+    place, fields = next((at, (a, b)) for at, (a, b) in pairs if a is None or b is None or a != b)
+    here, there = ("absent" if f is None else f"{f.name!r} ({f.type})" for f in fields)
+    return f"column {place} of a batch is {here}, and of the first batch {there}"
 
 
 def _joined(batches: list[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:

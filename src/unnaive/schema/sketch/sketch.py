@@ -13,7 +13,13 @@ from unnaive.discretize.base import BinnedDiscretizer
 from unnaive.exceptions import SchemaMismatch, UnnaiveError
 from unnaive.schema.categories import labels_of
 from unnaive.schema.columns import CategoricalColumn, ColumnSchema, sorted_labels
-from unnaive.schema.learn import ColumnRules, encode_declared, label_array, warn_of_columns
+from unnaive.schema.learn import (
+    ColumnRules,
+    declared_classes,
+    encode_declared,
+    label_array,
+    warn_of_columns,
+)
 from unnaive.schema.schema import Schema, refuse_unusable_target
 from unnaive.schema.sketch.buckets import ACCURACY
 from unnaive.schema.sketch.columns import ColumnSketch, Values
@@ -95,7 +101,7 @@ class SchemaSketch:
         self._places: dict[Label, int] = {}
         self._fixed: Schema | None = None
         if classes is not None:
-            labels = sorted_labels(set(label_array(tuple(classes)).tolist()))
+            labels = declared_classes(classes)
             self._fixed = Schema((), labels, target)
             self._places = {label: place for place, label in enumerate(labels)}
         self._declared: dict[str, CategoricalColumn] = {}
