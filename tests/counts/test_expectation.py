@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interrupts import interrupted
 from unnaive import KNaiveBayes, _core
 from unnaive._core.expectation import estimate_moments
 from unnaive.counts import expectation
@@ -126,6 +127,16 @@ def test_the_kernel_refuses_other_shapes(place, wrong, message):
     arguments[place] = wrong
     with pytest.raises(IndexError, match=message):
         estimate_moments(*arguments)
+
+
+@pytest.mark.long
+def test_an_interrupt_does_not_wait_for_the_last_round():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(4000, 60)) @ random.normal(size=(60, 60))
+    X[random.random(X.shape) < 0.5] = np.nan  # every row has a pattern of its own
+    start = (np.nanmean(X, axis=0), np.nanvar(X, axis=0), np.full(60, 1e-9))
+    with interrupted():
+        maximum_likelihood(X, np.ones(len(X)), *start)
 
 
 def test_a_constant_column_has_no_variance():

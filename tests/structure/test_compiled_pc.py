@@ -1,8 +1,5 @@
 """The levels of PC in the core make the tests of those in Python, and find the same."""
 
-import _thread
-import threading
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interrupts import interrupted
 from problems import HOSTILE, problems
 from tests.structure.test_climb import made
 from unnaive import _core
@@ -105,15 +103,8 @@ def test_an_interrupt_does_not_wait_for_the_end_of_a_level():
     same = random.integers(2, size=4000)
     codes = ((random.random((70, 4000)) < 0.35) ^ same).astype(np.uint8)  # all are dependent
     test, names = chi_square_test(codes, np.full(70, 2)), [str(place) for place in range(70)]
-    timer = threading.Timer(0.5, _thread.interrupt_main)
-    timer.start()
-    begun = time.monotonic()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            pc_stable(names, test, max_given=4, limit=8)
-    finally:
-        timer.cancel()
-    assert time.monotonic() - begun < 2
+    with interrupted(after=0.5):
+        pc_stable(names, test, max_given=4, limit=8)
 
 
 def arguments():

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "interrupts.h"
 #include "levels.h"
 
 namespace unnaive {
@@ -108,6 +109,7 @@ class Estimation {
         }
         sums.resize(n_kept * (d * d + d));
         for (const Pattern &pattern : patterns) {
+            interrupts.look();
             total += pattern.weight;
             for (i64 row = pattern.start; row < pattern.stop && pattern.kept >= 0; row++)
                 add_products(differences(row, &centre(0)), weights[row], d, kept_sums(pattern),
@@ -129,6 +131,7 @@ class Estimation {
         std::fill(&moved(0), &moved(0) + d, 0.0);
         reduced_row = -1;
         for (const Pattern &pattern : patterns) {
+            interrupts.look();
             reduce(pattern.start);
             if (pattern.kept >= 0)
                 add_kept(pattern);
@@ -156,6 +159,7 @@ class Estimation {
     std::vector<bool> constant, seen;
     std::vector<i64> observed, missing;
     i64 reduced_row = -1;  // a row whose pattern was reduced
+    Interrupts interrupts;
     Room<double, 2> products, lines, regressed, spare;
 
     double &centre(i64 k) { return spare(0, k); }   // the first mean

@@ -1,9 +1,9 @@
 // Tests of conditional independence of plain rows: one level of PC.
-#include <chrono>
 #include <cmath>
 #include <unordered_map>
 
 #include "bitmaps.h"
+#include "interrupts.h"
 #include "scores.h"
 
 namespace unnaive {
@@ -18,20 +18,7 @@ constexpr double ROUNDING = 1e-13;  // of differences of N log N, relative to th
 
 using Columns = std::vector<i64>;
 
-using Clock = std::chrono::steady_clock;
-
-constexpr double PATIENCE = 0.1;  // seconds until an interrupt from the keyboard is noticed
 constexpr i64 TESTS_A_LOOK = 16;  // at the clock
-
-inline double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-// Raise an interrupt from the keyboard.
-inline void let_interrupt() {
-    nb::gil_scoped_acquire held;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
 
 // Call Python, which may also want to stop.
 template <class... Args> nb::object asked(nb::handle question, Args... arguments) {
@@ -317,7 +304,7 @@ std::tuple<i64, i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> log
     require(logs.size() > codes.shape(1), kernel, "counts that the logarithms do not reach");
     const auto [least, limit] = least_and_limit;
     const auto begin = Clock::now();
-    double heard = 0.0;  // when interrupts were last looked for
+    Interrupts interrupts;
     Tests<Code> tests(codes, sizes, logs, least, critical, independent);
     i64 n_tests = 0, n_made = 0;
     bool in_time = true;
@@ -337,13 +324,9 @@ std::tuple<i64, i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> log
         const auto fits = [&](double values) { return tests.fits(first, second, values); };
         const auto separates = [&](const Columns &given) {
             if (n_made % TESTS_A_LOOK == 0) {
-                const double now = seconds_since(begin);
-                in_time = now < limit;
+                in_time = seconds_since(begin) < limit;
                 if (!in_time) return true;
-                if (now - heard > PATIENCE) {
-                    let_interrupt();
-                    heard = now;
-                }
+                interrupts.look();
             }
             n_tests++;
             n_made++;

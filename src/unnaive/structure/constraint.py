@@ -251,11 +251,11 @@ class _Skeleton:
 
 def _n_conditions(joined: BoolArray, pairs: IntArray, sizes: range) -> int:
     """Count the sets that :func:`_conditions` yields for all pairs, until a size has none."""
-    near = joined[pairs[:, 0]].astype(np.int64), joined[pairs[:, 1]].astype(np.int64)
-    both = (near[0] & near[1]).sum(axis=1)
-    edges = joined[pairs[:, 0], pairs[:, 1]]
-    numbers = np.stack([near[0].sum(axis=1) - edges, near[1].sum(axis=1) - edges, both], axis=1)
-    kinds = Counter(map(tuple, numbers.tolist()))
+    first, second = pairs.T
+    near, edges = joined.sum(axis=1), joined[first, second]
+    both = joined.astype(np.float32) @ joined.astype(np.float32)  # exact below 2**24 variables
+    numbers = np.stack([near[first] - edges, near[second] - edges, both[first, second]], axis=1)
+    kinds = Counter(map(tuple, numbers.astype(np.int64).tolist()))
     total = 0
     for size in sizes:
         now = sum(

@@ -167,8 +167,12 @@ class Questions:
             asked = [(node,) for node in range(len(self.sizes))]
             given = (evidence or {}) if single else evidence
             rows = estimates(self, given, asked, n_samples, random_state)
-            columns = rows[0] if single else map(stacked, zip(*rows, strict=True))
-            return dict(zip(self.dag.names, columns, strict=True))
+            if single:
+                return dict(zip(self.dag.names, rows[0], strict=True))
+            return {
+                name: stacked([row[node] for row in rows], size)
+                for node, (name, size) in enumerate(self._named_sizes())
+            }
         n_rows, findings = findings_of(self, {} if evidence is None else evidence)
         answers = {name: np.empty((n_rows, size)) for name, size in self._named_sizes()}
         with or_sampling("marginals"):
