@@ -301,7 +301,8 @@ std::tuple<i64, i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> log
     require(pairs.shape(1) == 2 && within(pairs, 0, d) && separators.shape(0) == pairs.shape(0) &&
                 size >= 0,
             kernel, "pairs name columns that are not there, or separators have another shape");
-    require(logs.size() > codes.shape(1), kernel, "counts that the logarithms do not reach");
+    require(codes.shape(1) < i64(1) << 32 && logs.size() > codes.shape(1), kernel,
+            "counts that the logarithms do not reach");
     const auto [least, limit] = least_and_limit;
     const auto begin = Clock::now();
     Interrupts interrupts;
