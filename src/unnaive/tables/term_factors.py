@@ -110,7 +110,7 @@ def _backed_off(
     known, usual = np.exp(found, out=found), expected if alone else np.exp(simpler, out=simpler)
     for part in (known, usual):
         np.multiply(rows, part, out=part)
-        part += pseudo
+        np.add(part, pseudo, out=part)
         np.log(part, out=part)
     known -= usual
     return np.asarray(simpler + known if alone else known)

@@ -225,7 +225,7 @@ def weighted_tables(
     for some, factors in term_factors(counts, terms[used], smoothing, held_out, pseudo_count):
         chosen = used[some]
         if weights is not None:
-            factors *= np.repeat(weights[chosen], cells[chosen])
+            np.multiply(factors, np.repeat(weights[chosen], cells[chosen]), out=factors)
         tables[:, :, _ranges(layout[chosen, -1], cells[chosen])] = factors
     return WeightedTables(layout, tables.reshape(len(sets) * k, -1), prior, k)
 
