@@ -1,5 +1,6 @@
 """The levels of PC in the core make the tests of those in Python, and find the same."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from problems import HOSTILE, problems
 from tests.structure.test_climb import made
 from unnaive import _core
 from unnaive._core import independence
-from unnaive.structure.constraint import pc_stable
+from unnaive.structure.constraint import _conditions, _n_conditions, pc_stable
 from unnaive.structure.independence import chi_square_test
 
 
@@ -95,6 +96,23 @@ def test_sizes_of_every_kind():
     huge = chi_square_test(codes, [*sizes[:3], 2**30])
     assert huge.rows is None
     assert all(3 not in pair for pair in pc_stable(list("abcd"), huge).separators)
+
+
+def test_sets_are_counted_without_a_table_of_pairs_and_variables():
+    d = 120
+    joined = np.random.default_rng(0).random((d, d)) < 0.2
+    joined = joined | joined.T
+    np.fill_diagonal(joined, False)
+    pairs = np.argwhere(~np.tri(d, dtype=bool))
+    near = [sorted(np.flatnonzero(line).tolist()) for line in joined]
+    some = pairs[::700]
+    expected = sum(len(list(_conditions(near, *pair, 2))) for pair in some.tolist())
+    assert _n_conditions(joined, some, range(2, 3)) == expected
+    tracemalloc.start()
+    _n_conditions(joined, pairs, range(2, 5))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 8 * len(pairs) * d / 2
 
 
 @pytest.mark.long
