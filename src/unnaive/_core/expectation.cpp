@@ -109,7 +109,7 @@ class Estimation {
         }
         sums.resize(n_kept * (d * d + d));
         for (const Pattern &pattern : patterns) {
-            interrupts.look();
+            interrupts.look(d * d);
             total += pattern.weight;
             for (i64 row = pattern.start; row < pattern.stop && pattern.kept >= 0; row++)
                 add_products(differences(row, &centre(0)), weights[row], d, kept_sums(pattern),
@@ -131,7 +131,7 @@ class Estimation {
         std::fill(&moved(0), &moved(0) + d, 0.0);
         reduced_row = -1;
         for (const Pattern &pattern : patterns) {
-            interrupts.look();
+            interrupts.look(d * d);
             reduce(pattern.start);
             if (pattern.kept >= 0)
                 add_kept(pattern);

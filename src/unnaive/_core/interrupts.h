@@ -19,18 +19,23 @@ inline void let_interrupt() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-// Raises an interrupt soon after it has come, if `look` is called often; a look at the clock is cheap.
+// Raises an interrupt soon after it has come, if `look` is called often, with the work since then.
 class Interrupts {
   public:
-    void look() {
+    void look(i64 steps = STEPS_A_LOOK) {
+        done += steps;
+        if (done < STEPS_A_LOOK) return;
+        done = 0;
         if (seconds_since(last) < PATIENCE) return;
         let_interrupt();
         last = Clock::now();
     }
 
   private:
-    static constexpr double PATIENCE = 0.1;  // seconds
+    static constexpr i64 STEPS_A_LOOK = i64(1) << 16;  // at the clock
+    static constexpr double PATIENCE = 0.1;            // seconds
     Clock::time_point last = Clock::now();
+    i64 done = 0;
 };
 
 }  // namespace unnaive

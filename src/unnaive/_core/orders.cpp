@@ -10,7 +10,6 @@ namespace unnaive {
 namespace {
 
 constexpr i64 MOST_VARIABLES = 40;
-constexpr i64 SUBSETS_A_LOOK = i64(1) << 16;  // for interrupts
 constexpr double NEGLIGIBLE = -60.0;  // exp of it is below the rounding of a million such sums
 
 INLINE double log_add(double one, double other) {
@@ -70,7 +69,7 @@ void sum_orders(In2<double> above, Out1<double> first, Out1<double> last) {
     Interrupts interrupts;
     first[0] = last[0] = 0.0;
     for (i64 subset = 1; subset < size; subset++) {
-        if (subset % SUBSETS_A_LOOK == 0) interrupts.look();
+        interrupts.look(d);
         i64 members = 0;
         for (i64 i = 0; i < d; i++) {
             const i64 own = i64(1) << i;
