@@ -163,7 +163,6 @@ template <class Code> class Tests {
             }
             if (observed) table[std::size_t(cell)]++;
         }
-        joint.pop_back();
     }
 
     // The likelihood ratio statistic of the table N(given, first, second), and its rows.

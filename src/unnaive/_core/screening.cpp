@@ -120,7 +120,7 @@ struct Gain {
 
     void of(const double *sums, i64 n_cells, i64 size, i64 width) {
         const i64 step = (n_cells + 1) * width;
-        require_room(n_cells * size * width / 2);
+        make_room(n_cells * size * width / 2);
         i64 number = 0;
         for (i64 cell = 0; cell < n_cells; cell++)
             for (i64 code = 0; code < size; code++)
@@ -138,7 +138,7 @@ struct Gain {
         }
     }
 
-    void require_room(i64 most) {
+    void make_room(i64 most) {
         if (i64(slopes.size()) >= most) return;
         for (auto *room : {&slopes, &bends, &gains, &variances}) room->resize(most);
     }
