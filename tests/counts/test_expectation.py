@@ -110,6 +110,23 @@ def test_a_column_that_others_explain_adds_nothing():
     np.testing.assert_allclose(covariance, values.var())
 
 
+@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e100, 1e150])
+def test_copies_of_tiny_and_huge_columns_leave_finite_numbers(scale):
+    values = scale * np.random.default_rng(0).normal(size=60)
+    X = np.stack([values, values, np.random.default_rng(1).normal(size=60)], axis=1)
+    X[np.random.default_rng(2).random(X.shape) < 0.3] = np.nan
+    variances = np.nanvar(X, axis=0)
+    mean, covariance = maximum_likelihood(
+        X, np.ones(60), np.nanmean(X, axis=0), variances, 1e-12 * variances
+    )
+    unit = np.array([scale, scale, 1.0])
+    X /= unit
+    start = (np.nanmean(X, axis=0), np.nanvar(X, axis=0), 1e-12 * np.nanvar(X, axis=0))
+    expected_mean, expected = maximum_likelihood(X, np.ones(60), *start)
+    np.testing.assert_allclose(mean / unit, expected_mean, atol=1e-3)
+    np.testing.assert_allclose(covariance / unit / unit[:, None], expected, atol=1e-3)
+
+
 @pytest.mark.parametrize(
     ("place", "wrong", "message"),
     [

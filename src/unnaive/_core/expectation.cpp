@@ -9,6 +9,7 @@ namespace unnaive {
 namespace {
 
 constexpr i64 TOGETHER = 4;        // pivots that are subtracted from a line at once
+constexpr double LEAST = std::numeric_limits<double>::min();  // the inverse of less overflows
 constexpr i64 ROUNDS = 1LL << 20;  // most rounds that a caller may ask for
 
 // Subtract multiples of some pivots' lines from columns low … d − 1 of a line, one after another.
@@ -44,7 +45,7 @@ INLINE void eliminate_loop(Reduced reduced, i64 first, const double *covariance,
         line[column] += least[column];
         for (i64 j = 0; j < i; j++) factors[j] = lines[j * d + column] * inverse[j];
         subtract(lines, factors, i, low, d, line);
-        inverse[i] = line[column] > 0 ? 1 / line[column] : 0;  // else earlier columns say all of it
+        inverse[i] = line[column] >= LEAST ? 1 / line[column] : 0;  // else earlier columns say all
     }
 }
 LEVELS(eliminate)
