@@ -18,7 +18,8 @@ constexpr double ROUNDING = 1e-13;  // of differences of N log N, relative to th
 
 using Columns = std::vector<i64>;
 
-constexpr i64 TESTS_A_LOOK = 16;  // at the clock
+constexpr i64 TESTS_A_LOOK = 16;  // at the clock, fewer if they look at more rows than
+constexpr i64 ROWS_A_LOOK = i64(1) << 20;
 
 // Call Python, which may also want to stop.
 template <class... Args> nb::object asked(nb::handle question, Args... arguments) {
@@ -305,6 +306,8 @@ std::tuple<i64, i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> log
     const auto [least, limit] = least_and_limit;
     const auto begin = Clock::now();
     Interrupts interrupts;
+    const i64 tests_a_look =
+        std::clamp(ROWS_A_LOOK / std::max<i64>(codes.shape(1), 1), i64(1), TESTS_A_LOOK);
     Tests<Code> tests(codes, sizes, logs, least, critical, independent);
     i64 n_tests = 0, n_made = 0;
     bool in_time = true;
@@ -323,7 +326,7 @@ std::tuple<i64, i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> log
         separators(pair, 0) = 0;
         const auto fits = [&](double values) { return tests.fits(first, second, values); };
         const auto separates = [&](const Columns &given) {
-            if (n_made % TESTS_A_LOOK == 0) {
+            if (n_made % tests_a_look == 0) {
                 in_time = seconds_since(begin) < limit;
                 if (!in_time) return true;
                 interrupts.look();
