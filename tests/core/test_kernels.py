@@ -12,6 +12,7 @@ from unnaive._core import (
     discretize,
     information,
     intervals,
+    screening,
     weighting,
 )
 from unnaive.structure import balanced
@@ -128,6 +129,17 @@ CURVE = {
     "gradient": zeros(5),
     "spread": zeros((6, 1, 8), np.float32),
 }
+SCREEN = {
+    "codes": zeros((2, 9), np.uint8),
+    "sizes": whole(0, 3),
+    "families": np.array([[0, 1, -1], [1, -1, -1]]),
+    "classes": zeros(9, np.int64),
+    "importance": np.ones(9),
+    "chances": np.full((9, 4), 0.25),
+    "most": 100,
+    "gains": zeros(2),
+    "variances": zeros(2),
+}
 SPLIT = {
     "codes": whole(0, 1, 0, 1),
     "weights": np.ones(4),
@@ -212,6 +224,11 @@ WRONG = [
     (weighting.curve_rows, CURVE, {"stop": 10}),
     (weighting.curve_rows, CURVE, {"places": np.arange(5) + 2}),
     (weighting.curve_rows, CURVE, {"spread": zeros((6, 1, 7), np.float32)}),
+    (screening.score_families, SCREEN, {"sizes": whole(0, 1 << 62)}),  # overflows to few sums
+    (screening.score_families, SCREEN, {"sizes": whole(0, -1)}),
+    (screening.score_families, SCREEN, {"families": np.array([[2, -1, -1], [1, -1, -1]])}),
+    (screening.score_families, SCREEN, {"classes": np.full(9, 4)}),
+    (screening.score_families, SCREEN, {"chances": zeros((8, 4))}),
     (discretize.best_split, SPLIT, {"codes": whole(0, 2, 0, 1)}),
     (discretize.best_split, SPLIT, {"last": 5}),
     (discretize.collapse, COLLAPSE, {"codes": whole(0, -1, 0, 1)}),

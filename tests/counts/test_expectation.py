@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interrupts import interrupted
 from unnaive import KNaiveBayes, _core
 from unnaive._core.expectation import estimate_moments
 from unnaive.counts import expectation
@@ -109,6 +110,23 @@ def test_a_column_that_others_explain_adds_nothing():
     np.testing.assert_allclose(covariance, values.var())
 
 
+@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e100, 1e150])
+def test_copies_of_tiny_and_huge_columns_leave_finite_numbers(scale):
+    values = scale * np.random.default_rng(0).normal(size=60)
+    X = np.stack([values, values, np.random.default_rng(1).normal(size=60)], axis=1)
+    X[np.random.default_rng(2).random(X.shape) < 0.3] = np.nan
+    variances = np.nanvar(X, axis=0)
+    mean, covariance = maximum_likelihood(
+        X, np.ones(60), np.nanmean(X, axis=0), variances, 1e-12 * variances
+    )
+    unit = np.array([scale, scale, 1.0])
+    X /= unit
+    start = (np.nanmean(X, axis=0), np.nanvar(X, axis=0), 1e-12 * np.nanvar(X, axis=0))
+    expected_mean, expected = maximum_likelihood(X, np.ones(60), *start)
+    np.testing.assert_allclose(mean / unit, expected_mean, atol=1e-3)
+    np.testing.assert_allclose(covariance / unit / unit[:, None], expected, atol=1e-3)
+
+
 @pytest.mark.parametrize(
     ("place", "wrong", "message"),
     [
@@ -126,6 +144,16 @@ def test_the_kernel_refuses_other_shapes(place, wrong, message):
     arguments[place] = wrong
     with pytest.raises(IndexError, match=message):
         estimate_moments(*arguments)
+
+
+@pytest.mark.long
+def test_an_interrupt_does_not_wait_for_the_last_round():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(4000, 60)) @ random.normal(size=(60, 60))
+    X[random.random(X.shape) < 0.5] = np.nan  # every row has a pattern of its own
+    start = (np.nanmean(X, axis=0), np.nanvar(X, axis=0), np.full(60, 1e-9))
+    with interrupted():
+        maximum_likelihood(X, np.ones(len(X)), *start)
 
 
 def test_a_constant_column_has_no_variance():

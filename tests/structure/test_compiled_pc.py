@@ -1,8 +1,6 @@
 """The levels of PC in the core make the tests of those in Python, and find the same."""
 
-import _thread
-import threading
-import time
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interrupts import interrupted
 from problems import HOSTILE, problems
 from tests.structure.test_climb import made
 from unnaive import _core
 from unnaive._core import independence
-from unnaive.structure.constraint import pc_stable
+from unnaive.structure.constraint import _conditions, _n_conditions, pc_stable
 from unnaive.structure.independence import chi_square_test
 
 
@@ -99,21 +98,31 @@ def test_sizes_of_every_kind():
     assert all(3 not in pair for pair in pc_stable(list("abcd"), huge).separators)
 
 
+def test_sets_are_counted_without_a_table_of_pairs_and_variables():
+    d = 120
+    joined = np.random.default_rng(0).random((d, d)) < 0.2
+    joined = joined | joined.T
+    np.fill_diagonal(joined, False)
+    pairs = np.argwhere(~np.tri(d, dtype=bool))
+    near = [sorted(np.flatnonzero(line).tolist()) for line in joined]
+    some = pairs[::700]
+    expected = sum(len(list(_conditions(near, *pair, 2))) for pair in some.tolist())
+    assert _n_conditions(joined, some, range(2, 3)) == expected
+    tracemalloc.start()
+    _n_conditions(joined, pairs, range(2, 5))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 8 * len(pairs) * d / 2
+
+
 @pytest.mark.long
 def test_an_interrupt_does_not_wait_for_the_end_of_a_level():
     random = np.random.default_rng(0)
     same = random.integers(2, size=4000)
     codes = ((random.random((70, 4000)) < 0.35) ^ same).astype(np.uint8)  # all are dependent
     test, names = chi_square_test(codes, np.full(70, 2)), [str(place) for place in range(70)]
-    timer = threading.Timer(0.5, _thread.interrupt_main)
-    timer.start()
-    begun = time.monotonic()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            pc_stable(names, test, max_given=4, limit=8)
-    finally:
-        timer.cancel()
-    assert time.monotonic() - begun < 2
+    with interrupted(after=0.5):
+        pc_stable(names, test, max_given=4, limit=8)
 
 
 def arguments():

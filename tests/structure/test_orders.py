@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_orders
+from interrupts import interrupted
 from unnaive._core import orders
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.information.scores import FamilyScores
@@ -141,6 +142,14 @@ def test_memory_is_sized_before():
     require_memory(20, 23_200, 2**31)
     with pytest.raises(TableTooLarge, match="GiB"):
         require_memory(3, 10**9, 2**31)
+
+
+@pytest.mark.long
+def test_an_interrupt_does_not_wait_for_the_last_subset():
+    d = 23  # some seconds; zeros that are only read take no memory
+    above, first, last = np.zeros((d, 1 << (d - 1))), np.empty(1 << d), np.empty(1 << d)
+    with interrupted(within=1.0):
+        orders.sum_orders(above, first, last)
 
 
 def test_kernels_refuse_other_shapes():

@@ -130,6 +130,18 @@ def test_batches_and_soft_findings():
     assert network.marginals(frame, method="sampling")["d"].probabilities.shape == (2, 3)
 
 
+def test_without_rows_and_without_variables():
+    network = made([2, 3], 3)
+    found, exact = network.marginals([], method="sampling"), network.marginals([])
+    for name, answer in found.items():
+        assert answer.probabilities.shape == answer.standard_errors.shape == exact[name].shape
+        assert answer.effective_samples.shape == (0,)
+    nothing = Network(DAG((), ()), (), ())
+    for method in ("exact", "sampling"):
+        assert nothing.marginals(method=method) == {}
+    assert nothing.query([]) == nothing.query([], method="sampling").probabilities == 1.0
+
+
 def test_what_is_observed_is_certain():
     network = made([2, 3, 2], 3, zeros=0.0)
     found = network.query(["b", "a"], {"b": "b1"}, method="sampling")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -104,6 +105,16 @@ def test_of_copies_the_first_stays():
     short = shortened(weighing, fit(weighing), 4)
     assert not short.kept[7:].any()
     assert short.kept[:2].all()
+
+
+@pytest.mark.parametrize(("seed", "penalty"), [(82, 0.0), (96, 0.0), (128, 1e-9), (192, 1e-9)])
+def test_copies_without_penalties_are_dropped(seed, penalty):
+    """Second derivatives are singular, and rounding leaves variances below 0."""
+    weighing = made(n=30, m=4, k=2, seed=seed, copies=(0, 0, 1, 1, 2))
+    weighing = replace(weighing, penalty=np.full(9, penalty))
+    short = shortened(weighing, fit(weighing), 1)
+    assert short.kept.sum() <= 1
+    assert np.isfinite(short.point).all()
 
 
 def test_rows_stay_in_their_blocks():

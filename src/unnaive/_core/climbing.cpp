@@ -1,9 +1,9 @@
 // Search for a network by moves: hill climbing and tabu search over scores of families.
-#include <chrono>
 #include <deque>
 #include <tuple>
 
 #include "family_scores.h"
+#include "interrupts.h"
 
 namespace unnaive {
 namespace {
@@ -205,7 +205,7 @@ template <class Code> class Climb {
 bool goes_on(nb::handle watch, i64 moves, double score) {
     nb::gil_scoped_acquire held;
     try {
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        let_interrupt();
         if (!watch.is_none()) watch(moves, score);
     } catch (nb::python_error &error) {
         if (!error.matches(PyExc_KeyboardInterrupt)) throw;
@@ -225,7 +225,6 @@ template <class Code>
 std::pair<i64, bool> climb(In2<Code> codes, In1<i64> sizes, In1<double> logs, In1<double> rule,
                            In1<i64> plan, double limit, nb::handle watch, In3<bool> bounds,
                            Out3<bool> networks, Out1<double> found) {
-    using Clock = std::chrono::steady_clock;
     const char *kernel = "climb";
     const i64 d = codes.shape(0);
     require(sizes.size() == d && found.size() == d && bounds.shape(0) == 2 && bounds.shape(1) == d &&
@@ -248,7 +247,7 @@ std::pair<i64, bool> climb(In2<Code> codes, In1<i64> sizes, In1<double> logs, In
     std::deque<Move> last;
     i64 moves = 0, idle = 0;
     bool complete = false;
-    while (std::chrono::duration<double>(Clock::now() - begin).count() <= limit) {
+    while (seconds_since(begin) <= limit) {
         auto [move, gain] = search.best({});
         if (score + gain <= best_score + IMPROVES && !last.empty())
             std::tie(move, gain) = search.best(last);  // else a tabu move is allowed, too

@@ -225,7 +225,8 @@ template <class Code> struct Asking {
 
     // Slopes and curvatures of all classes.
     const double *numbers_of(const Voter &voter) const {
-        return n_classes == 2 ? &both[4 * voter.place] : &shown[voter.place * width()];
+        const i64 place = voter.place;
+        return n_classes == 2 ? &both[4 * place] : &shown[place * width()];
     }
 
     void start() {

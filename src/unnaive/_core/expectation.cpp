@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "interrupts.h"
 #include "levels.h"
 
 namespace unnaive {
 namespace {
 
 constexpr i64 TOGETHER = 4;        // pivots that are subtracted from a line at once
+constexpr double LEAST = std::numeric_limits<double>::min();  // the inverse of less overflows
 constexpr i64 ROUNDS = 1LL << 20;  // most rounds that a caller may ask for
 
 // Subtract multiples of some pivots' lines from columns low … d − 1 of a line, one after another.
@@ -43,7 +45,7 @@ INLINE void eliminate_loop(Reduced reduced, i64 first, const double *covariance,
         line[column] += least[column];
         for (i64 j = 0; j < i; j++) factors[j] = lines[j * d + column] * inverse[j];
         subtract(lines, factors, i, low, d, line);
-        inverse[i] = line[column] > 0 ? 1 / line[column] : 0;  // else earlier columns say all of it
+        inverse[i] = line[column] >= LEAST ? 1 / line[column] : 0;  // else earlier columns say all
     }
 }
 LEVELS(eliminate)
@@ -108,6 +110,7 @@ class Estimation {
         }
         sums.resize(n_kept * (d * d + d));
         for (const Pattern &pattern : patterns) {
+            interrupts.look(d * d);
             total += pattern.weight;
             for (i64 row = pattern.start; row < pattern.stop && pattern.kept >= 0; row++)
                 add_products(differences(row, &centre(0)), weights[row], d, kept_sums(pattern),
@@ -129,6 +132,7 @@ class Estimation {
         std::fill(&moved(0), &moved(0) + d, 0.0);
         reduced_row = -1;
         for (const Pattern &pattern : patterns) {
+            interrupts.look(d * d);
             reduce(pattern.start);
             if (pattern.kept >= 0)
                 add_kept(pattern);
@@ -156,6 +160,7 @@ class Estimation {
     std::vector<bool> constant, seen;
     std::vector<i64> observed, missing;
     i64 reduced_row = -1;  // a row whose pattern was reduced
+    Interrupts interrupts;
     Room<double, 2> products, lines, regressed, spare;
 
     double &centre(i64 k) { return spare(0, k); }   // the first mean

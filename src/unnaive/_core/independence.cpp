@@ -1,9 +1,9 @@
 // Tests of conditional independence of plain rows: one level of PC.
-#include <chrono>
 #include <cmath>
 #include <unordered_map>
 
 #include "bitmaps.h"
+#include "interrupts.h"
 #include "scores.h"
 
 namespace unnaive {
@@ -18,20 +18,8 @@ constexpr double ROUNDING = 1e-13;  // of differences of N log N, relative to th
 
 using Columns = std::vector<i64>;
 
-using Clock = std::chrono::steady_clock;
-
-constexpr double PATIENCE = 0.1;  // seconds until an interrupt from the keyboard is noticed
-constexpr i64 TESTS_A_LOOK = 16;  // at the clock
-
-inline double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-// Raise an interrupt from the keyboard.
-inline void let_interrupt() {
-    nb::gil_scoped_acquire held;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
+constexpr i64 TESTS_A_LOOK = 16;  // at the clock, fewer if they look at more rows than
+constexpr i64 ROWS_A_LOOK = i64(1) << 20;
 
 // Call Python, which may also want to stop.
 template <class... Args> nb::object asked(nb::handle question, Args... arguments) {
@@ -176,7 +164,6 @@ template <class Code> class Tests {
             }
             if (observed) table[std::size_t(cell)]++;
         }
-        joint.pop_back();
     }
 
     // The likelihood ratio statistic of the table N(given, first, second), and its rows.
@@ -314,10 +301,13 @@ std::tuple<i64, i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> log
     require(pairs.shape(1) == 2 && within(pairs, 0, d) && separators.shape(0) == pairs.shape(0) &&
                 size >= 0,
             kernel, "pairs name columns that are not there, or separators have another shape");
-    require(logs.size() > codes.shape(1), kernel, "counts that the logarithms do not reach");
+    require(codes.shape(1) < i64(1) << 32 && logs.size() > codes.shape(1), kernel,
+            "counts that the logarithms do not reach");
     const auto [least, limit] = least_and_limit;
     const auto begin = Clock::now();
-    double heard = 0.0;  // when interrupts were last looked for
+    Interrupts interrupts;
+    const i64 tests_a_look =
+        std::clamp(ROWS_A_LOOK / std::max<i64>(codes.shape(1), 1), i64(1), TESTS_A_LOOK);
     Tests<Code> tests(codes, sizes, logs, least, critical, independent);
     i64 n_tests = 0, n_made = 0;
     bool in_time = true;
@@ -336,14 +326,10 @@ std::tuple<i64, i64, bool> thin(In2<Code> codes, In1<i64> sizes, In1<double> log
         separators(pair, 0) = 0;
         const auto fits = [&](double values) { return tests.fits(first, second, values); };
         const auto separates = [&](const Columns &given) {
-            if (n_made % TESTS_A_LOOK == 0) {
-                const double now = seconds_since(begin);
-                in_time = now < limit;
+            if (n_made % tests_a_look == 0) {
+                in_time = seconds_since(begin) < limit;
                 if (!in_time) return true;
-                if (now - heard > PATIENCE) {
-                    let_interrupt();
-                    heard = now;
-                }
+                interrupts.look();
             }
             n_tests++;
             n_made++;

@@ -4,7 +4,7 @@
 // the others of variable i has no bit for i: those above move down by one. Weights are logarithms.
 #include <cmath>
 
-#include "border.h"
+#include "interrupts.h"
 
 namespace unnaive {
 namespace {
@@ -40,10 +40,13 @@ i64 subsets_of(const char *kernel, i64 n_variables) {
 void sum_subsets(i64 n_members, Out1<double> weights) {
     const i64 size = subsets_of("sum_subsets", n_members);
     require(weights.size() == size, "sum_subsets", "not a weight for every subset");
-    for (i64 bit = 1; bit < size; bit <<= 1)
+    Interrupts interrupts;
+    for (i64 bit = 1; bit < size; bit <<= 1) {
+        interrupts.look();
         for (i64 start = 0; start < size; start += 2 * bit)
             for (i64 low = start; low < start + bit; low++)
                 weights[low + bit] = log_add(weights[low + bit], weights[low]);
+    }
 }
 
 // Log sum of the terms of the members of a subset; `terms` has room for all.
@@ -63,8 +66,10 @@ void sum_orders(In2<double> above, Out1<double> first, Out1<double> last) {
     require(d > 0 && above.shape(1) == size / 2, kernel, "not a weight for every subset of others");
     require(first.size() == size && last.size() == size, kernel, "not a sum for every subset");
     double begins[MOST_VARIABLES], ends[MOST_VARIABLES];
+    Interrupts interrupts;
     first[0] = last[0] = 0.0;
     for (i64 subset = 1; subset < size; subset++) {
+        interrupts.look(d);
         i64 members = 0;
         for (i64 i = 0; i < d; i++) {
             const i64 own = i64(1) << i;
@@ -92,10 +97,13 @@ void sum_supersets(In1<double> first, In1<double> last, i64 n_variables, i64 var
         const i64 before = with_gap(subset, variable);
         out[subset] = first[before] + last[others ^ before];
     }
-    for (i64 bit = 1; bit < half; bit <<= 1)
+    Interrupts interrupts;
+    for (i64 bit = 1; bit < half; bit <<= 1) {
+        interrupts.look();
         for (i64 start = 0; start < half; start += 2 * bit)
             for (i64 low = start; low < start + bit; low++)
                 out[low] = log_add(out[low], out[low + bit]);
+    }
 }
 
 }  // namespace

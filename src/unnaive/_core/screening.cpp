@@ -10,6 +10,7 @@
 namespace unnaive {
 namespace {
 
+constexpr i64 MOST_VALUES = i64(1) << 31;  // of a column
 constexpr i64 SIDE_BY_SIDE = 4;  // families; sums of one wait for each other, not those of others
 
 // Cell of every row in a table of some columns, `size` where one of them is missing.
@@ -47,8 +48,9 @@ std::vector<double> slopes_of_rows(In1<i64> classes, In1<double> importance, In2
 inline std::pair<i64, i64> extent_of(In1<i64> columns, In1<i64> sizes, i64 n_classes, i64 most) {
     i64 place = 0, size = n_classes;
     for (; place < columns.size() && columns[place] >= 0; place++) {
-        require(columns[place] < sizes.size() && sizes[columns[place]] >= 0, "score_families",
-                "families name columns that are not there");
+        require(columns[place] < sizes.size() && sizes[columns[place]] >= 0 &&
+                    sizes[columns[place]] < MOST_VALUES,
+                "score_families", "families name columns that are not there, or too large");
         if (size <= most) size = size * std::min(sizes[columns[place]], most + 1);
     }
     return {place, size};
@@ -118,7 +120,7 @@ struct Gain {
 
     void of(const double *sums, i64 n_cells, i64 size, i64 width) {
         const i64 step = (size + 1) * width;
-        require_room(n_cells * size * width / 2);
+        make_room(n_cells * size * width / 2);
         i64 number = 0;
         for (i64 cell = 0; cell < n_cells; cell++)
             for (i64 code = 0; code < size; code++)
@@ -136,7 +138,7 @@ struct Gain {
         }
     }
 
-    void require_room(i64 most) {
+    void make_room(i64 most) {
         if (i64(slopes.size()) >= most) return;
         for (auto *room : {&slopes, &bends, &gains, &variances}) room->resize(most);
     }
@@ -248,14 +250,15 @@ void score_families(In2<Code> codes, In1<i64> sizes, In2<i64> families, In1<i64>
             kernel, "codes, sizes, classes, importance and chances differ in shape");
     require(gains.size() == families.shape(0) && variances.size() == families.shape(0), kernel,
             "families and gains differ in shape");
-    require(0 <= most && most < (i64(1) << 31), kernel, "most is too large");
+    require(n_classes > 0 && 0 <= most && most < (i64(1) << 31), kernel,
+            "there are no classes, or most is too large");
     for (i64 row = 0; row < n_rows; row++)
         require(classes[row] >= 0 && classes[row] < n_classes, kernel, "classes are too large");
     std::fill_n(gains.data, gains.size(), 0.0);
     std::fill_n(variances.data, variances.size(), 0.0);
     bool bounded = true;
     for (i64 column = 0; column < codes.shape(0); column++)
-        bounded = bounded && sizes[column] >= 0 && sizes[column] < i64(1) << 31 &&
+        bounded = bounded && sizes[column] >= 0 && sizes[column] < MOST_VALUES &&
                   all_below(codes.at(column).data, n_rows, sizes[column] + 1);
     Screening<Code> screening{codes,     sizes, families,
                               n_classes, most,  slopes_of_rows(classes, importance, chances),

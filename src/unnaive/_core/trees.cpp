@@ -13,6 +13,9 @@ struct Offer {
     double weight = -INF;
     i64 low, high;
 
+    bool is_tied(const Offer &other) const {  // as those of the same infinite weight are
+        return weight == other.weight || std::fabs(weight - other.weight) <= TIE;
+    }
     bool is_before(const Offer &other) const {
         return low < other.low || (low == other.low && high < other.high);
     }
@@ -20,7 +23,7 @@ struct Offer {
 
 // Maximum spanning tree of the active columns, by Prim's algorithm, into edges (d, 2); returns
 // their number. Weights (d, d) that differ by at most TIE are tied, and the lexicographically
-// lowest edge wins; cost d².
+// lowest edge wins; NaN counts as −∞. Cost d².
 i64 spanning_tree(In2<double> weights, In1<bool> active, Out2<i64> edges) {
     const char *kernel = "spanning_tree";
     const i64 n_columns = active.size();
@@ -37,11 +40,12 @@ i64 spanning_tree(In2<double> weights, In1<bool> active, Out2<i64> edges) {
     for (; !outside.empty(); number++) {
         double most = -INF;
         for (const i64 column : outside) {
-            const Offer offer{weights(newest, column), std::min(column, newest),
+            const double weight = weights(newest, column);
+            const Offer offer{std::isnan(weight) ? -INF : weight, std::min(column, newest),
                               std::max(column, newest)};
             Offer &known = best[column];
-            const bool tied = std::fabs(offer.weight - known.weight) <= TIE;
-            if (offer.weight > known.weight + TIE || (tied && offer.is_before(known)))
+            if (offer.weight > known.weight + TIE ||
+                (offer.is_tied(known) && offer.is_before(known)))
                 known = offer;
             most = std::max(most, known.weight);
         }

@@ -253,11 +253,12 @@ class _Skeleton:
 
 def _n_conditions(joined: BoolArray, pairs: IntArray, sizes: range) -> int:
     """Count the sets that :func:`_conditions` yields for all pairs."""
-    near = joined[pairs[:, 0]].astype(np.int64), joined[pairs[:, 1]].astype(np.int64)
-    edges = joined[pairs[:, 0], pairs[:, 1]]
-    alone = np.concatenate([side.sum(axis=1) - edges for side in near])
+    first, second = pairs.T
+    near, edges = joined.sum(axis=1), joined[first, second]
+    alone = np.concatenate([near[first] - edges, near[second] - edges])
+    shared = joined.astype(np.float32) @ joined.astype(np.float32)  # exact below 2**24 variables
     times = np.bincount(alone, minlength=len(joined))
-    times -= np.bincount((near[0] & near[1]).sum(axis=1), minlength=len(joined))
+    times -= np.bincount(shared[first, second].astype(np.int64), minlength=len(joined))
     return sum(often * _n_sets(n, sizes) for n, often in enumerate(times.tolist()) if often)
 
 

@@ -32,6 +32,7 @@ import numpy as np
 from unnaive import _parallel, _progress
 from unnaive._core.orders import sum_orders, sum_subsets, sum_supersets
 from unnaive._dataclasses import dataclass
+from unnaive.counts.sizes import memory_words
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 
 if TYPE_CHECKING:
@@ -98,9 +99,9 @@ def require_memory(n_variables: int, n_families: int, max_memory: int, threads: 
     if needed > max_memory:
         raise TableTooLarge(
             f"sums over all subsets of {n_variables} variables and {n_families:,} families would "
-            f"need {needed / 2**30:,.2f} GiB, more than max_memory ({max_memory / 2**30:,.2f} "
-            "GiB): choose fewer features, lower max_parents, or raise max_memory; arc_strengths "
-            "needs no such sums"
+            f"need {memory_words(needed)}, more than max_memory ({memory_words(max_memory)}): "
+            "choose fewer features, lower max_parents, or raise max_memory; arc_strengths needs no "
+            "such sums"
         )
 
 

@@ -25,7 +25,8 @@ def maximum_spanning_tree(weights: FloatArray, active: BoolArray | None = None) 
     Parameters
     ----------
     weights : ndarray of shape (d, d)
-        Symmetric weights of the edges.
+        Symmetric weights of the edges. NaN counts as −inf, and such an edge is taken only where
+        no other one joins the columns.
     active : ndarray of bool of shape (d,), default=None
         Columns that are in the tree; None: all.
 

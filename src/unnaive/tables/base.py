@@ -130,8 +130,8 @@ def less(after: FloatArray, before: FloatArray) -> FloatArray:
     >>> less(np.array([-1.0, -np.inf]), np.array([-3.0, -np.inf])).tolist()
     [2.0, 0.0]
     """
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(np.isneginf(before), 0.0, after - before))
+    out = np.zeros(np.broadcast_shapes(after.shape, before.shape))
+    return np.asarray(np.subtract(after, before, out=out, where=~np.isneginf(before)))
 
 
 def patterns_of(missing: BoolArray) -> Iterator[tuple[IntArray, set[int]]]:

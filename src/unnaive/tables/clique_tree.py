@@ -274,8 +274,8 @@ class CliqueTree:
 
     @property
     def row_bytes(self) -> int:
-        """Bytes that the cliques take for each row."""
-        return 16 * sum(self.cells)
+        """Bytes that the cliques take for each row; not 0 without variables."""
+        return 16 * max(1, sum(self.cells))
 
 
 def _ratio(new: FloatArray, old: FloatArray) -> FloatArray:

@@ -117,12 +117,12 @@ def fold_of(factor: OpenFactor, variable: int, n_sets: int, n_classes: int) -> F
     """
     axis = 1 - factor.scope.index(variable)
     n_values, n_cells = factor.shape[axis], math.prod(factor.shape)
-    most = int(_MOST_SHARE * n_values)
-    kept: list[FloatArray] = []
-    places = np.empty((n_sets * n_classes, n_values), dtype=np.int64)
-    if n_cells < _LEAST_CELLS or 8 * len(places) * n_cells * _MOST_SHARE > _MOST_BYTES:
+    n_lines, most = n_sets * n_classes, int(_MOST_SHARE * n_values)
+    if n_cells < _LEAST_CELLS or 8 * n_lines * n_cells * _MOST_SHARE > _MOST_BYTES:
         return None
-    for line in range(len(places)):
+    kept: list[FloatArray] = []
+    places = np.empty((n_lines, n_values), dtype=np.int64)
+    for line in range(n_lines):
         row = 0 if line < n_classes else 1 + line - n_classes
         start = row * n_classes + line % n_classes
         values = np.ascontiguousarray(np.moveaxis(factor.lines(start, start + 1)[0], axis, 0))

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from unnaive._dataclasses import dataclass
+from unnaive.counts.sizes import memory_words
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.schema.columns import code_type
 from unnaive.tables.evidence import findings_of, with_findings
@@ -336,12 +337,12 @@ def _estimate(
 ) -> list[EstimatedProbabilities]:
     """Estimate P(variables | observed codes) for sets of variables, from the same samples."""
     sampler = ImportanceSampler(network, codes, random)
-    width = len(codes) * codes.itemsize + 8 * (4 * len(sampler.parts) + int(network.sizes.max()))
+    widest = int(network.sizes.max(initial=0))
+    width = len(codes) * codes.itemsize + 8 * (4 * len(sampler.parts) + widest)
     if n_samples * width > network.max_memory:
         raise TableTooLarge(
-            f"{n_samples:,} samples would need {n_samples * width / 2**30:,.2f} GiB, more than "
-            f"max_memory ({network.max_memory / 2**30:,.2f} GiB); lower n_samples, or raise "
-            "max_memory"
+            f"{n_samples:,} samples would need {memory_words(n_samples * width)}, more than "
+            f"max_memory ({memory_words(network.max_memory)}); lower n_samples, or raise max_memory"
         )
     sampler.learn(max(1, n_samples // 4))
     samples = sampler.draw(n_samples, {v for nodes in asked for v in nodes})
@@ -350,11 +351,11 @@ def _estimate(
 
 
 def stacked(rows: Sequence[EstimatedProbabilities], size: int) -> EstimatedProbabilities:
-    """Put answers of shape (size,) to any number of rows of evidence into one of (n, size)."""
-    shape = len(rows), size
+    """Put the answers (v,) of n rows of evidence into one, of shape (n, v); n may be 0."""
+    shape = (len(rows), size)
     return EstimatedProbabilities(
-        np.array([row.probabilities for row in rows]).reshape(shape),
-        np.array([row.standard_errors for row in rows]).reshape(shape),
+        np.array([row.probabilities for row in rows], dtype=np.float64).reshape(shape),
+        np.array([row.standard_errors for row in rows], dtype=np.float64).reshape(shape),
         np.array([row.effective_samples for row in rows], dtype=np.float64),
     )
 

@@ -21,6 +21,7 @@ import numpy as np
 from unnaive import _parallel
 from unnaive._dataclasses import dataclass
 from unnaive._html import html_nodes
+from unnaive.counts.sizes import memory_words
 from unnaive.exceptions import TableTooLarge, UnnaiveError
 from unnaive.tables.base import hopeless_rows, patterns_of
 from unnaive.tables.clique_tree import CliqueTree
@@ -452,8 +453,8 @@ class Network(Interventions, Questions, NetworkFiles):
         if 8 * sum(cells) > self.max_memory:
             widest = [self.dag.names[v] for v in scopes[cells.index(max(cells))]]
             raise TableTooLarge(
-                f"the tables of this answer would need {sum(cells) / 2**27:,.2f} GiB, more than "
-                f"max_memory ({self.max_memory / 2**30:,.2f} GiB); the largest is of "
+                f"the tables of this answer would need {memory_words(8 * sum(cells))}, more than "
+                f"max_memory ({memory_words(self.max_memory)}); the largest is of "
                 f"{listed(widest)}: observe some of these, query fewer, or raise max_memory"
             )
         return 8 * sum(cells)

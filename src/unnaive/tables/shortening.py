@@ -104,12 +104,13 @@ def cheapest(weighing: Weighing, point: FloatArray, number: int) -> IntArray:
     spread = np.linalg.inv(curvature)[: len(weights), : len(weights)]
     chosen = np.zeros(number, dtype=np.int64)
     left = np.ones(len(weights), dtype=bool)
+    least = np.finfo(float).eps * np.abs(spread.diagonal())  # rounding may leave less than 0
     for place in range(number):
-        growth = np.full(len(weights), np.inf)
-        growth[left] = weights[left] ** 2 / (2 * spread.diagonal()[left])
+        growth, widths = np.full(len(weights), np.inf), np.maximum(spread.diagonal(), least)
+        growth[left] = weights[left] ** 2 / (2 * widths[left])
         term = _last_of_least(growth)
         chosen[place], left[term] = term, False
-        line = spread[term] / spread[term, term]
+        line = spread[term] / widths[term]
         weights -= weights[term] * line
         spread = spread - np.outer(spread[:, term], line)
     return chosen

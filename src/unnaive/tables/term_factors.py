@@ -103,14 +103,17 @@ def _backed_off(
     given = smoothing.concentration
     alphas = CONCENTRATIONS if given is None else np.array([float(given)])
     term_shares(values, pairs, places, alphas, held, shares, expected, rows)
-    found, simpler = np.log(shares, out=shares), np.log(expected)
+    found = np.log(shares, out=shares)  # in place, since the table of a pair may be large
+    simpler = np.log(expected) if alone else np.log(expected, out=expected)
     if not pseudo:
         return found if alone else less(found, simpler)
-    known = np.exp(found, out=found)
-    if not alone:
-        np.exp(simpler, out=expected)
-    ratio = np.log(rows * known + pseudo) - np.log(rows * expected + pseudo)
-    return np.asarray(simpler + ratio if alone else ratio)
+    known, usual = np.exp(found, out=found), expected if alone else np.exp(simpler, out=simpler)
+    for part in (known, usual):
+        np.multiply(rows, part, out=part)
+        np.add(part, pseudo, out=part)
+        np.log(part, out=part)
+    known -= usual
+    return np.asarray(simpler + known if alone else known)
 
 
 def _counted(

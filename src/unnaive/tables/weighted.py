@@ -224,8 +224,9 @@ def weighted_tables(
     used = np.arange(len(terms)) if weights is None else np.flatnonzero(weights)
     for some, factors in term_factors(counts, terms[used], smoothing, held_out, pseudo_count):
         chosen = used[some]
-        scale = 1.0 if weights is None else np.repeat(weights[chosen], cells[chosen])
-        tables[:, :, _ranges(layout[chosen, -1], cells[chosen])] = scale * factors
+        if weights is not None:
+            np.multiply(factors, np.repeat(weights[chosen], cells[chosen]), out=factors)
+        tables[:, :, _ranges(layout[chosen, -1], cells[chosen])] = factors
     return WeightedTables(layout, tables.reshape(len(sets) * k, -1), prior, k)
 
 
