@@ -82,6 +82,10 @@ def test_the_command(tmp_path):
     told = run("export", tmp_path / "m.unb", "-o", tmp_path / "m.xyz", code=2).stderr
     assert "'m.xyz' does not tell the format; add --to json" in " ".join(told.split())
     assert not (tmp_path / "m.xyz").exists()
+    for option in (["--explain", "2"], ["--key", "id"], ["--table", "a"], ["--dialect", "spark"]):
+        told = run("export", tmp_path / "m.unb", "-o", tmp_path / "n.js", *option, code=1).stderr
+        assert f"{option[0]} is for SQL, and n.js is not" in " ".join(told.split())
+    assert not list(tmp_path.glob("n.*"))
 
 
 def test_the_scorer_is_short_and_plain():
@@ -103,6 +107,11 @@ def test_files_of_every_format(tmp_path):
     with pytest.raises(UnnaiveError, match="handle_unknown"):
         export.write(model, tmp_path / "n.js")
     assert not list(tmp_path.glob("n.*"))
+
+
+def test_endings_in_capitals(tmp_path):
+    export.write(fitted("nb")[0], tmp_path / "m.MJS")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.MJS", "m.d.mts"]
 
 
 @pytest.mark.parametrize("blocked", ["m.js", "m.d.ts"])

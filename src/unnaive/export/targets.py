@@ -202,7 +202,7 @@ def write(
         content = (to_sql(model, table, key=key, dialect=dialect, explain=explain) + ";\n").encode()
     elif to == "js":
         content = to_javascript(model, intervals=intervals).encode()
-        others[path.with_suffix(".d.mts" if path.suffix == ".mjs" else ".d.ts")] = (
+        others[path.with_suffix(".d.mts" if path.suffix.lower() == ".mjs" else ".d.ts")] = (
             javascript_types()
         )
     elif to == "json":
