@@ -64,6 +64,17 @@ def test_contexts_that_did_not_occur_have_the_shares_with_fewer_parents():
     assert_scored(model, pandas.concat([new, X[:10]]), validator)
 
 
+@pytest.mark.parametrize(
+    "array", [{"values": "?"}, {"values": "", "places": ""}, {"values": "", "width": 1}, {}]
+)
+def test_the_schema_refuses_arrays_that_are_none(array):
+    jsonschema = pytest.importorskip("jsonschema")
+    document = json.loads(fitted("nb")[0].to_json())
+    document["arrays"][0] = array
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft202012Validator(export.json_schema()).validate(document)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("key", sorted(unnaive.all_models()))
 def test_every_model(key):
