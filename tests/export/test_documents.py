@@ -114,6 +114,8 @@ def test_files_of_every_format(tmp_path):
     assert json.loads((tmp_path / "m.json").read_text())["model"] == "NaiveBayes"
     with pytest.raises(ValueError, match=r"the format of 'm\.txt' is not known"):
         export.write(model, tmp_path / "m.txt")
+    with pytest.raises(ValueError, match="contributions are exported as SQL, not as 'onnx'"):
+        export.write(model, tmp_path / "n.onnx", explain=1)
     model.set_params(handle_unknown="error")
     with pytest.raises(UnnaiveError, match="handle_unknown"):
         export.write(model, tmp_path / "n.js")

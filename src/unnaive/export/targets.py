@@ -196,6 +196,8 @@ def write(
     others: dict[Path, str] = {}
     if intervals and to not in {"json", "js"}:
         raise ValueError(f"intervals are exported as JSON and JavaScript, not as {to!r}")
+    if explain and to != "sql":
+        raise ValueError(f"contributions are exported as SQL, not as {to!r}; leave out explain")
     if to == "onnx":
         content: bytes = to_onnx(model).SerializeToString()
     elif to == "sql":
