@@ -83,7 +83,11 @@ def export(
         )
     if (to or FORMATS[output.suffix.lower()]) != Format.sql:
         _refuse_sql_options(
-            output, dialect=dialect != Dialect.duckdb, table=table != _TABLE, key=key, explain=explain
+            output,
+            dialect=dialect != Dialect.duckdb,
+            table=table != _TABLE,
+            key=key,
+            explain=explain,
         )
     with progress(f"exporting {model.name}"):
         classifier = options.loaded(model)
