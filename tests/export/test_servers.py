@@ -23,6 +23,7 @@ pytestmark = pytest.mark.long  # servers
 KEYS = ["tan", "aode", "hnb", "gaussian-nb", "gaussian-tan", "full-bayes", "kdb", "auto"]
 
 
+@pytest.mark.filterwarnings("ignore:class True has")
 def test_postgres():
     with started("PostgreSQL") as engine:
         for key in KEYS:
