@@ -64,6 +64,17 @@ def test_contexts_that_did_not_occur_have_the_shares_with_fewer_parents():
     assert_scored(model, pandas.concat([new, X[:10]]), validator)
 
 
+@pytest.mark.parametrize(
+    "array", [{"values": "?"}, {"values": "", "places": ""}, {"values": "", "width": 1}, {}]
+)
+def test_the_schema_refuses_arrays_that_are_none(array):
+    jsonschema = pytest.importorskip("jsonschema")
+    document = json.loads(fitted("nb")[0].to_json())
+    document["arrays"][0] = array
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft202012Validator(export.json_schema()).validate(document)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("key", sorted(unnaive.all_models()))
 def test_every_model(key):
@@ -82,6 +93,10 @@ def test_the_command(tmp_path):
     told = run("export", tmp_path / "m.unb", "-o", tmp_path / "m.xyz", code=2).stderr
     assert "'m.xyz' does not tell the format; add --to json" in " ".join(told.split())
     assert not (tmp_path / "m.xyz").exists()
+    for option in (["--explain", "2"], ["--key", "id"], ["--table", "a"], ["--dialect", "spark"]):
+        told = run("export", tmp_path / "m.unb", "-o", tmp_path / "n.js", *option, code=1).stderr
+        assert f"{option[0]} is for SQL, and n.js is not" in " ".join(told.split())
+    assert not list(tmp_path.glob("n.*"))
 
 
 def test_the_scorer_is_short_and_plain():
@@ -99,10 +114,17 @@ def test_files_of_every_format(tmp_path):
     assert json.loads((tmp_path / "m.json").read_text())["model"] == "NaiveBayes"
     with pytest.raises(ValueError, match=r"the format of 'm\.txt' is not known"):
         export.write(model, tmp_path / "m.txt")
+    with pytest.raises(ValueError, match="contributions are exported as SQL, not as 'onnx'"):
+        export.write(model, tmp_path / "n.onnx", explain=1)
     model.set_params(handle_unknown="error")
     with pytest.raises(UnnaiveError, match="handle_unknown"):
         export.write(model, tmp_path / "n.js")
     assert not list(tmp_path.glob("n.*"))
+
+
+def test_endings_in_capitals(tmp_path):
+    export.write(fitted("nb")[0], tmp_path / "m.MJS")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.MJS", "m.d.mts"]
 
 
 @pytest.mark.parametrize("blocked", ["m.js", "m.d.ts"])

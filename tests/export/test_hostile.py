@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import unnaive
+from benchmarks.engines import KEY
 from exports import assert_scored, started
 from hostile import assert_survives
 from unnaive import export
@@ -67,3 +68,30 @@ def test_a_key_that_is_a_name_of_the_result_is_refused(key):
     model = unnaive.NaiveBayes().fit([["a"], ["b"]], [0, 1])
     with pytest.raises(UnnaiveError, match=f"key='{key}' is also a column of the result"):
         model.to_sql("rows", key=key, explain=1)
+
+
+@pytest.mark.parametrize("engine", ["SQLite", "DuckDB"])
+@pytest.mark.parametrize("name", ["s0", "S1", "values_0", "source", "x0"])
+def test_a_table_with_the_name_of_a_step_of_the_query(engine, name):
+    """SQLite took a step for the table; all databases took the values of a column for it."""
+    X = pd.DataFrame({"a": [f"value {place}" for place in range(50)] * 2})
+    model = unnaive.NaiveBayes().fit(X, [0, 1] * 50)
+    with started(engine) as database:
+        database.load(X, name)
+        rows = sorted(database.run(model.to_sql(name, key=KEY, dialect=database.dialect)))
+    assert [row[1] for row in rows] == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize("table", ["", "a..b", "a.", "a.b.c.d"])
+def test_a_table_without_a_name_or_with_too_many_is_refused(tmp_path, table):
+    model = unnaive.NaiveBayes().fit([["a"], ["b"]], [0, 1])
+    with pytest.raises(ValueError, match=f"table='{table}'; it must be the name of a table"):
+        export.write(model, tmp_path / "model.sql", table=table)
+    with pytest.raises(ValueError, match="key=''; it must be the name of a column"):
+        export.write(model, tmp_path / "model.sql", key="")
+    assert not list(tmp_path.iterdir())
+
+
+def test_classes_that_a_database_does_not_tell_apart_have_numbers():
+    model = unnaive.NaiveBayes().fit([["a"], ["b"]], ["\u0131", "i"])  # both are I in upper case
+    assert '"p_1"' in model.to_sql("rows")

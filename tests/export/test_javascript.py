@@ -105,6 +105,8 @@ def test_rare_values_and_missing_categories(node):
         ({"grade": "1"}, 'column "grade" has the value "1"; it needs a number'),
         ({"ages": 1}, 'there is no column "ages"'),
         ([1], "a row has 1 values; it needs 6"),
+        (None, "TypeError: a row is an object, value by column name, or an array"),
+        ("a", "TypeError: a row is an object, value by column name, or an array"),
     ],
 )
 def test_bad_rows_are_refused(node, row, error):

@@ -79,6 +79,18 @@ def test_columns_are_in_the_order_of_their_steps():
         assert steps == sorted(steps)
 
 
+@pytest.mark.parametrize("key", ["tan", "hnb", "full-bayes", "gaussian-tan"])
+def test_numbers_are_doubles_in_postgres(key):
+    """A number like 0.5e0 is a decimal there, whose roots and logarithms have fewer digits."""
+    query = sqlglot.parse_one(fitted(key)[0].to_sql("rows", dialect="postgres"), dialect="postgres")
+    results = [own.args["true"] for own in query.find_all(sqlglot.exp.If)]
+    results += [own.args["default"] for own in query.find_all(sqlglot.exp.Case)]
+    results += [own.this for own in query.find_all(sqlglot.exp.Alias)]
+    numbers = [own for own in results if isinstance(own, sqlglot.exp.Literal) and not own.is_string]
+    assert numbers  # whole ones
+    assert not any("e" in own.this for own in numbers)
+
+
 @pytest.mark.long
 def test_many_categories_are_joined(databases):
     values = np.array([f"code {place}" for place in range(2000)])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import unnaive
-from benchmarks.engines import unseen
+from benchmarks.engines import KEY, unseen
 from exports import assert_predictions, assert_scored, fitted, started
 from unnaive.exceptions import UnnaiveError
 
@@ -48,6 +48,21 @@ def test_four_columns_of_many_values_and_six_classes(name):
     assert "_sums0 AS" in model.to_sql("rows")
     with started(name) as engine:
         assert_scored(engine, model, unseen(X, 1).head(100))
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_tables_with_the_names_of_relations_and_steps(monkeypatch, name):
+    monkeypatch.setattr(sql_kinds, "_FEW_CELLS", 0)
+    model, X = fitted("tan", seed=1)
+    with started(name) as engine:
+        query = model.to_sql("rows", dialect=engine.dialect)
+        tree = sqlglot.parse_one(query, dialect=engine.dialect)
+        steps = [step.alias for step in tree.find_all(sqlglot.exp.CTE)]
+        assert any("_sums" in step for step in steps)
+        for step in (steps[0], steps[-1], next(step for step in steps if "_sums" in step)):
+            engine.load(X.head(20), step)
+            rows = sorted(engine.run(model.to_sql(step, key=KEY, dialect=engine.dialect)))
+            assert [row[1] for row in rows] == model.predict(X.head(20)).tolist()
 
 
 def test_too_many_joint_values_are_refused_before_a_file_is_written(tmp_path):

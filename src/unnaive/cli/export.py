@@ -38,9 +38,8 @@ Output = Annotated[
 To = Annotated[
     Format | None, option("--to", "FORMAT", "json, js, sql or onnx. Default: by the file's name.")
 ]
-
-
 Intervals = Annotated[bool, options.flag("--intervals", "Also export intervals, for json and js.")]
+_TABLE = "rows"
 
 
 @options.expand
@@ -52,7 +51,7 @@ def export(
     dialect: Annotated[
         Dialect, option("--dialect", "NAME", f"Database, for SQL: {', '.join(Dialect)}.")
     ] = Dialect.duckdb,
-    table: Annotated[str, option("--table", "NAME", "Table of the rows, for SQL.")] = "rows",
+    table: Annotated[str, option("--table", "NAME", "Table of the rows, for SQL.")] = _TABLE,
     key: Annotated[
         str | None, option("--key", "COLUMN", "Column to return with predictions, for SQL.")
     ] = None,
@@ -82,6 +81,14 @@ def export(
             f"{output.name!r} does not tell the format; add --to {', --to '.join(Format)}",
             param_hint="--output",
         )
+    if (to or FORMATS[output.suffix.lower()]) != Format.sql:
+        _refuse_sql_options(
+            output,
+            dialect=dialect != Dialect.duckdb,
+            table=table != _TABLE,
+            key=key,
+            explain=explain,
+        )
     with progress(f"exporting {model.name}"):
         classifier = options.loaded(model)
         write(
@@ -96,3 +103,9 @@ def export(
         print_json({"model": str(model), "file": str(output), "bytes": output.stat().st_size})
     else:
         say(f"model written to {output} ({size_of(output)})")
+
+
+def _refuse_sql_options(path: Path, **given: object) -> None:
+    """Raise an error for an option that has no effect, since the file is no SQL."""
+    for name in (name for name, value in given.items() if value):
+        raise ValueError(f"--{name} is for SQL, and {path.name} is not; leave it out")

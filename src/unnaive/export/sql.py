@@ -31,6 +31,8 @@ _SIMPLE = re.compile(r"[\w .-]{1,40}")
 _LARGEST = sys.float_info.max
 _EXACT_NAMES = {"postgres", "snowflake"}  # in which quoted names that differ in case differ
 _POSTGRES_BYTES = 63  # of a name that PostgreSQL keeps
+_MOST_PARTS = 3  # of the name of a table: catalog, schema, table
+_STEP = "step_"  # begins the names of steps where the user's table has such a name
 
 
 def select_of(  # noqa: PLR0917 - the options of to_sql
@@ -45,6 +47,7 @@ def select_of(  # noqa: PLR0917 - the options of to_sql
     kind_of_labels(document, "SQL")
     require_text(document, "SQL", table=table, key=key, forbidden="\0")
     _require_names(document, dialect)
+    _require_given(table, key)
     tables = RealTables(f"unnaive_{_digest(document)}", inline)
     stages = Stages(dialect, tables)
     source = _Source(document, table, stages)
@@ -60,6 +63,7 @@ def select_of(  # noqa: PLR0917 - the options of to_sql
             raise UnnaiveError(f"key={key!r} is also a column of the result; rename it first")
         answers = {key: column("the_key"), **answers}
     query = stages.query(source.select(key), answers)
+    _keep_apart(query, source.table)
     text = str(query.sql(dialect, comments=False, copy=False))
     return Query(text, list(tables.statements(dialect)))
 
@@ -85,6 +89,32 @@ def _require_names(document: State, dialect: str) -> None:
                 "not tell apart; rename one of them before the fit"
             )
         seen[known] = name
+
+
+def _require_given(table: str, key: str | None) -> None:
+    """Raise an error if the table or the key has no name, or the table more than three."""
+    parts = table.split(".")
+    if not all(parts) or len(parts) > _MOST_PARTS:
+        raise ValueError(
+            f"table={table!r}; it must be the name of a table, or schema.table, or "
+            "catalog.schema.table, each of which has a name"
+        )
+    if not key and key is not None:
+        raise ValueError("key=''; it must be the name of a column, or None")
+
+
+def _keep_apart(query: exp.Select, table: exp.Table) -> None:
+    """Rename the steps of a query if the user's table has the name of one of them."""
+    steps = {step.alias: step for step in query.args["with_"].expressions}
+    if table.db or _folded(table.name) not in map(_folded, steps):
+        return
+    for found in list(query.find_all(exp.Table)):
+        if found.name in steps and not found.this.quoted:  # only the user's own is quoted
+            if not found.alias:
+                found.set("alias", exp.TableAlias(this=exp.to_identifier(found.name)))
+            found.set("this", exp.to_identifier(f"{_STEP}{found.name}"))
+    for name, step in steps.items():
+        step.args["alias"].set("this", exp.to_identifier(f"{_STEP}{name}"))
 
 
 def _folded(name: str) -> str:
@@ -314,6 +344,6 @@ def _names(document: State) -> list[str]:
     """Names of the probabilities: classes if these are simple words, else their positions."""
     names = document["classes"]
     simple = all(_SIMPLE.fullmatch(name) and len(name.encode()) <= 40 for name in names)
-    if simple and len({name.casefold() for name in names}) == len(names):
+    if simple and len(set(map(_folded, names))) == len(names):
         return [f"p_{name}" for name in names]
     return [f"p_{place}" for place in range(len(names))]

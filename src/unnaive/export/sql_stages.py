@@ -27,6 +27,7 @@ _MOST_ARGUMENTS = 100  # of a function of SQLite
 MOST_JOINS = 50  # of a stage; SQLite joins 64 tables at most
 _LIMITS = Limits(columns=1000, joins=MOST_JOINS)  # what was begun may need some columns more
 _FEW = 4  # branches of a CASE that are tried one after the other
+_DOUBLE = exp.DataType.build("double")
 _DOUBLES = exp.DataType.build("array<double>", dialect="bigquery")
 
 
@@ -311,7 +312,7 @@ class Stages:
         for stage, names in enumerate(selected(work, order, wanted)):
             _require_few(names)
             chosen = [
-                exp.alias_(self._values[name], name, quoted=False, copy=False)
+                exp.alias_(self._typed(self._values[name]), name, quoted=False, copy=False)
                 if stage_of[name] == stage
                 else column(name)
                 for name in names
@@ -325,10 +326,21 @@ class Stages:
                 before = before.join(joined, on=same, join_type="left", copy=False)
             query = self._joined(query, before.select(*chosen, copy=False), f"s{stage}")
         assert query is not None  # noqa: S101 - there is a first stage
-        answers = [exp.alias_(v, name, quoted=True, copy=False) for name, v in last.items()]
+        typed = {name: self._typed(value) for name, value in last.items()}
+        answers = [exp.alias_(v, name, quoted=True, copy=False) for name, v in typed.items()]
         end = exp.Select().select(*answers, copy=False)
         end.set("with_", query.args["with_"])
         return _from(end, max(stage_of.values()))
+
+    def _typed(self, value: Expression) -> Expression:
+        """Say that numbers are doubles where PostgreSQL would compute with decimals."""
+        if self.dialect != "postgres":
+            return value
+        for case in value.find_all(exp.Case):
+            results = [case.args.get("default"), *(own.args["true"] for own in case.args["ifs"])]
+            for result in filter(_is_decimal, results):
+                result.replace(exp.Cast(this=result.copy(), to=_DOUBLE.copy()))
+        return exp.Cast(this=value, to=_DOUBLE.copy()) if _is_decimal(value) else value
 
     def _joined(self, before: exp.Select | None, stage: exp.Select, name: str) -> exp.Select:
         """Add a stage to those before it."""
@@ -348,6 +360,13 @@ def _require_few(names: Sequence[str]) -> None:
             f"the query would need {len(names):,} columns at once, more than databases allow; "
             "export to ONNX, JSON or JavaScript, or fit a model with fewer columns or values"
         )
+
+
+def _is_decimal(value: Expression | None) -> bool:
+    """Whether a value consists of numbers with exponents only, which are decimals in PostgreSQL."""
+    if value is None or value.find(exp.Column, exp.Cast):
+        return False
+    return any("e" in own.this for own in value.find_all(exp.Literal) if not own.is_string)
 
 
 def _columns(value: Expression) -> set[str]:

@@ -196,13 +196,15 @@ def write(
     others: dict[Path, str] = {}
     if intervals and to not in {"json", "js"}:
         raise ValueError(f"intervals are exported as JSON and JavaScript, not as {to!r}")
+    if explain and to != "sql":
+        raise ValueError(f"contributions are exported as SQL, not as {to!r}; leave out explain")
     if to == "onnx":
         content: bytes = to_onnx(model).SerializeToString()
     elif to == "sql":
         content = (to_sql(model, table, key=key, dialect=dialect, explain=explain) + ";\n").encode()
     elif to == "js":
         content = to_javascript(model, intervals=intervals).encode()
-        others[path.with_suffix(".d.mts" if path.suffix == ".mjs" else ".d.ts")] = (
+        others[path.with_suffix(".d.mts" if path.suffix.lower() == ".mjs" else ".d.ts")] = (
             javascript_types()
         )
     elif to == "json":

@@ -60,6 +60,9 @@ const unnaiveModel = (function () {
         if (row.length === names.length) return row;
         throw new RangeError(`a row has ${row.length} values; it needs ${names.length}`);
       }
+      if (row === null || typeof row !== "object") {
+        throw new TypeError("a row is an object, value by column name, or an array of values");
+      }
       const strange = Object.keys(row).find((name) => !known.has(name));
       if (strange !== undefined) throw new RangeError(`there is no column "${strange}"`);
       return names.map((name) => (Object.hasOwn(row, name) ? row[name] : null));

@@ -37,7 +37,10 @@ export const classes: readonly Label[];
 /** Names of the columns. */
 export const columns: readonly string[];
 
-/** Predict the class of a row. Throws a TypeError for text in a column of numbers. */
+/**
+ * Predict the class of a row. Throws a TypeError for text in a column of numbers, and a RangeError
+ * for a column that the model does not have.
+ */
 export function predict(row: Row): Prediction;
 
 /** Explain the probability of a class, by default the predicted one. */
