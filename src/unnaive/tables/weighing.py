@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -124,11 +124,16 @@ class Weighing:
         return derivatives <= _TOGETHER and derivatives * coordinates <= _MOST_PRODUCTS
 
     @property
-    def _problem(self) -> tuple[object, ...]:
+    def _problem(self) -> dict[str, Any]:
         """What the kernels that take all steps are given."""
-        rows = (self.classes, self.importance)
-        limits = (ENOUGH, STEPS, _HALVINGS, _SWEEPS)
-        return (self.entries, self.prior, rows, self._bounds, self._penalties, limits)
+        return {
+            "entries": self.entries,
+            "prior": self.prior,
+            "rows": (self.classes, self.importance),
+            "bounds": self._bounds,
+            "penalties": self._penalties,
+            "limits": (ENOUGH, STEPS, _HALVINGS, _SWEEPS),
+        }
 
     def has_order_of(self, n_terms: int) -> bool:
         """Whether the rows would be ordered like this with another number of terms."""
@@ -184,7 +189,7 @@ class Weighing:
         """
         if self._is_small:
             found = np.array(start, dtype=np.float64)
-            fit_weights(*self._problem, float(enough), found)
+            fit_weights(**self._problem, enough=float(enough), point=found)
             return found
         point, chosen = start, np.ones(len(start), dtype=bool)
         with _parallel.one_thread_each():
@@ -218,7 +223,7 @@ class Weighing:
         """
         held_out = np.empty((len(self.classes), len(self.prior)))
         if self._is_small:
-            held_out_joints(*self._problem, point, FOLDS, held_out)
+            held_out_joints(**self._problem, point=point, n_folds=FOLDS, out=held_out)
             return held_out
         with _parallel.one_thread_each():
             parts = self._parts(point, None)
