@@ -21,6 +21,7 @@ from unnaive.explain import (
     plot_set_weights,
     plot_size_path,
     plot_structure,
+    plot_term_path,
     plot_threshold_path,
 )
 from unnaive.papers.curves import draw_curve
@@ -129,6 +130,13 @@ def sizes() -> Figure:
     left.set_title("cherry tree")
     right.set_title("chordal graph without a penalty")
     return figure
+
+
+def few_terms() -> Figure:
+    """Draw the held-out log loss over the number of terms."""
+    data = load_wdbc()
+    model = unnaive.WeightedBayes(max_terms=1).fit(data.X, data.y)
+    return plot_term_path(model).figure
 
 
 def intervals() -> Figure:
@@ -268,6 +276,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     **{f"paper-{name}": partial(stored_curve, "gnb", name) for name in ("7", "8", "9", "10", "11")},
     "thesis-balance": partial(stored_curve, "knaive", "3-2"),
     "cluster-sizes": sizes,
+    "few-terms": few_terms,
     "ienb": intervals,
     "iterative": losses,
     "gaussian": regions,

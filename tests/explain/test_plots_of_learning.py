@@ -10,11 +10,12 @@ import pytest
 from matplotlib.figure import Figure
 
 from problems import made
-from unnaive import KDB, PHNB, TAN, CherryTreeNB, DecomposableNB, GeneralizedNB
+from unnaive import KDB, PHNB, TAN, CherryTreeNB, DecomposableNB, GeneralizedNB, WeightedBayes
 from unnaive.explain import (
     plot_cumulated_information,
     plot_score_path,
     plot_size_path,
+    plot_term_path,
     plot_threshold_path,
 )
 from unnaive.structure.picture import WIDEST
@@ -108,3 +109,13 @@ def test_overfitting_is_shown():
     assert trained[-1] - left_out[-1] > trained[0] - left_out[0]
     with pytest.raises(ValueError, match='fit the model with max_clique="loo"'):
         plot_size_path(DecomposableNB().fit(problem.X, problem.classes))
+
+
+def test_the_price_of_fewer_terms_is_shown():
+    problem = made(80, [3, 2, 4, 3, 3], 2)
+    model = WeightedBayes(max_terms=1).fit(problem.X, problem.classes)
+    (line,) = plot_term_path(model).get_lines()
+    np.testing.assert_array_equal(line.get_xdata(), model.path_["terms"])
+    np.testing.assert_array_equal(line.get_ydata(), model.path_["log_loss"])
+    with pytest.raises(ValueError, match="fit the model with max_terms=1"):
+        plot_term_path(WeightedBayes().fit(problem.X, problem.classes))

@@ -159,6 +159,7 @@ CHANGES = {
     "n_pairs": 0,
     "pair_penalty": 50.0,
     "pseudo_count": 5.0,
+    "max_terms": 1,
     "choose": "best",
     "candidates": ["nb"],
     "time_budget": "typo",

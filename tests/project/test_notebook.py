@@ -64,6 +64,7 @@ PICTURES = {
     'plot_structure(unnaive.make("auto").fit(X, y))': {"small"},
     'plot_threshold_path(unnaive.PHNB(threshold="loo").fit(X, y))': {"small"},
     'plot_size_path(unnaive.CherryTreeNB(order="loo").fit(X, y))': {"small"},
+    'plot_term_path(unnaive.WeightedBayes(max_terms=1).fit(X, y))': {"small"},
     "plot_score_path(unnaive.GeneralizedNB().fit(X, y), X, y)": {"small"},
     "plot_cumulated_information(unnaive.GeneralizedNB().fit(X, y))": {"small"},
     "plot_dependence_derivatives(dependence_derivatives(tan, X))": {"small"},

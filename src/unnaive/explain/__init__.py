@@ -20,6 +20,7 @@ from unnaive.explain.plots import (
     plot_roc,
     plot_score_path,
     plot_size_path,
+    plot_term_path,
     plot_threshold_path,
 )
 from unnaive.explain.plots_quality import plot_confusion, plot_reliability
@@ -52,6 +53,7 @@ __all__ = [
     "plot_set_weights",
     "plot_size_path",
     "plot_structure",
+    "plot_term_path",
     "plot_threshold_path",
     "plot_waterfall",
     "what_if",

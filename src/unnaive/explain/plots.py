@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from unnaive._typing import AnyArray, BoolArray, FloatArray, Label
-    from unnaive.models import PHNB, Classifier, CountsClassifier, GeneralizedNB
+    from unnaive.models import PHNB, Classifier, CountsClassifier, GeneralizedNB, WeightedBayes
     from unnaive.models.ordered import OrderedClassifier
 
 _SCORES = {
@@ -197,6 +197,42 @@ def plot_size_path(model: OrderedClassifier, ax: Axes | None = None) -> Axes:
     ax.set_xticks(path["size"])
     ax.set(xlabel="clique size, including the class", ylabel="accuracy")
     ax.legend()
+    return ax
+
+
+@documented
+def plot_term_path(model: WeightedBayes, ax: Axes | None = None) -> Axes:
+    """Plot what it costs to read fewer terms: held-out log loss for the number of terms.
+
+    The terms were chosen by all samples, so that the losses are a little optimistic.
+
+    Parameters
+    ----------
+    model : WeightedBayes
+        Fitted with ``max_terms``; with ``max_terms=1`` the path goes to the end.
+    {ax}
+
+    Returns
+    -------
+    {axes}
+
+    See Also
+    --------
+    plot_size_path : The same for the size of cliques.
+
+    Examples
+    --------
+    >>> from unnaive import WeightedBayes
+    >>> from unnaive.datasets import load_wdbc
+    >>> data = load_wdbc()
+    >>> model = WeightedBayes(dependences="none", max_terms=1).fit(data.X[:, :8], data.y)
+    >>> plot_term_path(model).get_xlabel()
+    'terms of the model'
+    """
+    path, ax = _path_of(model, "max_terms=1"), new_axes(ax)
+    ax.plot(path["terms"], path["log_loss"], color=LINE, marker=".")
+    ax.set(xlabel="terms of the model", ylabel="held-out log loss")
+    ax.set_ylim(bottom=0)
     return ax
 
 

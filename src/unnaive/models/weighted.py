@@ -21,6 +21,7 @@ from unnaive.structure.tree import maximum_spanning_tree
 from unnaive.tables.corrections import Correcting, Corrections, corrected
 from unnaive.tables.left_out import some_rows
 from unnaive.tables.screening import families_to_try, lacking_families
+from unnaive.tables.shortening import shortened
 from unnaive.tables.smoothing import Hierarchical, Smoothing
 from unnaive.tables.term_factors import table_cells
 from unnaive.tables.weighing import FOLDS, Weighing, dealt
@@ -115,10 +116,16 @@ class WeightedBayes(CountsClassifier):
         are decided by several thresholds at once; use some 30 bins of equal frequency, and 100.
         In these tables missing counts as a value. Leave-one-out, ``calibrate`` and intervals take
         them as given.
+    max_terms : int, default=None
+        Most factors, for a model that people can read: those whose absence costs least are dropped,
+        and the weights of the others are fitted anew. ``path_`` shows the price. None: no limit.
     {parameters}
 
     Attributes
     ----------
+    path_ : dict of arrays
+        Only with ``max_terms``: number of "terms", from all to the limit, and their "log_loss" on
+        samples that are held out of the weights.
     {attributes}
 
     See Also
@@ -161,9 +168,18 @@ class WeightedBayes(CountsClassifier):
     max_order: int = whole(2, 2, most=4)
     pseudo_count: float = number(0.0)
     corrections: int = whole(0)
+    max_terms: int | None = whole(None, 1, also=(None,))
 
     default_smoothing: ClassVar[Smoothing] = Hierarchical()
     family: ClassVar[str] = "weighted"
+
+    def _check(self) -> None:
+        super()._check()
+        if self.max_terms is not None and self.corrections:
+            raise ValueError(
+                f"max_terms={self.max_terms} with corrections={self.corrections}; corrections are "
+                "further tables to read: use corrections=0, or no max_terms"
+            )
 
     def recipe(self) -> Recipe:
         """Choose the factors by mutual information, and learn their weights from samples."""
@@ -198,9 +214,14 @@ class WeightedBayes(CountsClassifier):
         point = weighing.fit(start_of(weighing, graph.terms))
         if self.max_order > 2 and len(order):
             graph, weighing, order, point = self._widened(graph, task, weighing, order, point)
-
+        kept, trace = np.ones(len(graph.terms), dtype=bool), {}
+        if self.max_terms is not None:
+            weighing, point, kept, path = shortened(weighing, point, self.max_terms)
+            trace = {"path_": path}
+            stays = kept | (graph.terms[:, 1] < 0)  # single features, if only with weight 0
+            graph, kept = replace(graph, terms=graph.terms[stays]), kept[stays]
         found = self._corrections(task, weighing, order, point)
-        m, added = len(graph.terms), {} if found is None else _parameters_of(found)
+        m, added = len(weighing.penalty), {} if found is None else _parameters_of(found)
 
         def left_out() -> FloatArray | None:
             """Log joint of the rows by weights of other folds, if all rows were used."""
@@ -211,8 +232,9 @@ class WeightedBayes(CountsClassifier):
             return joint
 
         bias = point[m:] if found is None else point[m:] + found.bias
-        graph = replace(graph, weights=point[:m])
-        return Learned(graph, {"bias": bias, **added}, left_out=left_out)
+        weights = np.zeros(len(graph.terms))
+        weights[kept] = point[:m]
+        return Learned(replace(graph, weights=weights), {"bias": bias, **added}, trace, left_out)
 
     def _corrections(
         self, task: Task, weighing: Weighing, order: IntArray, point: FloatArray

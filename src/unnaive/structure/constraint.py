@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import field
 from itertools import combinations, repeat
 from time import monotonic
@@ -168,9 +167,11 @@ class _Skeleton:
         self, independent: IndependenceTest, rows: PlainRows, most: int, deadline: float
     ) -> bool:
         """Do all levels with plain rows in the core; return whether time was enough."""
-        joined = np.zeros((len(self.adjacent),) * 2, dtype=bool)
+        joined = ~np.eye(len(self.adjacent), dtype=bool)
         for node, others in enumerate(self.adjacent):
-            joined[node, list(others)] = True
+            if len(others) < len(joined) - 1:
+                joined[node] = False
+                joined[node, list(others)] = True
         undecided = ~np.tri(len(joined), dtype=bool)
         for parent, child in self.known.required:
             undecided[parent, child] = undecided[child, parent] = False
@@ -195,7 +196,9 @@ class _Skeleton:
             if not tests_made:  # nor can larger sets have rows enough
                 self.tests_done += _n_conditions(joined, pairs, range(size + 1, most + 1))
                 break
-        self.adjacent = [set(np.flatnonzero(line).tolist()) for line in joined]
+        self.adjacent = [set() for _ in self.adjacent]
+        for node, other in np.argwhere(joined).tolist():
+            self.adjacent[node].add(other)
         return in_time
 
     def _separate(self, pair: Arc, given: Given) -> None:
@@ -228,7 +231,7 @@ class _Skeleton:
             else:
                 children[parent].add(child)
         arc, below = None, frozenset[int]()
-        for first, middle, last in self._colliders():
+        for first, middle, last in sorted(self._colliders()):
             if arc != (first, middle):
                 arc, below = (first, middle), reached([middle], children)
             if not {first, last} & below:
@@ -240,32 +243,29 @@ class _Skeleton:
         return PDAG(self.known.names, frozenset(arcs), frozenset(loose))
 
     def _colliders(self) -> Iterator[tuple[int, int, int]]:
-        """Yield all i → w ← j, i < j, that the separating sets imply, in order of (i, w, j)."""
-        for first, near in enumerate(self.adjacent):
-            for middle in sorted(near):
-                for last in sorted(self.adjacent[middle] - near):
-                    separator = self.separators.get((first, last)) if first < last else None
-                    if separator is not None and middle not in separator:
-                        yield first, middle, last
+        """Yield all (i, w, j), i → w ← j and i < j, that the separating sets imply."""
+        for middle, near in enumerate(self.adjacent):
+            for first, last in combinations(sorted(near), 2):
+                separator = self.separators.get((first, last))
+                if separator is not None and middle not in separator:
+                    yield first, middle, last
 
 
 def _n_conditions(joined: BoolArray, pairs: IntArray, sizes: range) -> int:
-    """Count the sets that :func:`_conditions` yields for all pairs, until a size has none."""
+    """Count the sets that :func:`_conditions` yields for all pairs."""
     near = joined[pairs[:, 0]].astype(np.int64), joined[pairs[:, 1]].astype(np.int64)
-    both = (near[0] & near[1]).sum(axis=1)
     edges = joined[pairs[:, 0], pairs[:, 1]]
-    numbers = np.stack([near[0].sum(axis=1) - edges, near[1].sum(axis=1) - edges, both], axis=1)
-    kinds = Counter(map(tuple, numbers.tolist()))
-    total = 0
-    for size in sizes:
-        now = sum(
-            times * (math.comb(mine, size) + math.comb(theirs, size) - math.comb(shared, size))
-            for (mine, theirs, shared), times in kinds.items()
-        )
-        total += now
-        if not now:
-            break
-    return total
+    alone = np.concatenate([side.sum(axis=1) - edges for side in near])
+    times = np.bincount(alone, minlength=len(joined))
+    times -= np.bincount((near[0] & near[1]).sum(axis=1), minlength=len(joined))
+    return sum(often * _n_sets(n, sizes) for n, often in enumerate(times.tolist()) if often)
+
+
+def _n_sets(n: int, sizes: range) -> int:
+    """Count the subsets of these sizes of n elements."""
+    if n < sizes.stop:  # all but the smaller ones
+        return (1 << n) - sum(math.comb(n, size) for size in range(sizes.start))
+    return sum(math.comb(n, size) for size in sizes)
 
 
 def _conditions(frozen: list[list[int]], first: int, second: int, size: int) -> Iterator[Given]:

@@ -52,7 +52,8 @@ class Knowledge:
         if wanted & barred:
             raise ValueError(f"edges {sorted(wanted & barred)} are both required and forbidden")
         try:
-            DAG.of_edges(names, wanted)
+            if wanted:
+                DAG.of_edges(names, wanted)
         except UnnaiveError as error:
             raise ValueError(f"required edges contradict each other: {error}") from error
         return cls(tuple(names), wanted, barred)
@@ -62,6 +63,8 @@ class Knowledge:
 
     def directions(self, joined: Iterable[Arc]) -> frozenset[Arc]:
         """Known directions of the pairs (i, j) that are joined, and all required edges."""
+        if not self.forbidden:
+            return self.required
         turned = {
             (j, i) for a, b in joined for i, j in ((a, b), (b, a)) if (i, j) in self.forbidden
         }
@@ -120,10 +123,13 @@ class Knowledge:
 
 def _arcs(names: Sequence[str], edges: Iterable[tuple[Node, Node]]) -> frozenset[Arc]:
     """Convert edges to positions."""
+    listed = list(edges)
+    if not listed:
+        return frozenset()
     places: dict[Node, int] = {name: place for place, name in enumerate(names)}
     places.update({place: place for place in range(len(names))})
     arcs = set()
-    for edge in edges:
+    for edge in listed:
         arc = tuple(places[node] for node in edge if node in places)
         if len(arc) != 2 or arc[0] == arc[1]:
             raise ValueError(f"edge {edge!r} does not join two of the {len(names)} variables")

@@ -80,6 +80,8 @@ class Weighing:
         L2 penalty λ of each weight.
     n_jobs : int or None, default=None
         Number of threads.
+    n_blocks : int or None, default=None
+        Number of blocks that the rows are in the order of; None: as for these terms.
     """
 
     entries: AnyArray
@@ -88,12 +90,13 @@ class Weighing:
     importance: FloatArray
     penalty: FloatArray
     n_jobs: int | None = None
+    n_blocks: int | None = None
 
     @cached_property
     def _blocks(self) -> list[tuple[int, int]]:
         """First and last row of every block; the b-th belongs to fold b modulo FOLDS."""
         n, m, k = len(self.classes), len(self.penalty), len(self.prior)
-        number = number_of_blocks(n, m, k)
+        number = self.n_blocks or number_of_blocks(n, m, k)
         sizes = [len(range(block, n, number)) for block in range(number)]
         stops = np.cumsum(sizes).tolist()
         return list(zip([0, *stops], stops, strict=False))
@@ -137,8 +140,8 @@ class Weighing:
 
     def has_order_of(self, n_terms: int) -> bool:
         """Whether the rows would be ordered like this with another number of terms."""
-        n, m, k = len(self.classes), len(self.penalty), len(self.prior)
-        return number_of_blocks(n, m, k) == number_of_blocks(n, n_terms, k)
+        n, k = len(self.classes), len(self.prior)
+        return len(self._blocks) == number_of_blocks(n, n_terms, k)
 
     def with_terms(self, entries: AnyArray, penalty: FloatArray) -> Weighing:
         """Return these terms and further ones.
@@ -159,8 +162,9 @@ class Weighing:
         return replace(self, entries=every, penalty=np.concatenate([self.penalty, penalty]))
 
     def some(self, kept: BoolArray) -> Weighing:
-        """Return only some of the terms."""
-        return replace(self, entries=self.entries[kept], penalty=self.penalty[kept])
+        """Return only some of the terms; the rows stay in the same blocks."""
+        entries, penalty = self.entries[kept], self.penalty[kept]
+        return replace(self, entries=entries, penalty=penalty, n_blocks=len(self._blocks))
 
     def loss(self, point: FloatArray) -> float:
         """Penalized log loss of weights and biases (m + k,)."""
