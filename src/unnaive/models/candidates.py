@@ -127,7 +127,7 @@ class Tried(NamedTuple):
     @property
     def loss(self) -> float:
         """Held-out log loss; infinite if there is no result."""
-        return math.inf if self.judged is None else self.judged.log_loss
+        return float(self.line.get("log_loss", math.inf))
 
 
 def tried_candidates(

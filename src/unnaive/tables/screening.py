@@ -69,7 +69,9 @@ def lacking_families(
     chosen = some_rows(rows.classes, _WORK, len(families) * chances.shape[1])
     if len(chosen) < len(chances):
         rows, chances = rows.take(chosen), chances[chosen]
-    gains, variances = family_gains(rows, chances, families, n_jobs)
+    # In a table with more cells than rows, hardly any two rows would share a cell.
+    most_cells = min(MOST_CELLS, chances.size)
+    gains, variances = family_gains(rows, chances, families, n_jobs, most_cells)
     limit = np.sqrt(2 * np.log(max(len(families), 1))) + _MARGIN
     beyond = np.flatnonzero((gains > _LEAST_GAIN) & (gains > limit * np.sqrt(variances)))
     rounded = np.round(gains[beyond] / TIE_TOLERANCE)
@@ -77,9 +79,16 @@ def lacking_families(
 
 
 def family_gains(
-    rows: CodedRows, chances: FloatArray, families: IntArray, n_jobs: int | None = None
+    rows: CodedRows,
+    chances: FloatArray,
+    families: IntArray,
+    n_jobs: int | None = None,
+    most_cells: int = MOST_CELLS,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the gain of every family, and its variance under chance; each of shape (m,)."""
+    """Return the gain of every family, and its variance under chance; each of shape (m,).
+
+    A family of more than ``most_cells``, all classes together, gains nothing.
+    """
     gains, variances = np.empty(len(families)), np.empty(len(families))
     weights = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
     arrays = (rows.classes, np.asarray(weights, dtype=np.float64), np.ascontiguousarray(chances))
@@ -92,7 +101,7 @@ def family_gains(
             rows.schema.sizes,
             families[some],
             *arrays,
-            MOST_CELLS,
+            most_cells,
             gains[some],
             variances[some],
         )

@@ -318,6 +318,7 @@ def all_super_parents(
         conditional_tables(tables[index], counts, smoothing, held)
         of_class = log_prior(counts, smoothing, class_prior, held)
         logs = None
+        known: dict[bytes, FloatArray] = {}
         if smoothing.is_hierarchical and smoothing.view is None:
             logs = np.log(shares_alone(counts, smoothing, [(held.total, held.alone)])[0])
         for column, size in enumerate(sizes):
@@ -327,6 +328,7 @@ def all_super_parents(
                 given=class_prior is not None or not jointly,
                 column=column,
                 values=None if logs is None else logs[:, diagonal],
+                known=known,
             )
     off = held_out or 0.0
     weights = np.zeros(slots[-1])
@@ -417,13 +419,14 @@ def super_parent_prior(
     given: bool,
     column: int,
     values: FloatArray | None = None,
+    known: dict[bytes, FloatArray] | None = None,
 ) -> FloatArray:
     """Log P(c, x) of a super-parent's table (k, v) as one variable, or as P(c)·P(x | c).
 
-    ``values`` are hierarchical estimates of log P(x | c), if they are known.
+    ``values`` and ``known`` as in :func:`joint_prior`.
     """
     if not given and smoothing.view is None:
-        return possible(joint_prior(table, smoothing, held, values), prior)
+        return possible(joint_prior(table, smoothing, held, values, known), prior)
     levels, margin = [Level.of(table)], table.sum(axis=0)
     of_value = conditional(smoothing, margin, levels, len(table), held, column=column)
     return np.asarray(prior[:, None] + of_value)

@@ -185,14 +185,19 @@ def joint_prior(
     smoothing: Smoothing,
     held: HeldOut = PLAIN,
     values: FloatArray | None = None,
+    known: dict[bytes, FloatArray] | None = None,
 ) -> FloatArray:
     """Log P(c, x) of a table (k, v) as one variable of k·v values; shape (k, v).
 
-    ``values`` are hierarchical estimates of log P(x | c), if they are known.
+    ``values`` are hierarchical estimates of log P(x | c), if they are known. ``known`` keeps those
+    of log P(c), by the counts of the classes, which most columns share.
     """
     if smoothing.is_hierarchical:
-        classes = table.sum(axis=1)
-        of_class = _one_variable(classes, smoothing, held, frequencies(classes))
+        classes, known = table.sum(axis=1), {} if known is None else known
+        of_class = known.get(classes.tobytes())
+        if of_class is None:
+            of_class = _one_variable(classes, smoothing, held, frequencies(classes))
+            known[classes.tobytes()] = of_class
         if values is None:
             levels = [Level.of(table)]
             values = conditional(smoothing, table.sum(axis=0), levels, len(table), held)

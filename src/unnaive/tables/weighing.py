@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -49,20 +49,6 @@ class Curve(NamedTuple):
     loss: float
     gradient: FloatArray
     curvature: AnyArray
-
-
-class Lines(NamedTuple):
-    """Lines of the second derivatives of chosen coordinates.
-
-    ``places`` (m + k,) has the line of every coordinate, and ``width`` for those that are not
-    chosen. Few derivatives are held, in ``spread``, and of every block as a matrix and its
-    transpose.
-    """
-
-    places: IntArray
-    width: int
-    spread: AnyArray = None
-    blocks: list[tuple[AnyArray, AnyArray]] | None = None
 
 
 def number_of_blocks(n_rows: int, n_terms: int, n_classes: int) -> int:
@@ -141,11 +127,16 @@ class Weighing:
         return derivatives <= _TOGETHER and derivatives * coordinates <= _MOST_PRODUCTS
 
     @property
-    def _problem(self) -> tuple[object, ...]:
+    def _problem(self) -> dict[str, Any]:
         """What the kernels that take all steps are given."""
-        rows = (self.classes, self.importance)
-        limits = (ENOUGH, STEPS, _HALVINGS, _SWEEPS)
-        return (self.entries, self.prior, rows, self._bounds, self._penalties, limits)
+        return {
+            "entries": self.entries,
+            "prior": self.prior,
+            "rows": (self.classes, self.importance),
+            "bounds": self._bounds,
+            "penalties": self._penalties,
+            "limits": (ENOUGH, STEPS, _HALVINGS, _SWEEPS),
+        }
 
     def has_order_of(self, n_terms: int) -> bool:
         """Whether the rows would be ordered like this with another number of terms."""
@@ -202,7 +193,7 @@ class Weighing:
         """
         if self._is_small:
             found = np.array(start, dtype=np.float64)
-            fit_weights(*self._problem, float(enough), found)
+            fit_weights(**self._problem, enough=float(enough), point=found)
             return found
         point, chosen = start, np.ones(len(start), dtype=bool)
         with _parallel.one_thread_each():
@@ -236,7 +227,7 @@ class Weighing:
         """
         held_out = np.empty((len(self.classes), len(self.prior)))
         if self._is_small:
-            held_out_joints(*self._problem, point, FOLDS, held_out)
+            held_out_joints(**self._problem, point=point, n_folds=FOLDS, out=held_out)
             return held_out
         with _parallel.one_thread_each():
             parts = self._parts(point, None)
@@ -267,60 +258,41 @@ class Weighing:
     def _parts(self, point: FloatArray, chosen: BoolArray | None) -> list[Curve]:
         """Log loss and derivatives of the rows of every block."""
         weights, prior = self._split(point)
-        known = (self.entries, weights, prior)
-        lines = self._lines_of(chosen)
-        if lines.blocks is not None:
-            return self._parts_together(known, lines)
+        every = np.ones(len(point), dtype=bool) if chosen is None else chosen
+        width = int(every.sum())
+        places = np.where(every, np.cumsum(every) - 1, width)  # the others use the last line
+
+        if (width + 1) * (len(prior) - 1) * len(self.classes) <= _TOGETHER:
+            return self._parts_together(point, places, width)
 
         def block(rows: tuple[int, int]) -> Curve:
             gradient = np.zeros(len(point))
-            shape = (lines.width + 1, len(prior) - 1, rows[1] - rows[0])
+            shape = (width + 1, len(prior) - 1, rows[1] - rows[0])
             spread = np.empty(shape, dtype=np.float32)
-            arrays = (*known, self.classes, self.importance)
-            loss = curve_rows(*arrays, *rows, lines.places, gradient, spread)
-            flat = spread[: lines.width].reshape(lines.width, shape[1] * shape[2])
+            arrays = (self.entries, weights, prior, self.classes, self.importance)
+            loss = curve_rows(*arrays, *rows, places, gradient, spread)
+            flat = spread[:width].reshape(width, shape[1] * shape[2])
             return Curve(loss, gradient, flat @ flat.T)
 
         return self._team.run(block, self._blocks)
 
-    def _parts_together(
-        self, known: tuple[AnyArray, FloatArray, FloatArray], lines: Lines
-    ) -> list[Curve]:
+    def _parts_together(self, point: FloatArray, places: IntArray, width: int) -> list[Curve]:
         """Log loss and derivatives of small blocks, in one call."""
-        n_blocks, coordinates = len(self._blocks), len(lines.places)
-        losses, gradients = np.empty(n_blocks), np.empty((n_blocks, coordinates))
-        arrays = (*known, (self.classes, self.importance), self._bounds, lines.places)
-        curve_blocks(*arrays, losses, gradients, lines.spread)
-        return [
-            Curve(loss, gradient, flat @ turned)
-            for loss, gradient, (flat, turned) in zip(
-                losses.tolist(), gradients, lines.blocks or (), strict=True
-            )
-        ]
-
-    def _lines_of(self, chosen: BoolArray | None) -> Lines:
-        """Find the lines of the second derivatives of chosen coordinates."""
-        kept, key = self._kept_lines, b"" if chosen is None else chosen.tobytes()
-        if key not in kept:
-            every = np.ones(len(self._penalties), dtype=bool) if chosen is None else chosen
-            kept[key] = self._new_lines(every)
-        return kept[key]
-
-    @cached_property
-    def _kept_lines(self) -> dict[bytes, Lines]:
-        return {}
-
-    def _new_lines(self, chosen: BoolArray) -> Lines:
-        width, across, n = int(chosen.sum()), len(self.prior) - 1, len(self.classes)
-        places = np.where(chosen, np.cumsum(chosen) - 1, width)  # the others use the last line
-        if (width + 1) * across * n > _TOGETHER:
-            return Lines(places, width)
-        spread, blocks = np.empty((width + 1) * across * n, dtype=np.float32), []
-        for start, stop in self._blocks:
+        weights, prior = self._split(point)
+        losses, gradients = np.empty(len(self._blocks)), np.empty((len(self._blocks), len(point)))
+        across = len(prior) - 1
+        spread = np.empty((width + 1) * across * len(self.classes), dtype=np.float32)
+        rows = (self.classes, self.importance)
+        arrays = (self.entries, weights, prior, rows, self._bounds, places)
+        curve_blocks(*arrays, losses, gradients, spread)
+        parts = []
+        for (start, stop), loss, gradient in zip(
+            self._blocks, losses.tolist(), gradients, strict=True
+        ):
             first, length = (width + 1) * across * start, across * (stop - start)
             flat = spread[first : first + width * length].reshape(width, length)
-            blocks.append((flat, flat.T))
-        return Lines(places, width, spread, blocks)
+            parts.append(Curve(loss, gradient, flat @ flat.T))
+        return parts
 
     def _total(self, parts: list[Curve], point: FloatArray, chosen: BoolArray | None) -> Curve:
         """Sum of all blocks and the penalty."""
