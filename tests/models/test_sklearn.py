@@ -22,6 +22,14 @@ WEIGHTS = "AutoBayes deals rows to folds, so a row of weight 2 is not two rows"
 FAILING = {"AutoBayes": {"check_sample_weight_equivalence_on_dense_data": WEIGHTS}}
 
 
+CALIBRATED = [  # by scikit-learn, which takes the same from all
+    pytest.param(
+        key, marks=[pytest.mark.long] * (key not in {"nb", "tan", "gaussian-nb", "k-naive"})
+    )
+    for key in sorted(unnaive.all_models())
+]
+
+
 @pytest.mark.filterwarnings("ignore:class .* its covariances say little")
 @parametrize_with_checks(
     [*MODELS, unnaive.SelectByInformation()],
@@ -63,8 +71,9 @@ def test_pipeline_and_grid_search(model):
     assert grid.best_score_ > least(model)
 
 
-def test_calibrated(model):
-    X, y = load_breast_cancer(return_X_y=True)
+@pytest.mark.parametrize("key", CALIBRATED)
+def test_calibrated(key):
+    model, (X, y) = unnaive.make(key), load_breast_cancer(return_X_y=True)
     with threadpool_limits(1):  # scikit-learn's threads would wait for each other
         calibrated = CalibratedClassifierCV(model, cv=3).fit(X[:, :6], y)
     assert calibrated.score(X[:, :6], y) > least(model)
