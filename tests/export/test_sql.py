@@ -54,14 +54,15 @@ def test_settings_that_change_the_kind_of_tables(databases, model):
     assert_scored(databases[0], model.fit(X, y), X)
 
 
+DIALECTS = ["bigquery", "snowflake", "spark", "postgres"]
+PARSED = [(dialect, key) for dialect in DIALECTS for key in ("tan", "aode", "full-bayes")]
+QUICK = {("bigquery", "full-bayes"), *((dialect, "tan") for dialect in DIALECTS)}
+
+
 @pytest.mark.parametrize(
-    "dialect",
-    [
-        "bigquery",
-        *(pytest.param(d, marks=pytest.mark.long) for d in ("snowflake", "spark", "postgres")),
-    ],
+    ("dialect", "key"),
+    [pytest.param(*one, marks=[pytest.mark.long] * (one not in QUICK)) for one in PARSED],
 )
-@pytest.mark.parametrize("key", ["tan", pytest.param("aode", marks=pytest.mark.long), "full-bayes"])
 def test_other_databases_parse(dialect, key):
     model, _ = fitted(key)
     query = model.to_sql("a.b.c", key="id", dialect=dialect)

@@ -12,7 +12,7 @@ from exports import assert_predictions, assert_scored, fitted, started
 from unnaive.exceptions import UnnaiveError
 
 sqlglot = pytest.importorskip("sqlglot")
-from unnaive.export import sql_kinds  # noqa: E402 - needs sqlglot
+from unnaive.export import sql_kinds, sql_relations  # noqa: E402 - needs sqlglot
 
 KEYS = ["tan", "kdb", "bayesnet"]
 EVERY = [(key, name) for name in ("DuckDB", "SQLite", "PostgreSQL") for key in KEYS]
@@ -43,6 +43,15 @@ def test_every_sum_by_relations(monkeypatch, key, name):
         assert_scored(engine, model, X.mask(np.ones(X.shape, dtype=bool)).head(3))
         answer = engine.score(model, X, inline=3)  # large factors are joined
         assert_predictions(model, X, answer.labels, answer.probabilities)
+
+
+def test_tables_of_the_query_in_sqlite(monkeypatch):
+    monkeypatch.setattr(sql_kinds, "_FEW_CELLS", 0)
+    monkeypatch.setattr(sql_relations, "_FEW_ENTRIES", 0)
+    model, X = fitted("tan", seed=1)
+    with started("SQLite") as engine:
+        assert "_table0" in model.to_sql("rows", dialect="sqlite")
+        assert_scored(engine, model, X)
 
 
 @pytest.mark.parametrize("name", ["DuckDB", *LONG])
