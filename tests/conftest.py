@@ -20,10 +20,8 @@ settings.register_profile("unhurried", deadline=None, derandomize=repeated)
 settings.load_profile("unhurried")
 
 
-def pytest_collection_finish():
-    """Collect garbage seldom, and not among modules and tests, which stay: a tenth of the time."""
-    gc.collect()
-    gc.freeze()
+def pytest_configure():
+    """Collect garbage seldom; all modules and tests are looked through for it every time."""
     gc.set_threshold(50_000)
 
 
