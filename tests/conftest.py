@@ -4,6 +4,7 @@ The default run tries a quarter of the random examples; `-m long` tries them all
 ``UNNAIVE_RANDOM=1`` draws other examples than the last time, to look for what is still wrong.
 """
 
+import gc
 import os
 import sys
 
@@ -17,6 +18,11 @@ SLOW = ("more rows than a block", "ienb-300 categories")
 repeated = "UNNAIVE_RANDOM" not in os.environ
 settings.register_profile("unhurried", deadline=None, derandomize=repeated)
 settings.load_profile("unhurried")
+
+
+def pytest_configure():
+    """Collect garbage seldom; all modules and tests are looked through for it every time."""
+    gc.set_threshold(50_000)
 
 
 @pytest.fixture(autouse=True)

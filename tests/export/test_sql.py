@@ -14,7 +14,8 @@ from exports import assert_predictions, assert_scored, clinic, fitted, started
 from unnaive.exceptions import UnnaiveError
 
 sqlglot = pytest.importorskip("sqlglot")
-KEYS = ["nb", "tan", "aode", "hnb", "gaussian-nb", "gaussian-tan", "auto"]
+BLEND = pytest.param("auto", marks=pytest.mark.long)  # test_four_columns has a smaller one
+KEYS = ["nb", "tan", "aode", "hnb", "gaussian-nb", "gaussian-tan", BLEND]
 
 
 @pytest.fixture(scope="module")
@@ -53,21 +54,22 @@ def test_settings_that_change_the_kind_of_tables(databases, model):
     assert_scored(databases[0], model.fit(X, y), X)
 
 
+DIALECTS = ["bigquery", "snowflake", "spark", "postgres"]
+PARSED = [(dialect, key) for dialect in DIALECTS for key in ("tan", "aode", "full-bayes")]
+QUICK = {("bigquery", "full-bayes"), *((dialect, "tan") for dialect in DIALECTS)}
+
+
 @pytest.mark.parametrize(
-    "dialect",
-    [
-        "bigquery",
-        *(pytest.param(d, marks=pytest.mark.long) for d in ("snowflake", "spark", "postgres")),
-    ],
+    ("dialect", "key"),
+    [pytest.param(*one, marks=[pytest.mark.long] * (one not in QUICK)) for one in PARSED],
 )
-def test_other_databases_parse(dialect):
-    for key in ("tan", "aode", "full-bayes"):
-        model, _ = fitted(key)
-        query = model.to_sql("a.b.c", key="id", dialect=dialect)
-        (tree,) = sqlglot.parse(query, dialect=dialect)
-        assert isinstance(tree, sqlglot.exp.Select)
-        tables = {table.sql(dialect) for table in tree.find_all(sqlglot.exp.Table) if table.db}
-        assert len(tables) == 1
+def test_other_databases_parse(dialect, key):
+    model, _ = fitted(key)
+    query = model.to_sql("a.b.c", key="id", dialect=dialect)
+    (tree,) = sqlglot.parse(query, dialect=dialect)
+    assert isinstance(tree, sqlglot.exp.Select)
+    tables = {table.sql(dialect) for table in tree.find_all(sqlglot.exp.Table) if table.db}
+    assert len(tables) == 1
 
 
 def test_columns_are_in_the_order_of_their_steps():
@@ -175,6 +177,7 @@ ATTACKS = st.sampled_from(
 )
 
 
+@pytest.mark.long  # test_hostile has others in every run
 @given(NAMES, st.lists(NAMES.map("".join) | ATTACKS, min_size=2, max_size=4, unique=True))
 @settings(max_examples=15)
 def test_hostile_names_and_values(databases, names, values):

@@ -12,10 +12,12 @@ from exports import assert_predictions, assert_scored, fitted, started
 from unnaive.exceptions import UnnaiveError
 
 sqlglot = pytest.importorskip("sqlglot")
-from unnaive.export import sql_kinds  # noqa: E402 - needs sqlglot
+from unnaive.export import sql_kinds, sql_relations  # noqa: E402 - needs sqlglot
 
-QUICK = ["DuckDB", "SQLite"]
-ENGINES = [*QUICK, pytest.param("PostgreSQL", marks=pytest.mark.long)]
+KEYS = ["tan", "kdb", "bayesnet"]
+EVERY = [(key, name) for name in ("DuckDB", "SQLite", "PostgreSQL") for key in KEYS]
+QUICK = {("tan", "DuckDB"), *((key, "SQLite") for key in KEYS)}
+LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("SQLite", "PostgreSQL")]
 
 
 def dependent(k, values, columns=6, rows=300):
@@ -28,9 +30,11 @@ def dependent(k, values, columns=6, rows=300):
     return pd.DataFrame(cells), np.append(np.arange(k), classes[k:])
 
 
-@pytest.mark.parametrize("name", ENGINES)
-@pytest.mark.parametrize("key", ["tan", "kdb", "bayesnet"])
-def test_every_sum_by_relations(monkeypatch, name, key):
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [pytest.param(*one, marks=[pytest.mark.long] * (one not in QUICK)) for one in EVERY],
+)
+def test_every_sum_by_relations(monkeypatch, key, name):
     monkeypatch.setattr(sql_kinds, "_FEW_CELLS", 0)
     model, X = fitted(key, seed=1)
     with started(name) as engine:
@@ -41,7 +45,16 @@ def test_every_sum_by_relations(monkeypatch, name, key):
         assert_predictions(model, X, answer.labels, answer.probabilities)
 
 
-@pytest.mark.parametrize("name", ENGINES)
+def test_tables_of_the_query_in_sqlite(monkeypatch):
+    monkeypatch.setattr(sql_kinds, "_FEW_CELLS", 0)
+    monkeypatch.setattr(sql_relations, "_FEW_ENTRIES", 0)
+    model, X = fitted("tan", seed=1)
+    with started("SQLite") as engine:
+        assert "_table0" in model.to_sql("rows", dialect="sqlite")
+        assert_scored(engine, model, X)
+
+
+@pytest.mark.parametrize("name", ["DuckDB", *LONG])
 def test_four_columns_of_many_values_and_six_classes(name):
     X, y = dependent(4, 3)
     model = unnaive.KDB(k=3, missing="marginalize").fit(X, y)

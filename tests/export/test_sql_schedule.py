@@ -77,13 +77,13 @@ def test_what_was_begun_is_finished_before_more_is_begun(room, most):
     assert room < 10_000 or widest == most  # all at once
 
 
-def test_narrow_stages_give_the_same_answers(monkeypatch):
+@pytest.mark.parametrize("name", [pytest.param("DuckDB", marks=pytest.mark.long), "SQLite"])
+def test_narrow_stages_give_the_same_answers(monkeypatch, name):
     model, X = fitted("aode", k=2)
     wide = model.to_sql("rows")
     monkeypatch.setattr(sql_stages, "_LIMITS", Limits(columns=15, joins=2))
     narrow = model.to_sql("rows")
     assert narrow.count(" AS (SELECT") > wide.count(" AS (SELECT")
-    for name in ("DuckDB", "SQLite"):
-        with started(name) as database:
-            assert_scored(database, model, X)
-            assert_scored(database, *fitted("tan", k=2))
+    with started(name) as database:
+        assert_scored(database, model, X)
+        assert_scored(database, *fitted("tan", k=2))

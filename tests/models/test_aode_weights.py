@@ -370,6 +370,7 @@ def test_shown_in_plots_reports_and_the_explorer():
     assert document["tables"]
 
 
+@pytest.mark.long  # AODE itself is checked in every run
 @parametrize_with_checks([weighted()])
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
 
 import unnaive
 from problems import SISTERS
@@ -19,6 +20,14 @@ from unnaive.models.gaussian import GaussianClassifier
 MODELS = [make() for key, make in unnaive.all_models().items() if key not in SISTERS]
 WEIGHTS = "AutoBayes deals rows to folds, so a row of weight 2 is not two rows"
 FAILING = {"AutoBayes": {"check_sample_weight_equivalence_on_dense_data": WEIGHTS}}
+
+
+CALIBRATED = [  # by scikit-learn, which takes the same from all
+    pytest.param(
+        key, marks=[pytest.mark.long] * (key not in {"nb", "tan", "gaussian-nb", "k-naive"})
+    )
+    for key in sorted(unnaive.all_models())
+]
 
 
 @pytest.mark.filterwarnings("ignore:class .* its covariances say little")
@@ -62,9 +71,11 @@ def test_pipeline_and_grid_search(model):
     assert grid.best_score_ > least(model)
 
 
-def test_calibrated(model):
-    X, y = load_breast_cancer(return_X_y=True)
-    calibrated = CalibratedClassifierCV(model, cv=3).fit(X[:, :6], y)
+@pytest.mark.parametrize("key", CALIBRATED)
+def test_calibrated(key):
+    model, (X, y) = unnaive.make(key), load_breast_cancer(return_X_y=True)
+    with threadpool_limits(1):  # scikit-learn's threads would wait for each other
+        calibrated = CalibratedClassifierCV(model, cv=3).fit(X[:, :6], y)
     assert calibrated.score(X[:, :6], y) > least(model)
 
 

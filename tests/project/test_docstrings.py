@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from public_api import PACKAGES
+from statements import statements
 from unnaive._docstrings import Inherits
 
 numpydoc = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the docs")
@@ -70,7 +71,7 @@ def test_three_lines_in_ten_are_docstrings():
     for path in SOURCE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         lines += len(text.splitlines())
-        for node in ast.walk(ast.parse(text)):
+        for node in statements(ast.parse(text)):
             kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
             if isinstance(node, kinds) and ast.get_docstring(node, clean=False) is not None:
                 quoted = node.body[0]

@@ -36,7 +36,7 @@ def test_faults_crashes_and_hangs_are_told(monkeypatch, capsys):
     made = {"bare": bare, "refuses": refuses, "ends": ends, "fine": lambda _: ""}
     fake = types.SimpleNamespace(subjects=lambda _: made)
     monkeypatch.setitem(sys.modules, "fuzz.fake", fake)
-    monkeypatch.setattr(run, "HANG", 2.0)
+    monkeypatch.setattr(run, "HANG", 0.5)
     monkeypatch.setattr(run, "TURN", 0.001)
     assert run.kind("fake", "ends", run.Budget(20.0, 10, 0)) == 2
     assert run.kind("fake", "bare", run.Budget(5.0, 4, 7)) == 4

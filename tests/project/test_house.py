@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import unnaive
+from statements import statements
 from unnaive.search import UMDA
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +49,7 @@ def test_sizes():
         text, place = path.read_text(), path.relative_to(ROOT)
         if len(text.splitlines()) > 500:
             long.append(str(place))
-        for node in ast.walk(ast.parse(text)):
+        for node in statements(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 documented = ast.get_docstring(node) is not None
                 code = node.body[documented:]  # the signature and the docstring do not count

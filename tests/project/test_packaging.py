@@ -12,6 +12,7 @@ import pytest
 
 import unnaive
 from public_api import describe_api
+from statements import statements
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -46,12 +47,10 @@ def test_every_import_is_declared():
     declared = {IMPORTED.get(name, name.lower().replace("-", "_")) for name in names}
     imported = set()
     for path in (ROOT / "src").rglob("*.py"):
-        tree = ast.parse(path.read_text())
-        for checked in ast.walk(tree):  # imports for annotations only need no package
-            if isinstance(checked, ast.If) and ast.unparse(checked.test) == "TYPE_CHECKING":
-                checked.body = []
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
+        for node in statements(ast.parse(path.read_text())):
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                node.body = []  # imports for annotations only need no package
+            elif isinstance(node, ast.Import):
                 imported |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 imported.add(node.module)
