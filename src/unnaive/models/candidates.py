@@ -87,7 +87,17 @@ def is_worth_trying(name: str, found: Mapping[str, Tried]) -> bool:
 
 
 def with_limited(models: Mapping[str, Classifier], max_terms: int) -> dict[str, Classifier]:
-    """Return candidates, and copies of the weighted ones with at most ``max_terms`` terms."""
+    """Return candidates, and copies of the weighted ones with at most ``max_terms`` terms.
+
+    Corrected models are not copied, since corrections are tables that nobody can read.
+
+    Examples
+    --------
+    >>> from unnaive import TAN
+    >>> some = {"tan": TAN(), "wanbia": WeightedBayes(dependences="none")}
+    >>> list(with_limited(some, 5))
+    ['tan', 'wanbia', 'wanbia, 5 terms']
+    """
     short = {
         f"{name}, {max_terms} terms": clone(model).set_params(max_terms=max_terms)
         for name, model in models.items()

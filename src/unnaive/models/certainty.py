@@ -93,7 +93,7 @@ def predict_interval(
     ...     model = NaiveBayes().fit(X, ["ill", "ill", "well", "well"] * (len(X) // 4))
     ...     print(model.predict_interval([["a"]]).text(0, 0))
     79 % (34-99 %)
-    99 % (97-100 %)
+    99 % (97 % to > 99 %)
     """
     from unnaive.models.intervals import interval_of  # noqa: PLC0415 - loads when asked
 

@@ -94,8 +94,22 @@ def shortened(weighing: Weighing, point: FloatArray, most: int) -> Shortened:
 def cheapest(weighing: Weighing, point: FloatArray, number: int) -> IntArray:
     """Choose the terms without which the loss grows least, to second order; shape (number,).
 
-    One is chosen after the other, and the weights of the rest adapt each time. All weights are
-    above 0.
+    One is chosen after the other, and the weights of the rest adapt each time: of two terms that
+    say the same, only one is cheap.
+
+    Parameters
+    ----------
+    weighing : Weighing
+        Log factors of m terms.
+    point : ndarray of shape (m + k,)
+        The fitted weights, all above 0, and the biases.
+    number : int
+        How many terms to choose.
+
+    Returns
+    -------
+    ndarray of shape (number,)
+        Positions of the terms, the cheapest first.
     """
     weights = point[: len(weighing.penalty)].copy()
     curvature = weighing.curve(point, np.ones(len(point), dtype=bool)).curvature
