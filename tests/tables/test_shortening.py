@@ -12,6 +12,7 @@ from scipy.special import log_softmax, softmax
 
 import unnaive
 from problems import problems
+from tests.models.test_nb_tan_aode import fitted
 from tests.models.test_weighted import told
 from unnaive import WeightedBayes
 from unnaive.tables.shortening import cheapest, held_out_loss, shortened
@@ -159,8 +160,8 @@ def test_corrections_are_refused():
 @settings(max_examples=60, deadline=None)
 @given(SMALL)
 def test_hostile_shapes(problem):
-    model = WeightedBayes(discretize=None, max_terms=2, max_order=3)
-    chances = model.fit(problem.X, problem.classes, problem.weights).predict_proba(problem.X)
+    model = fitted(WeightedBayes(max_terms=2, max_order=3), problem)
+    chances = model.predict_proba(problem.X)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0)
     assert (model.structure_.weights > 0).sum() <= 2
     assert np.isfinite(model.path_["log_loss"]).all()
