@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from unnaive import _parallel, _progress
 from unnaive._scikit import clone
@@ -49,8 +49,8 @@ def default_candidates(
     are small, corrections for moderate numbers of rows, columns and classes, and Gaussian models
     for numbers without missing values, with which they would take very long.
     """
-    bins: dict[str, Any] = {"discretize": "auto", "smoothing": "hierarchical"}
-    reined: dict[str, Any] = {**bins, "pseudo_count": _PSEUDO_COUNT}
+    bins: State = {"discretize": "auto", "smoothing": "hierarchical"}
+    reined: State = {**bins, "pseudo_count": _PSEUDO_COUNT}
     columns = [frame.column(index) for index in range(len(frame.names))]
     few = len(columns) <= _FEW_COLUMNS and not all(is_categorical(one) for one in columns)
     complete = not any(column.is_text or column.missing.any() for column in columns)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from unnaive._core.weighting import (
 from unnaive._dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray
+    from unnaive._typing import AnyArray, BoolArray, FloatArray, IntArray, State
 
 FOLDS = 5
 BIAS_PENALTY = 1.0
@@ -127,7 +127,7 @@ class Weighing:
         return derivatives <= _TOGETHER and derivatives * coordinates <= _MOST_PRODUCTS
 
     @property
-    def _problem(self) -> dict[str, Any]:
+    def _problem(self) -> State:
         """What the kernels that take all steps are given."""
         return {
             "entries": self.entries,
