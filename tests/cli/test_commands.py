@@ -73,6 +73,17 @@ def test_without_a_model_several_are_tried(data, tmp_path):
     assert run("predict", path, data).stdout.splitlines()[0] == "diagnosis"
 
 
+def test_the_price_of_few_terms_is_told(data, tmp_path):
+    path = tmp_path / "m.unb"
+    limits = ("--set", "choose=best", "--set", "max_terms=2")
+    told = run("fit", data, "-t", "diagnosis", "--ignore", "id", *limits, "-o", path).stdout
+    board = {line["name"]: line["log_loss"] for line in unnaive.load(path).leaderboard_}
+    (member,) = unnaive.load(path).members_
+    assert f"held-out log loss {board[member.name]:.3f} with at most 2 terms" in " ".join(
+        told.split()
+    )
+
+
 def test_no_discretisation(data, tmp_path):
     run(
         "fit",

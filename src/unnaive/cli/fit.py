@@ -195,10 +195,28 @@ def _show(summary: "State", data: str, *, of_file: bool) -> None:
         **counting.row_lines(summary, data),
         model=f"{summary['model']}: {summary['class_name']}({settings})",
         **_blend(summary.get("leaderboard", [])),
+        **_price(summary.get("leaderboard", []), summary["parameters"].get("max_terms")),
         saved=f"{file} ({size_of(Path(file))}) in {summary['seconds']:.2f} s",
         next=f"unnaive predict {quote(file)} NEW.csv",
         **({"or": report} if of_file else {}),
     )
+
+
+def _price(board: "list[State]", max_terms: object) -> dict[str, str]:
+    """Say what a limit of terms costs in held-out log loss.
+
+    >>> best, chosen = ({"name": "kdb", "log_loss": 0.3}, {"name": "nb, 2 terms", "log_loss": 0.4})
+    >>> _price([{**best, "weight": 0.0}, {**chosen, "weight": 1.0}], 2)
+    {'price': 'held-out log loss 0.400 with at most 2 terms, 0.300 without the limit (kdb)'}
+    """
+    if max_terms is None or not board:
+        return {}
+    chosen = next(line for line in board if line["weight"] > 0)
+    text = f"held-out log loss {chosen['log_loss']:.3f} with at most {max_terms} terms"
+    if board[0] is chosen:
+        return {"price": f"{text}, and no candidate without the limit is better"}
+    best = board[0]
+    return {"price": f"{text}, {best['log_loss']:.3f} without the limit ({best['name']})"}
 
 
 def _blend(board: "list[State]") -> dict[str, str]:
