@@ -453,6 +453,14 @@ def test_few_terms_and_their_price():
     assert np.isfinite(free["log_loss"])
 
 
+def test_a_candidate_with_a_larger_limit_of_its_own_is_not_chosen():
+    X, y = load_wdbc().X[:, :8], load_wdbc().y
+    some = {"larger": WeightedBayes(max_terms=6)}
+    model = AutoBayes(choose="best", candidates=some, max_terms=1).fit(X, y)
+    assert [member.name for member in model.members_] == ["larger, 1 terms"]
+    assert model.leaderboard_[0]["why"] == "not limited to 1 terms"
+
+
 def test_terms_of_blends_are_not_limited():
     X, y = load_wdbc().X[:, :8], load_wdbc().y
     with pytest.raises(ValueError, match='all its members: use choose="best", or no max_terms'):

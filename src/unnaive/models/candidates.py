@@ -116,7 +116,8 @@ def limited(judged: Sequence[Judged], lines: Sequence[State], max_terms: int) ->
 
     These are on the leaderboard to show what the limit costs.
     """
-    short = [one for one in judged if getattr(one.member.model, "max_terms", None) is not None]
+    limits = [(one, getattr(one.member.model, "max_terms", None)) for one in judged]
+    short = [one for one, limit in limits if limit is not None and limit <= max_terms]
     names = {one.member.name for one in short}
     if not short:
         why = next(line["why"] for line in lines if line["name"].endswith(f", {max_terms} terms"))
